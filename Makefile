@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# Short commands for the things one does every day; CMake does the work.
+#
+#   make demo      set up, build, run a model, show its ledger and name the files written
+#   make test      set up, build, run every test
+#   make build     set up and build; the tool is build/bin/holonom
+#   make bench     build and run the benchmarks
+#   make install   install to PREFIX (default /usr/local)
+#   make clean     remove build/
+#
+# SETUP=skip leaves out the check for missing packages, for machines that are not Debian.
+
+BUILD := build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SETUP ?= scripts/setup
+DEMO_MODEL ?= models/gyro-top.yaml
+DEMO_FOLDER := $(BUILD)/demo
+DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
+
+.DEFAULT_GOAL := build
+.PHONY: setup build demo test bench install clean
+
+setup:
+ifneq ($(SETUP),skip)
+	@$(SETUP)
+endif
+
+$(BUILD)/build.ninja: | setup
+	cmake --preset release
+
+build: setup $(BUILD)/build.ninja
+	cmake --build $(BUILD) --parallel $(JOBS)
+
+demo: build
+	@mkdir -p $(DEMO_FOLDER)
+	$(BUILD)/bin/holonom run $(DEMO_MODEL) --output $(DEMO_FOLDER)/$(DEMO_NAME).h5
+	@echo "files written:" && ls -1 $(DEMO_FOLDER)/*
+
+test: build
+	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+bench: build
+	$(BUILD)/bin/bench
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD)

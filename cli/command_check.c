@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// `holonom check`: read and assemble a model, report its structure and start values.
+#include "command.h"
+#include "options.h"
+#include "report.h"
+#include "run_options.h"
+#include "table.h"
+
+enum { ROWS_MAX = 40 }; // bodies and joints listed without --all
+
+/// A step for models that name none: assembling does not depend on it.
+static const double SUBSTITUTE_STEP = 1e-3; // s
+
+static const char *body_kind_text(hn_body_kind kind)
+{
+    switch (kind) {
+    case HN_BODY_RIGID: return "rigid";
+    case HN_BODY_POINT_MASS: return "point mass";
+    case HN_BODY_PLANAR_POINT_MASS: return "planar point mass";
+    }
+    return "?";
+}
+
+static void print_rest(int count, int shown)
+{
+    if (count > shown) printf("    and %d more (--all lists them)\n", count - shown);
+}
+
+static void print_bodies(const hn_model *model, int limit)
+{
+    int count = hn_model_body_count(model);
+    int shown = count < limit ? count : limit;
+    table t = table_begin(6);
+    table_add_row(&t);
+    const char *const header[6] = {"body", "kind", "mass kg", "inertia xx", "yy", "zz kg m^2"};
+    for (int c = 0; c < 6; ++c) table_set(&t, c, "%s", header[c]);
+    for (int i = 0; i < shown; ++i) {
+        hn_body_id body = hn_model_body(model, i);
+        hn_body_kind kind = hn_model_body_kind(model, body);
+        hn_mat3 inertia = hn_model_body_inertia(model, body);
+        table_add_row(&t);
+        table_set(&t, 0, "%s", hn_model_body_name(model, body));
+        table_set(&t, 1, "%s", body_kind_text(kind));
+        table_set(&t, 2, "%.6g", hn_model_body_mass(model, body));
+        for (int c = 0; kind == HN_BODY_RIGID && c < 3; ++c)
+            table_set(&t, 3 + c, "%.6g", inertia.m[c][c]);
+    }
+    table_print(&t, 4, 2, stdout);
+    table_end(&t);
+    print_rest(count, shown);
+}
+
+static void print_joints(const hn_model *model, int limit)
+{
+    int count = hn_model_joint_count(model);
+    int shown = count < limit ? count : limit;
+    if (count == 0) return;
+    table t = table_begin(5);
+    table_add_row(&t);
+    const char *const header[5] = {"joint", "kind", "from", "to", "coordinates"};
+    for (int c = 0; c < 5; ++c) table_set(&t, c, "%s", header[c]);
+    for (int i = 0; i < shown; ++i) {
+        hn_joint_id joint = hn_model_joint(model, i);
+        table_add_row(&t);
+        table_set(&t, 0, "%s", hn_model_joint_name(model, joint));
+        table_set(&t, 1, "%s", hn_joint_kind_name(hn_model_joint_kind(model, joint)));
+        table_set(&t, 2, "%s", hn_model_body_name(model, hn_model_joint_body_a(model, joint)));
+        table_set(&t, 3, "%s", hn_model_body_name(model, hn_model_joint_body_b(model, joint)));
+        table_set(&t, 4, "%d", hn_model_joint_coordinate_count(model, joint));
+    }
+    putchar('\n');
+    table_print(&t, 4, 4, stdout);
+    table_end(&t);
+    print_rest(count, shown);
+}
+
+static void print_structure(const hn_structure *s)
+{
+    printf("\n  coordinates         %d\n", s->coordinate_count);
+    printf("  constraints         %d: %d internal, %d of joints; rank %d, %d redundant\n",
+           s->constraint_count, s->internal_constraint_count,
+           s->constraint_count - s->internal_constraint_count, s->constraint_rank,
+           s->constraint_count - s->constraint_rank);
+    printf("  degrees of freedom  %d\n", s->degrees_of_freedom);
+    printf("  loops               %d\n", s->loop_count);
+}
+
+static void print_components(const char *label, const bool component[3])
+{
+    static const char AXES[3] = {'x', 'y', 'z'};
+    printf("%s", label);
+    bool any = false;
+    for (int i = 0; i < 3; ++i) {
+        if (!component[i]) continue;
+        printf("%s%c", any ? ", " : "", AXES[i]);
+        any = true;
+    }
+    if (!any) printf("none");
+}
+
+/// Energy, momenta and what of them the model conserves. Returns an exit code.
+static int print_start(hn_simulation *simulation, hn_context *context)
+{
+    hn_energy energy;
+    hn_vec3 linear, angular;
+    hn_ledger ledger;
+    hn_status status = hn_simulation_energy(simulation, &energy);
+    if (status == HN_OK) status = hn_simulation_momentum(simulation, &linear, &angular);
+    if (status == HN_OK) status = hn_simulation_ledger(simulation, &ledger);
+    if (status != HN_OK) {
+        fprintf(stderr, "%s\n", hn_context_message(context));
+        return exit_code_of(status);
+    }
+    printf("\n  start energy        %.9g J kinetic, %.9g J potential\n", energy.kinetic,
+           energy.potential);
+    printf("  linear momentum     (%.9g, %.9g, %.9g) kg m/s", linear.x, linear.y, linear.z);
+    print_components("   conserved: ", ledger.linear_component);
+    printf("\n  angular momentum    (%.9g, %.9g, %.9g) kg m^2/s", angular.x, angular.y, angular.z);
+    print_components("   conserved: ", ledger.angular_component);
+    if (ledger.angular_component[0] || ledger.angular_component[1] || ledger.angular_component[2])
+        printf(" about (%g, %g, %g)", ledger.angular_point.x, ledger.angular_point.y,
+               ledger.angular_point.z);
+    putchar('\n');
+    return EXIT_FINE;
+}
+
+static void print_run(const hn_run_options *options, const hn_structure *structure)
+{
+    printf("\n  run                 %s, %s", hn_scheme_name(options->scheme),
+           hn_reduction_name(options->reduction));
+    if (options->step > 0.0) printf(", step %g s", options->step);
+    if (options->end > 0.0) printf(", until %g s", options->end);
+    putchar('\n');
+    if (options->step > 0.0)
+        printf("  h |omega|           %.3g rad at the start\n", structure->spin_step);
+    if (structure->position_projection > 0.0 || structure->velocity_projection > 0.0)
+        print_projection(structure, stdout);
+    else puts("  start values        fulfil the constraints");
+}
+
+static int check(const hn_model *model, const hn_run_options *options, int limit)
+{
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = options->scheme;
+    def.reduction = options->reduction;
+    def.step_size = options->step > 0.0 ? options->step : SUBSTITUTE_STEP;
+    hn_simulation *simulation = NULL;
+    int code = report_create_simulation(model, &def, &simulation);
+    if (code != EXIT_FINE) return code;
+    hn_structure structure = hn_simulation_structure(simulation);
+    if (options->step > 0.0) warn_spin_step(options->scheme, &structure);
+    print_model_line(model, &structure, stdout);
+    putchar('\n');
+    print_bodies(model, limit);
+    print_joints(model, limit);
+    if (hn_model_load_count(model) > 0) {
+        printf("\n  loads               ");
+        for (int i = 0; i < hn_model_load_count(model) && i < limit; ++i)
+            printf("%s%s", i == 0 ? "" : ", ", hn_model_load_name(model, i));
+        putchar('\n');
+        print_rest(hn_model_load_count(model), limit);
+    }
+    print_structure(&structure);
+    code = print_start(simulation, hn_model_context(model));
+    print_run(options, &structure);
+    hn_simulation_destroy(simulation);
+    return code;
+}
+
+int command_check(int argument_count, char **arguments)
+{
+    const char *path = NULL, *scheme = NULL, *step = NULL, *all = NULL;
+    const option_spec options[] = {
+        {"--scheme", "NAME", "scheme to assemble for (default: the model's)", &scheme},
+        {"--step", "SECONDS", "step size for h |omega| (default: the model's)", &step},
+        {"--all", NULL, "list every body and joint of a large model", &all},
+    };
+    const command_usage usage = {"check",
+                                 "MODEL",
+                                 "Read and assemble a model; report bodies, joints, degrees of "
+                                 "freedom, start values and what is conserved.",
+                                 "",
+                                 "holonom check models/six-body-linkage.yaml",
+                                 options,
+                                 3};
+    options_result parsed = options_parse(&usage, argument_count, arguments, &path);
+    if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
+
+    hn_context *context = hn_context_create(NULL);
+    if (context == NULL) return EXIT_RUN_FAILED;
+    hn_context_set_log(context, report_log_line, NULL);
+    hn_model *model = NULL;
+    int code = report_load_model(context, path, &model);
+    if (code == EXIT_FINE) {
+        hn_run_options run = hn_model_run_options(model);
+        bool parsed_values =
+            (scheme == NULL || parse_scheme("check", scheme, &run.scheme)) &&
+            (step == NULL || option_positive_number("check", "--step", step, &run.step));
+        code = parsed_values ? check(model, &run, all == NULL ? ROWS_MAX : INT32_MAX) : EXIT_USAGE;
+    }
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    return code;
+}

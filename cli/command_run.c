@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+// `holonom run`: simulate a model, write results, show the ledger.
+#define _POSIX_C_SOURCE 200809L
+#include "command.h"
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+#include "run_options.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_SIZE = 160, LABEL_WIDTH = 50 };
+
+static const double BATCH_SECONDS = 0.05; // steps are taken in batches of about this long
+static const int CONDITION_UNKNOWNS_CHEAP =
+    400; // the other reductions' condition numbers are shown up to this size
+static const double CONDITION_SECONDS_CHEAP = 2.0; // and when the run took no longer
+
+/// Set by the signal handler, read by the step loop.
+static volatile sig_atomic_t stop_signal = 0;
+
+static void remember_signal(int number)
+{
+    stop_signal = number;
+}
+
+/// Ctrl-C and SIGTERM stop between two steps; a second one has its usual effect.
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = remember_signal};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// ---- requirements ---------------------------------------------------------------------------------
+
+typedef struct requirements {
+    bool given[HN_PROMISE_COUNT];
+    double bound[HN_PROMISE_COUNT];
+} requirements;
+
+static bool parse_requirements(const char *text, requirements *required)
+{
+    char part[128];
+    *required = (requirements){{false}, {0.0}};
+    while (option_next_part(&text, part, sizeof part)) {
+        char *equals = strchr(part, '=');
+        hn_promise promise;
+        if (equals == NULL) {
+            options_complain("run", "--require: '%s' should look like energy=1e-10", part);
+            return false;
+        }
+        *equals = '\0';
+        if (!hn_promise_from_name(part, &promise)) {
+            complain_unknown_word("run", "requirement", part, HN_PROMISE_COUNT, promise_word);
+            return false;
+        }
+        if (!option_positive_number("run", "--require", equals + 1, &required->bound[promise]))
+            return false;
+        required->given[promise] = true;
+    }
+    return true;
+}
+
+/// Report each requirement that is not met; true when all are.
+static bool check_requirements(const requirements *required, const hn_ledger *ledger)
+{
+    bool met = true;
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i) {
+        if (!required->given[i]) continue;
+        const hn_ledger_entry *entry = &ledger->entry[i];
+        bool momentum = i == HN_PROMISE_LINEAR_MOMENTUM || i == HN_PROMISE_ANGULAR_MOMENTUM;
+        if (momentum && !entry->conserved) {
+            fprintf(stderr, "require: %s cannot be met: no component is conserved in this model\n",
+                    promise_word(i));
+            met = false;
+        } else if (!(entry->error <= required->bound[i])) {
+            fprintf(stderr, "require: %s NOT MET: %.2e is above %.2e\n", promise_word(i),
+                    entry->error, required->bound[i]);
+            met = false;
+        }
+    }
+    return met;
+}
+
+// ---- one run --------------------------------------------------------------------------------------
+
+typedef struct run {
+    const hn_model *model;
+    hn_context *context;
+    hn_simulation *simulation;
+    hn_results *results; ///< NULL: no output
+    char *output;        ///< final name of the results
+    hn_run_options options;
+    int64_t step_count; ///< steps to take
+    int64_t every;      ///< steps between records
+    requirements required;
+    bool condition, quiet;
+    double seconds; ///< time the steps took
+} run;
+
+/// Model's file name without folder and ending, with ".h5"; owned by the caller.
+static char *default_output(const char *model_path)
+{
+    const char *slash = strrchr(model_path, '/');
+    const char *base = slash == NULL ? model_path : slash + 1;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
+    char *name = malloc(length + sizeof ".h5");
+    if (name == NULL) return NULL;
+    memcpy(name, base, length);
+    memcpy(name + length, ".h5", sizeof ".h5");
+    return name;
+}
+
+/// Step until the end, a failure or a signal. Returns the status of the step or record that failed.
+static hn_status take_steps(run *r, const char *label, bool *record_failed)
+{
+    hn_status status = HN_OK;
+    int64_t batch = 1, done = 0;
+    progress bar = progress_begin(label, r->quiet);
+    *record_failed = false;
+    if (r->results != NULL) status = hn_results_append(r->results);
+    *record_failed = status != HN_OK;
+    while (status == HN_OK && done < r->step_count && stop_signal == 0) {
+        // up to the next record, and not so long that bar and Ctrl-C would wait
+        int64_t ahead = r->every - done % r->every;
+        if (ahead > batch) ahead = batch;
+        if (ahead > r->step_count - done) ahead = r->step_count - done;
+        double before = clock_seconds();
+        status = hn_simulation_step(r->simulation, ahead);
+        double taken = clock_seconds() - before;
+        if (status != HN_OK) break;
+        done += ahead;
+        if (taken < 0.5 * BATCH_SECONDS && batch < INT64_MAX / 4) batch *= 2;
+        if (taken > 2.0 * BATCH_SECONDS && batch > 1) batch /= 2;
+        if (r->results != NULL && (done % r->every == 0 || done == r->step_count)) {
+            status = hn_results_append(r->results);
+            *record_failed = status != HN_OK;
+        }
+        progress_update(&bar, (double)done / (double)r->step_count);
+    }
+    r->seconds = clock_seconds() - bar.start;
+    progress_end(&bar);
+    return status;
+}
+
+/// The line of scheme, reduction and step, with a full bar on a terminal.
+static void print_scheme_line(const run *r, const char *label)
+{
+    double fraction = (double)hn_simulation_step_count(r->simulation) / (double)r->step_count;
+    print_padded(label, LABEL_WIDTH, stdout);
+    fputs("  ", stdout);
+    if (stream_is_terminal(stdout)) {
+        print_bar(fraction, stdout);
+        fputs("   ", stdout);
+    }
+    print_duration(r->seconds, stdout);
+    if (hn_simulation_step_count(r->simulation) < r->step_count)
+        printf("   incomplete: %" PRId64 " steps taken", hn_simulation_step_count(r->simulation));
+    putchar('\n');
+}
+
+static const char *advice(hn_status status)
+{
+    switch (status) {
+    case HN_NOT_CONVERGED:
+        return "a smaller --step often helps; or start values and loads are not what they should "
+               "be";
+    case HN_SINGULAR_SYSTEM:
+        return "the mechanism may pass a position where its joints lose rank; a smaller or "
+               "slightly different --step, "
+               "or another --reduction may pass it";
+    case HN_FILE_ACCESS: return "free some space, or choose another place with --output";
+    default: return "nothing is known to help";
+    }
+}
+
+/// Close the result file unfinished and say where it is.
+static void keep_part(run *r)
+{
+    if (r->results == NULL) return;
+    hn_results_destroy(r->results);
+    r->results = NULL;
+    fprintf(stderr, "  results until then: %s.part\n", r->output);
+}
+
+static int report_failure(run *r, hn_status status, bool record_failed)
+{
+    bool file_failed = record_failed && status == HN_FILE_ACCESS;
+    fprintf(stderr, "%s at t = %.9g s (step %" PRId64 " of %" PRId64 "): %s\n",
+            file_failed ? "the results could not be written" : "the run failed",
+            hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation),
+            r->step_count, hn_context_message(r->context));
+    fprintf(stderr, "  what may help: %s\n", advice(status));
+    keep_part(r);
+    return file_failed ? EXIT_FILE : EXIT_RUN_FAILED;
+}
+
+static int report_interruption(run *r)
+{
+    fprintf(stderr, "stopped by signal %d at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
+            (int)stop_signal, hn_simulation_time(r->simulation),
+            hn_simulation_step_count(r->simulation), r->step_count);
+    keep_part(r);
+    return EXIT_SIGNAL + (int)stop_signal;
+}
+
+// ---- condition numbers ----------------------------------------------------------------------------
+
+static void print_condition(hn_simulation *simulation, hn_context *context)
+{
+    double condition = 0.0;
+    hn_structure structure = hn_simulation_structure(simulation);
+    hn_status status = hn_simulation_condition(simulation, &condition);
+    fputs("  condition         ", stdout);
+    if (status != HN_OK) printf("not known: %s\n", hn_context_message(context));
+    else
+        printf("%8.1e of the %d x %d iteration matrix, %s\n", condition, structure.unknown_count,
+               structure.unknown_count, hn_reduction_name(hn_simulation_reduction(simulation)));
+}
+
+/// The other reductions solve other systems: run them too when that is quick.
+static void print_other_conditions(const run *r)
+{
+    hn_structure structure = hn_simulation_structure(r->simulation);
+    if (r->seconds > CONDITION_SECONDS_CHEAP) return;
+    if (structure.coordinate_count + structure.constraint_count > CONDITION_UNKNOWNS_CHEAP) return;
+    for (int i = 0; i < HN_REDUCTION_COUNT; ++i) {
+        if ((hn_reduction)i == r->options.reduction) continue;
+        hn_simulation_def def = hn_simulation_def_default();
+        def.scheme = r->options.scheme;
+        def.reduction = (hn_reduction)i;
+        def.step_size = r->options.step;
+        def.ledger = false;
+        hn_simulation *other = NULL;
+        hn_status status = hn_simulation_create(r->model, &def, &other);
+        if (status == HN_OK) status = hn_simulation_step(other, r->step_count);
+        if (status == HN_OK) print_condition(other, r->context);
+        hn_simulation_destroy(other);
+    }
+}
+
+// ---- the command ----------------------------------------------------------------------------------
+
+/// Everything after the model is loaded and the options are known.
+static int perform(run *r)
+{
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = r->options.scheme;
+    def.reduction = r->options.reduction;
+    def.step_size = r->options.step;
+    int code = report_create_simulation(r->model, &def, &r->simulation);
+    if (code != EXIT_FINE) return code;
+
+    hn_structure structure = hn_simulation_structure(r->simulation);
+    warn_spin_step(r->options.scheme, &structure);
+    if (!is_multiple(r->options.end, r->options.step))
+        fprintf(stderr,
+                "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
+                r->options.end, r->options.step, (double)r->step_count * r->options.step);
+    if (!r->quiet) {
+        print_model_line(r->model, &structure, stdout);
+        print_projection(&structure, stdout);
+        fflush(stdout);
+    }
+    if (r->output != NULL &&
+        hn_results_create(r->model, r->simulation, r->output, &r->results) != HN_OK) {
+        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        return EXIT_FILE;
+    }
+
+    char label[LABEL_SIZE];
+    snprintf(label, sizeof label, "  %s, %s, h = %g, %" PRId64 " step%s",
+             hn_scheme_name(r->options.scheme), hn_reduction_name(r->options.reduction),
+             r->options.step, r->step_count, r->step_count == 1 ? "" : "s");
+    bool record_failed = false;
+    hn_status status = take_steps(r, label, &record_failed);
+    // what went wrong is said before anything else is asked of the library
+    if (status != HN_OK) code = report_failure(r, status, record_failed);
+    else if (stop_signal != 0 && hn_simulation_step_count(r->simulation) < r->step_count)
+        code = report_interruption(r);
+
+    hn_ledger ledger;
+    bool have_ledger = hn_simulation_ledger(r->simulation, &ledger) == HN_OK;
+    if (!have_ledger && code == EXIT_FINE) {
+        fprintf(stderr, "no ledger: %s\n", hn_context_message(r->context));
+        code = EXIT_RUN_FAILED;
+    }
+    if (!r->quiet) print_scheme_line(r, label);
+    if (!r->quiet && have_ledger) print_ledger(&ledger, stdout);
+    if (code == EXIT_FINE && r->condition) {
+        print_condition(r->simulation, r->context);
+        print_other_conditions(r);
+    }
+    if (code == EXIT_FINE && r->results != NULL) {
+        if (hn_results_finish(r->results) != HN_OK) {
+            fprintf(stderr, "%s\n", hn_context_message(r->context));
+            return EXIT_FILE;
+        }
+        if (!r->quiet)
+            printf("  wrote %s        as a table: holonom export %s\n", r->output, r->output);
+    }
+    if (code == EXIT_FINE && !check_requirements(&r->required, &ledger)) code = EXIT_REQUIRE_FAILED;
+    return code;
+}
+
+int command_run(int argument_count, char **arguments)
+{
+    const char *path = NULL, *output = NULL, *no_output = NULL, *every = NULL, *require = NULL,
+               *condition = NULL;
+    const char *quiet = NULL;
+    run_texts texts = {NULL, NULL, NULL, NULL, NULL};
+    const option_spec options[] = {
+        {"--scheme", "NAME", "energy-momentum or variational (default: the model's)",
+         &texts.scheme},
+        {"--reduction", "NAME", "reduced, nullspace or multipliers (default: the model's)",
+         &texts.reduction},
+        {"--step", "SECONDS", "step size (default: the model's)", &texts.step},
+        {"--end", "SECONDS", "time to stop at (default: the model's)", &texts.end},
+        {"--steps", "N", "number of steps instead of --end", &texts.steps},
+        {"--output", "FILE",
+         "result file (default: the model's name with .h5, in the current folder)", &output},
+        {"--no-output", NULL, "write no result file", &no_output},
+        {"--every", "N", "write every N-th step only", &every},
+        {"--require", "WHAT=BOUND,...",
+         "exit with 4 when an error of the ledger is above its bound", &require},
+        {"--condition", NULL, "show the condition number of the iteration matrix at the end",
+         &condition},
+        {"--quiet", NULL, "print errors and warnings only", &quiet},
+    };
+    const command_usage usage = {
+        "run",
+        "MODEL",
+        "Simulate a model file; write its results and show the ledger: what is promised, what was "
+        "measured.",
+        "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints.\n"
+        "Results go to FILE.part and get their final name at the end; a stopped or failed run "
+        "keeps the .part.\n"
+        "The ledger goes to the standard output, progress, notes and warnings to the error "
+        "stream.\n",
+        "holonom run models/six-body-linkage.yaml --scheme variational --step 0.005 --require "
+        "joints=1e-12",
+        options,
+        sizeof options / sizeof options[0]};
+    options_result parsed = options_parse(&usage, argument_count, arguments, &path);
+    if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
+
+    run r = {.every = 1, .condition = condition != NULL, .quiet = quiet != NULL};
+    if (output != NULL && no_output != NULL) {
+        options_complain("run", "--output and --no-output exclude each other");
+        return EXIT_USAGE;
+    }
+    if (every != NULL && !option_positive_count("run", "--every", every, &r.every))
+        return EXIT_USAGE;
+    if (require != NULL && !parse_requirements(require, &r.required)) return EXIT_USAGE;
+
+    r.context = hn_context_create(NULL);
+    if (r.context == NULL) return EXIT_RUN_FAILED;
+    if (!r.quiet) hn_context_set_log(r.context, report_log_line, NULL);
+    watch_signals();
+    hn_model *model = NULL;
+    int code = report_load_model(r.context, path, &model);
+    r.model = model;
+    if (code == EXIT_FINE && !merge_run_options("run", model, &texts, &r.options, &r.step_count))
+        code = EXIT_USAGE;
+    if (code == EXIT_FINE && no_output == NULL) {
+        r.output = output == NULL ? default_output(path) : malloc(strlen(output) + 1);
+        if (r.output == NULL) code = EXIT_RUN_FAILED;
+        else if (output != NULL) strcpy(r.output, output);
+    }
+    if (code == EXIT_FINE) code = perform(&r);
+    hn_results_destroy(r.results);
+    hn_simulation_destroy(r.simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(r.context);
+    free(r.output);
+    return code;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The command line tool: a table of commands.
+#include "command.h"
+#include "options.h"
+
+#include <holonom/holonom.h>
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name;
+    const char *arguments;
+    const char *purpose;
+    int (*function)(int argument_count, char **arguments);
+} command;
+
+static const command COMMANDS[] = {
+    {"run", "MODEL", "simulate a model; write results and the ledger of what was kept",
+     command_run},
+    {"check", "MODEL", "read and assemble a model; report its structure and start values",
+     command_check},
+    {"compare", "MODEL", "run a model under several schemes, reductions and steps; one table",
+     command_compare},
+    {"export", "RESULT", "write series of a result file as comma separated values", command_export},
+};
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+
+static const char *command_word(int index)
+{
+    return COMMANDS[index].name;
+}
+
+static void print_help(void)
+{
+    puts("holonom: structure-preserving multibody dynamics\n\nCommands:");
+    for (int i = 0; i < COMMAND_COUNT; ++i)
+        printf("  %-8s %-7s %s\n", COMMANDS[i].name, COMMANDS[i].arguments, COMMANDS[i].purpose);
+    puts("\n  holonom COMMAND --help   options of a command, with an example\n"
+         "  holonom --version        version of the library\n"
+         "\nExit codes:\n"
+         "  0    all went well\n"
+         "  1    the run failed: a step did not converge, the system became singular, no memory\n"
+         "  2    the command line is wrong\n"
+         "  3    the model file cannot be read, is wrong, or cannot be assembled\n"
+         "  4    the run is complete, but a --require is not met\n"
+         "  5    a result or output file cannot be read or written\n"
+         "  130  stopped by Ctrl-C (143: by SIGTERM); results so far are kept as .part\n"
+         "\nExample:\n  holonom run models/heavy-top.yaml --require energy=1e-10");
+}
+
+int main(int argument_count, char **arguments)
+{
+    if (argument_count < 2) {
+        options_complain("", "needs a command");
+        return EXIT_USAGE;
+    }
+    const char *word = arguments[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        print_help();
+        return EXIT_FINE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("holonom %s\n", hn_version());
+        return EXIT_FINE;
+    }
+    for (int i = 0; i < COMMAND_COUNT; ++i) {
+        if (strcmp(word, COMMANDS[i].name) != 0) continue;
+        int code = COMMANDS[i].function(argument_count - 2, arguments + 2);
+        if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+        fputs("holonom: the output could not be written\n", stderr);
+        return code == EXIT_FINE ? EXIT_FILE : code;
+    }
+    complain_unknown_word("", word[0] == '-' ? "option" : "command", word, COMMAND_COUNT,
+                          command_word);
+    return EXIT_USAGE;
+}

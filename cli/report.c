@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Text shared by the commands.
+#include "report.h"
+
+#include "command.h"
+#include "table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/// Above this angle per step (rad) the variational scheme's rotations are no longer trusted.
+static const double SPIN_STEP_LIMIT = 0.5;
+
+enum { LABEL_WIDTH = 18, FIGURE_WIDTH = 52 };
+
+const char *scheme_word(int index)
+{
+    return hn_scheme_name((hn_scheme)index);
+}
+
+const char *reduction_word(int index)
+{
+    return hn_reduction_name((hn_reduction)index);
+}
+
+const char *promise_word(int index)
+{
+    return hn_promise_name((hn_promise)index);
+}
+
+void report_log_line(const char *line, void *user)
+{
+    (void)user;
+    fprintf(stderr, "note: %s\n", line);
+}
+
+int exit_code_of(hn_status status)
+{
+    switch (status) {
+    case HN_OK: return EXIT_FINE;
+    case HN_INVALID_ARGUMENT: return EXIT_USAGE;
+    case HN_INVALID_MODEL:
+    case HN_FILE_FORMAT: return EXIT_MODEL;
+    case HN_FILE_ACCESS: return EXIT_FILE;
+    case HN_OUT_OF_MEMORY:
+    case HN_NOT_CONVERGED:
+    case HN_SINGULAR_SYSTEM: return EXIT_RUN_FAILED;
+    }
+    return EXIT_RUN_FAILED;
+}
+
+int report_load_model(hn_context *context, const char *path, hn_model **model)
+{
+    hn_status status = hn_model_load(context, path, model);
+    if (status == HN_OK) return EXIT_FINE;
+    fprintf(stderr, "%s\n", hn_context_message(context));
+    return status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_MODEL;
+}
+
+int report_create_simulation(const hn_model *model, const hn_simulation_def *def,
+                             hn_simulation **simulation)
+{
+    hn_status status = hn_simulation_create(model, def, simulation);
+    if (status == HN_OK) return EXIT_FINE;
+    fprintf(stderr, "%s: %s\n", hn_model_name(model), hn_context_message(hn_model_context(model)));
+    // what cannot be assembled is the model's fault, a singular start included
+    return status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED ? EXIT_MODEL
+                                                                      : exit_code_of(status);
+}
+
+void print_count(int64_t count, const char *one, const char *many, FILE *out)
+{
+    fprintf(out, "%" PRId64 " %s", count, count == 1 ? one : many);
+}
+
+void print_model_line(const hn_model *model, const hn_structure *structure, FILE *out)
+{
+    fprintf(out, "  %s   ", hn_model_name(model));
+    print_count(structure->body_count, "body", "bodies", out);
+    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+        int count = 0;
+        for (int i = 0; i < hn_model_joint_count(model); ++i)
+            if (hn_model_joint_kind(model, hn_model_joint(model, i)) == (hn_joint_kind)kind)
+                ++count;
+        if (count > 0)
+            fprintf(out, ", %d %s %s", count, hn_joint_kind_name((hn_joint_kind)kind),
+                    count == 1 ? "joint" : "joints");
+    }
+    if (structure->loop_count > 0) {
+        fputs(", ", out);
+        print_count(structure->loop_count, "loop", "loops", out);
+    }
+    fputs(", ", out);
+    print_count(structure->degrees_of_freedom, "degree of freedom", "degrees of freedom", out);
+    int redundant = structure->constraint_count - structure->constraint_rank;
+    if (redundant > 0) {
+        fputs(" (", out);
+        print_count(redundant, "redundant constraint)", "redundant constraints)", out);
+    }
+    putc('\n', out);
+}
+
+void print_projection(const hn_structure *structure, FILE *out)
+{
+    if (structure->position_projection > 0.0)
+        fprintf(out, "  start positions were moved by %.1e (m, rad) onto the joints\n",
+                structure->position_projection);
+    if (structure->velocity_projection > 0.0)
+        fprintf(out, "  start velocities were changed by %.1e (m/s, rad/s) to fit the joints\n",
+                structure->velocity_projection);
+}
+
+void warn_spin_step(hn_scheme scheme, const hn_structure *structure)
+{
+    if (scheme != HN_SCHEME_VARIATIONAL || structure->spin_step <= SPIN_STEP_LIMIT) return;
+    fprintf(stderr,
+            "warning: a body turns by h |omega| = %.2g rad in a step; above %g rad variational may "
+            "not converge or "
+            "lose accuracy: a smaller step helps\n",
+            structure->spin_step, SPIN_STEP_LIMIT);
+}
+
+static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, FILE *out)
+{
+    static const char *const LABELS[HN_PROMISE_COUNT] = {
+        "energy", "linear momentum", "angular momentum", "joints", "constraints"};
+    static const char *const MEASURES[HN_PROMISE_COUNT] = {
+        "worst relative error", "worst relative error", "worst relative error", "m worst opening",
+        "worst residual"};
+    char figure[96];
+    int used = snprintf(figure, sizeof figure, "%8.1e %s", entry->error, MEASURES[promise]);
+    if (promise == HN_PROMISE_ENERGY)
+        snprintf(figure + used, sizeof figure - (size_t)used, ", %.1e at the end", entry->drift);
+    fputs("  ", out);
+    print_padded(LABELS[promise], LABEL_WIDTH, out);
+    bool momentum = promise == HN_PROMISE_LINEAR_MOMENTUM || promise == HN_PROMISE_ANGULAR_MOMENTUM;
+    if (momentum && !entry->conserved) {
+        fprintf(out, "%s\n", entry->note[0] == '\0' ? "not conserved by this model" : entry->note);
+        return;
+    }
+    print_padded(figure, FIGURE_WIDTH, out);
+    if (!entry->conserved) {
+        fprintf(out, "not promised%s%s\n", entry->note[0] == '\0' ? "" : ": ", entry->note);
+        return;
+    }
+    if (entry->kept) fputs("kept", out);
+    else fprintf(out, "NOT KEPT (bound %.1e)", entry->bound);
+    if (momentum && entry->note[0] != '\0') fprintf(out, "  %s", entry->note); // which components
+    putc('\n', out);
+}
+
+void print_ledger(const hn_ledger *ledger, FILE *out)
+{
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i)
+        print_ledger_line((hn_promise)i, &ledger->entry[i], out);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What several commands say: the model in a line, the ledger, warnings, failures with their exit code.
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <holonom/holonom.h>
+
+#include <stdio.h>
+
+/// Print a context's log lines as notes on the error stream.
+void report_log_line(const char *line, void *user);
+
+/// Load a model; on failure report it and return its exit code, otherwise 0 and the model.
+int report_load_model(hn_context *context, const char *path, hn_model **model);
+
+/// Create a simulation; on failure report it and return its exit code, otherwise 0 and the simulation.
+int report_create_simulation(const hn_model *model, const hn_simulation_def *def,
+                             hn_simulation **simulation);
+
+/// Exit code of a failure that is not about a file the user named.
+int exit_code_of(hn_status status);
+
+/// "  six-body linkage   6 bodies, 6 revolute joints, 1 loop, 1 degree of freedom (1 redundant constraint)"
+void print_model_line(const hn_model *model, const hn_structure *structure, FILE *out);
+
+/// How far start values were moved onto the constraints; nothing when they fulfil them.
+void print_projection(const hn_structure *structure, FILE *out);
+
+/// Warn on the error stream when a body turns too far in a step for `variational`.
+void warn_spin_step(hn_scheme scheme, const hn_structure *structure);
+
+/// The lines of the ledger.
+void print_ledger(const hn_ledger *ledger, FILE *out);
+
+/// "1 body", "2 bodies"
+void print_count(int64_t count, const char *one, const char *many, FILE *out);
+
+/// Words by index, for lists of known words.
+const char *scheme_word(int index);
+const char *reduction_word(int index);
+const char *promise_word(int index);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Foundations of the public API: export macro, version, status codes, small vectors, the context.
+#ifndef HOLONOM_BASE_H
+#define HOLONOM_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define HN_API __attribute__((visibility("default")))
+#define HN_NODISCARD __attribute__((warn_unused_result))
+#define HN_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define HN_API
+#define HN_NODISCARD
+#define HN_PRINTF(format_index, first)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HN_VERSION_MAJOR 0
+#define HN_VERSION_MINOR 1
+#define HN_VERSION_PATCH 0
+
+/// Version of the library at run time, as text: "0.1.0".
+HN_API const char *hn_version(void);
+
+/// Vector of three numbers; unit and frame stand at each use.
+typedef struct hn_vec3 {
+    double x, y, z;
+} hn_vec3;
+
+/// 3x3 matrix by rows. A rotation matrix maps body components to world components; its columns are the body axes.
+typedef struct hn_mat3 {
+    double m[3][3];
+} hn_mat3;
+
+/// Every status code with the sentence that explains it.
+#define HN_STATUS_LIST(X)                                                                          \
+    X(HN_OK, "success")                                                                            \
+    X(HN_OUT_OF_MEMORY, "the allocator returned no memory")                                        \
+    X(HN_INVALID_ARGUMENT, "an argument is outside its documented range")                          \
+    X(HN_INVALID_MODEL, "the model is inconsistent")                                               \
+    X(HN_NOT_CONVERGED, "the nonlinear iteration did not converge")                                \
+    X(HN_SINGULAR_SYSTEM, "the linear system is singular")                                         \
+    X(HN_FILE_FORMAT, "the file does not follow the format")                                       \
+    X(HN_FILE_ACCESS, "the file cannot be read or written")
+
+typedef enum hn_status {
+#define HN_STATUS_ENTRY(code, sentence) code,
+    HN_STATUS_LIST(HN_STATUS_ENTRY)
+#undef HN_STATUS_ENTRY
+} hn_status;
+
+/// Name of a status code, e.g. "HN_INVALID_MODEL".
+HN_API const char *hn_status_name(hn_status status);
+
+/// Sentence that explains a status code.
+HN_API const char *hn_status_sentence(hn_status status);
+
+/// Memory source of a context. `release` is called only with pointers that `allocate` returned.
+typedef struct hn_allocator {
+    void *(*allocate)(size_t size, void *user); ///< returns memory aligned for any type, or NULL
+    void (*release)(void *pointer, void *user); ///< never called with NULL
+    void *user;                                 ///< handed to both
+} hn_allocator;
+
+/// Receives warnings and progress notes, one line each without a line end.
+typedef void (*hn_log_function)(const char *line, void *user);
+
+/// A context carries the allocator, the log callback and the message of the last failure.
+/// One context per thread; everything created from it must be destroyed before it.
+typedef struct hn_context hn_context;
+
+/// Create a context. NULL allocator: malloc and free. Returns NULL when there is no memory.
+HN_API hn_context *hn_context_create(const hn_allocator *allocator);
+
+/// Destroy a context; NULL is fine.
+HN_API void hn_context_destroy(hn_context *context);
+
+/// What went wrong in the last call that failed: which thing, where, what would help. Empty before any failure.
+HN_API const char *hn_context_message(const hn_context *context);
+
+/// Set the log callback; NULL switches it off (the default).
+HN_API void hn_context_set_log(hn_context *context, hn_log_function function, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Everything a user of Holonom may include.
+#ifndef HOLONOM_HOLONOM_H
+#define HOLONOM_HOLONOM_H
+
+#include <holonom/base.h>
+#include <holonom/model.h>
+#include <holonom/results.h>
+#include <holonom/simulation.h>
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// A model: bodies, joints, loads and start values as plain data, independent of scheme and coordinates.
+#ifndef HOLONOM_MODEL_H
+#define HOLONOM_MODEL_H
+
+#include <holonom/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Handles are small values; zero-initialised means none.
+typedef struct hn_body_id {
+    uint32_t index1; ///< 0: none, UINT32_MAX: the ground, otherwise position in the model plus one
+} hn_body_id;
+typedef struct hn_joint_id {
+    uint32_t index1; ///< 0: none, otherwise position in the model plus one
+} hn_joint_id;
+typedef struct hn_load_id {
+    uint32_t index1; ///< 0: none, otherwise position in the model plus one
+} hn_load_id;
+
+typedef struct hn_model hn_model;
+
+/// The immovable ground; its frame is the world frame.
+HN_API hn_body_id hn_ground(void);
+
+typedef struct hn_model_def {
+    const char *name; ///< shown in reports; NULL: "model"
+    hn_vec3 gravity;  ///< m/s^2, world frame
+} hn_model_def;
+
+/// Defaults: no name, gravity (0, 0, -9.81).
+HN_API hn_model_def hn_model_def_default(void);
+
+/// Create an empty model. The context must outlive it.
+HN_API HN_NODISCARD hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model **model);
+
+/// Destroy a model; NULL is fine. Simulations made from it stay valid.
+HN_API void hn_model_destroy(hn_model *model);
+
+/// Read a model file (YAML, format 1). On success `*model` belongs to the caller.
+/// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), HN_INVALID_MODEL
+HN_API HN_NODISCARD hn_status hn_model_load(hn_context *context, const char *path, hn_model **model);
+
+/// As hn_model_load, from text in memory; `name` stands for the path in messages.
+HN_API HN_NODISCARD hn_status hn_model_parse(hn_context *context, const char *text, size_t length,
+                                             const char *name, hn_model **model);
+
+// ---- shapes -------------------------------------------------------------------------------------
+
+/// Shapes give mass, inertia and picture. Points and axes are in the shape's own frame; the origin is the centroid
+/// except for the tetrahedron, whose frame is that of its corners.
+typedef enum hn_shape_kind {
+    HN_SHAPE_BOX,             ///< size: edge lengths along x, y, z
+    HN_SHAPE_SPHERE,          ///< radius
+    HN_SHAPE_CYLINDER,        ///< radius, height along z
+    HN_SHAPE_HOLLOW_CYLINDER, ///< radius (outer), inner_radius, height along z
+    HN_SHAPE_CONE,            ///< radius, height; apex at z = -3/4 height, base at z = +1/4 height
+    HN_SHAPE_PYRAMID,         ///< size.x, size.y: base edges, size.z: height; base at z = -1/4 height, apex at +3/4
+    HN_SHAPE_TETRAHEDRON,     ///< corners
+} hn_shape_kind;
+
+typedef struct hn_shape {
+    hn_shape_kind kind;
+    hn_vec3 size;          ///< m
+    double radius;         ///< m
+    double inner_radius;   ///< m
+    double height;         ///< m
+    hn_vec3 corners[4];    ///< m
+    hn_vec3 position;      ///< m, place of the shape's origin in the body frame
+    hn_mat3 orientation;   ///< shape axes in the body frame
+    double mass;           ///< kg; 0: from density
+    double density;        ///< kg/m^3; used when mass is 0
+} hn_shape;
+
+/// Defaults: all sizes zero, identity orientation, density 1000.
+HN_API hn_shape hn_shape_default(hn_shape_kind kind);
+
+/// Spelling used in files: "box", "hollow_cylinder", ...
+HN_API const char *hn_shape_kind_name(hn_shape_kind kind);
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+typedef enum hn_body_kind {
+    HN_BODY_RIGID,              ///< twelve coordinates: centre of mass and three directors
+    HN_BODY_POINT_MASS,         ///< three coordinates
+    HN_BODY_PLANAR_POINT_MASS,  ///< two coordinates in the plane through its start position with normal `plane_normal`
+} hn_body_kind;
+
+typedef struct hn_body_def {
+    const char *name;            ///< unique in the model; NULL: "body1", "body2", ...
+    hn_body_kind kind;
+    double mass;                 ///< kg, positive
+    hn_vec3 inertia;             ///< kg m^2, diagonal (xx, yy, zz) about the centre of mass, body axes
+    hn_vec3 products_of_inertia; ///< kg m^2, off-diagonal tensor entries (xy, xz, yz); J_xy = -sum m x y
+    hn_vec3 center_of_mass;      ///< m, in the body frame
+    hn_vec3 position;            ///< m, world place of the body frame's origin at the start
+    hn_mat3 orientation;         ///< body axes in the world at the start, a rotation matrix
+    hn_vec3 plane_normal;        ///< planar point mass only: world direction it cannot move in
+    const hn_shape *shapes;      ///< picture of the body, body frame; copied; may be NULL
+    int shape_count;
+} hn_body_def;
+
+/// Defaults: rigid, no mass (to be set), body frame on the world frame.
+HN_API hn_body_def hn_body_def_default(void);
+
+/// Fill mass, centre of mass, inertia and picture from solid shapes in the body frame. The shapes are not copied
+/// until the body is added.
+/// @return HN_OK or HN_INVALID_ARGUMENT (a size, mass or density is not positive; flat tetrahedron)
+HN_API HN_NODISCARD hn_status hn_body_def_set_shapes(hn_context *context, hn_body_def *def,
+                                                     const hn_shape *shapes, int shape_count);
+
+/// Add a body. @return HN_OK, HN_INVALID_MODEL (mass, inertia, orientation, name), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id *body);
+
+// ---- joints -------------------------------------------------------------------------------------
+
+typedef enum hn_joint_kind {
+    HN_JOINT_SPHERICAL,   ///< 3 relative degrees of freedom; coordinates: rotation vector
+    HN_JOINT_REVOLUTE,    ///< 1: angle about the axis
+    HN_JOINT_PRISMATIC,   ///< 1: displacement along the axis
+    HN_JOINT_CYLINDRICAL, ///< 2: displacement along and angle about the axis
+    HN_JOINT_PLANAR,      ///< 3: two displacements in the plane normal to the axis, angle about the axis
+    HN_JOINT_UNIVERSAL,   ///< 2: angle about axis_a (fixed in a), angle about axis_b (fixed in b, at right angles)
+    HN_JOINT_FIXED,       ///< 0
+    HN_JOINT_FREE,        ///< 6: position of b's joint point in a's frame, rotation vector; no constraint
+    HN_JOINT_DISTANCE,    ///< 5: two points at constant distance; no coordinates are reported
+} hn_joint_kind;
+
+#define HN_JOINT_KIND_COUNT 9
+#define HN_JOINT_COORDINATES_MAX 6
+
+/// Spelling used in files and on the command line: "revolute", ...
+HN_API const char *hn_joint_kind_name(hn_joint_kind kind);
+/// Inverse of hn_joint_kind_name; false for an unknown word.
+HN_API bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind);
+
+/// Places and directions are world ones in the start configuration, or body-frame ones with `body_coordinates`.
+typedef struct hn_joint_def {
+    const char *name;      ///< unique among joints; NULL: "joint1", ...
+    hn_joint_kind kind;
+    hn_body_id body_a;     ///< coordinates describe the motion of b relative to a
+    hn_body_id body_b;
+    bool body_coordinates; ///< false: world frame at the start; true: point_a, axis_a in a, point_b, axis_b in b
+    hn_vec3 point_a;       ///< m, the joint's place on a
+    hn_vec3 point_b;       ///< m, the joint's place on b; read only with separate_points
+    bool separate_points;  ///< false: b's point is where a's point is at the start
+    hn_vec3 axis_a;        ///< axis (revolute, prismatic, cylindrical), plane normal (planar), first axis (universal)
+    hn_vec3 axis_b;        ///< universal: second axis; others, with body_coordinates: the axis in b, zero: as axis_a
+    hn_vec3 direction;     ///< planar: direction of the first displacement (frame of axis_a); zero: chosen
+    double length;         ///< m, distance joint only; 0: the distance at the start
+} hn_joint_def;
+
+HN_API hn_joint_def hn_joint_def_default(hn_joint_kind kind);
+
+/// Add a joint. @return HN_OK, HN_INVALID_MODEL (bodies, axis, length, name), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_id *joint);
+
+// ---- loads --------------------------------------------------------------------------------------
+
+typedef enum hn_profile_kind {
+    HN_PROFILE_CONSTANT, ///< factor 1 at all times
+    HN_PROFILE_TABLE,    ///< piecewise linear in time, constant outside the table
+    HN_PROFILE_PULSE,    ///< triangle: 0 until `start`, 1 at `peak`, 0 from `end` on
+} hn_profile_kind;
+
+/// Time factor of a load.
+typedef struct hn_profile {
+    hn_profile_kind kind;
+    double start, peak, end;  ///< s, pulse
+    const double *times;      ///< s, strictly increasing, table; copied
+    const double *factors;    ///< table; copied
+    int count;                ///< table entries
+} hn_profile;
+
+/// Force or torque on a body, its vector fixed in space or in the body.
+typedef struct hn_load_def {
+    const char *name;   ///< NULL: "load1", ...
+    hn_body_id body;
+    bool torque;        ///< false: force at `point`; true: pure torque
+    bool body_fixed;    ///< the vector turns with the body
+    hn_vec3 vector;     ///< N or N m; world frame, or body frame when body_fixed
+    hn_vec3 point;      ///< m, body frame; force only
+    hn_profile profile;
+} hn_load_def;
+
+HN_API hn_load_def hn_load_def_default(void);
+HN_API HN_NODISCARD hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load);
+
+/// Linear spring and damper between two points.
+typedef struct hn_spring_def {
+    const char *name;      ///< NULL: "spring1", ...
+    hn_body_id body_a, body_b;
+    bool body_coordinates; ///< false: points are world ones at the start
+    hn_vec3 point_a, point_b; ///< m
+    double stiffness;      ///< N/m, not negative
+    double damping;        ///< N s/m, not negative
+    double rest_length;    ///< m; negative: the length at the start
+} hn_spring_def;
+
+HN_API hn_spring_def hn_spring_def_default(void);
+HN_API HN_NODISCARD hn_status hn_model_add_spring(hn_model *model, const hn_spring_def *def, hn_load_id *spring);
+
+/// Torsional spring and damper on the angle of a revolute, cylindrical or planar joint.
+typedef struct hn_torsion_spring_def {
+    const char *name;   ///< NULL: "torsion_spring1", ...
+    hn_joint_id joint;
+    double stiffness;   ///< N m/rad, not negative
+    double damping;     ///< N m s/rad, not negative
+    double rest_angle;  ///< rad, relative to the start configuration
+} hn_torsion_spring_def;
+
+HN_API hn_torsion_spring_def hn_torsion_spring_def_default(void);
+HN_API HN_NODISCARD hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
+                                                          hn_load_id *spring);
+
+// ---- start velocities ---------------------------------------------------------------------------
+// What is not set follows from the joints: a body moves with its neighbour nearer to the ground (or to the root of a
+// free tree) as if the joint were locked; a free body is at rest. What is set is kept, or checked where it is too much.
+
+/// World velocity of the body frame's origin, m/s.
+HN_API HN_NODISCARD hn_status hn_model_set_velocity(hn_model *model, hn_body_id body, hn_vec3 velocity);
+/// World angular velocity, rad/s.
+HN_API HN_NODISCARD hn_status hn_model_set_angular_velocity(hn_model *model, hn_body_id body, hn_vec3 angular_velocity);
+/// All rates of a joint in the order of its coordinates (m/s, rad/s). Spherical and free: velocity and angular
+/// velocity of b relative to a, in world axes; a free joint gives 3 + 3 numbers.
+HN_API HN_NODISCARD hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates, int count);
+
+// ---- run options carried by a model file ----------------------------------------------------------
+
+typedef enum hn_scheme {
+    HN_SCHEME_ENERGY_MOMENTUM, ///< Betsch-Leyendecker 2006, eq. 10: keeps energy, momentum maps, constraints
+    HN_SCHEME_VARIATIONAL,     ///< Leyendecker-Marsden-Ortiz 2008, eq. 22: symplectic, momentum maps, constraints
+} hn_scheme;
+#define HN_SCHEME_COUNT 2
+HN_API const char *hn_scheme_name(hn_scheme scheme);
+HN_API bool hn_scheme_from_name(const char *name, hn_scheme *scheme);
+
+typedef enum hn_reduction {
+    HN_REDUCTION_REDUCED,     ///< n - m unknowns on the constraint manifold, linear time on trees
+    HN_REDUCTION_NULLSPACE,   ///< n unknowns, constraint forces projected away
+    HN_REDUCTION_MULTIPLIERS, ///< n + m unknowns
+} hn_reduction;
+#define HN_REDUCTION_COUNT 3
+HN_API const char *hn_reduction_name(hn_reduction reduction);
+HN_API bool hn_reduction_from_name(const char *name, hn_reduction *reduction);
+
+/// How a model asks to be run; a negative step or end means the file does not say.
+typedef struct hn_run_options {
+    hn_scheme scheme;
+    hn_reduction reduction;
+    double step; ///< s
+    double end;  ///< s
+} hn_run_options;
+HN_API hn_run_options hn_model_run_options(const hn_model *model);
+HN_API void hn_model_set_run_options(hn_model *model, const hn_run_options *options);
+
+// ---- looking at a model ---------------------------------------------------------------------------
+
+HN_API const char *hn_model_name(const hn_model *model);
+HN_API hn_vec3 hn_model_gravity(const hn_model *model);
+HN_API int hn_model_body_count(const hn_model *model);
+HN_API int hn_model_joint_count(const hn_model *model);
+HN_API int hn_model_load_count(const hn_model *model); ///< forces, torques, springs, torsional springs
+HN_API hn_body_id hn_model_body(const hn_model *model, int index);   ///< 0 <= index < body count
+HN_API hn_joint_id hn_model_joint(const hn_model *model, int index); ///< 0 <= index < joint count
+/// Names live as long as the model. The ground is "ground"; an unknown id gives "".
+HN_API const char *hn_model_body_name(const hn_model *model, hn_body_id body);
+HN_API const char *hn_model_joint_name(const hn_model *model, hn_joint_id joint);
+HN_API const char *hn_model_load_name(const hn_model *model, int index);
+HN_API hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint);
+HN_API hn_body_id hn_model_joint_body_a(const hn_model *model, hn_joint_id joint);
+HN_API hn_body_id hn_model_joint_body_b(const hn_model *model, hn_joint_id joint);
+/// Number of coordinates a joint reports between these bodies (a point mass has no orientation).
+HN_API int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint);
+HN_API hn_body_kind hn_model_body_kind(const hn_model *model, hn_body_id body);
+HN_API double hn_model_body_mass(const hn_model *model, hn_body_id body); ///< kg
+/// Inertia tensor about the centre of mass in the body frame, kg m^2.
+HN_API hn_mat3 hn_model_body_inertia(const hn_model *model, hn_body_id body);
+HN_API hn_vec3 hn_model_body_center_of_mass(const hn_model *model, hn_body_id body); ///< m, body frame
+/// Place of the body frame's origin and its axes at the start, as given.
+HN_API hn_vec3 hn_model_body_position(const hn_model *model, hn_body_id body);
+HN_API hn_mat3 hn_model_body_orientation(const hn_model *model, hn_body_id body);
+HN_API int hn_model_body_shape_count(const hn_model *model, hn_body_id body);
+HN_API hn_shape hn_model_body_shape(const hn_model *model, hn_body_id body, int index);
+/// Find by name; index1 is 0 when there is none. "ground" finds the ground.
+HN_API hn_body_id hn_model_find_body(const hn_model *model, const char *name);
+HN_API hn_joint_id hn_model_find_joint(const hn_model *model, const char *name);
+/// Text the model was read from and its length, or NULL and 0 for one built by calls.
+HN_API const char *hn_model_text(const hn_model *model, size_t *length);
+/// Context the model was created with.
+HN_API hn_context *hn_model_context(const hn_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

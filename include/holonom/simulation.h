@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// A simulation: one model under one scheme and one reduction, advanced in steps.
+#ifndef HOLONOM_SIMULATION_H
+#define HOLONOM_SIMULATION_H
+
+#include <holonom/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hn_simulation hn_simulation;
+
+typedef struct hn_simulation_def {
+    hn_scheme scheme;
+    hn_reduction reduction;
+    double step_size;            ///< s, positive
+    double residual_tolerance;   ///< Newton stops when the residual is below this part of the momentum scale
+    double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the model's length)
+    int iterations_max;          ///< Newton iterations before a step fails
+    int halvings_max;            ///< energy-momentum only: how often a failing step may be halved
+    bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
+    double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
+} hn_simulation_def;
+
+/// Defaults: energy-momentum, reduced, step_size 0 (to be set), ledger on.
+HN_API hn_simulation_def hn_simulation_def_default(void);
+
+/// Compile the model, make the start values consistent, take all work memory.
+/// The simulation copies what it needs: the model may be destroyed. The context must outlive the simulation.
+/// @return HN_OK, HN_INVALID_ARGUMENT, HN_INVALID_MODEL, HN_SINGULAR_SYSTEM, HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
+                                                   hn_simulation **simulation);
+HN_API void hn_simulation_destroy(hn_simulation *simulation);
+
+/// Advance by `count` steps of the step size given at creation.
+/// On failure the state is that of the last completed step, and the call may be repeated.
+/// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (the message names body and joint with the worst residual)
+HN_API HN_NODISCARD hn_status hn_simulation_step(hn_simulation *simulation, int64_t count);
+
+HN_API double hn_simulation_time(const hn_simulation *simulation);        ///< s
+HN_API int64_t hn_simulation_step_count(const hn_simulation *simulation); ///< completed steps
+HN_API double hn_simulation_step_size(const hn_simulation *simulation);   ///< s
+HN_API hn_scheme hn_simulation_scheme(const hn_simulation *simulation);
+HN_API hn_reduction hn_simulation_reduction(const hn_simulation *simulation);
+
+/// What the compiled model looks like.
+typedef struct hn_structure {
+    int body_count;
+    int joint_count;
+    int loop_count;               ///< independent kinematic loops (cut joints)
+    int coordinate_count;         ///< n
+    int constraint_count;         ///< m: internal (six per rigid body) and joint constraints
+    int internal_constraint_count;
+    int constraint_rank;          ///< rank of the constraint Jacobian at the start
+    int degrees_of_freedom;       ///< n - rank
+    int unknown_count;            ///< size of the system solved in a Newton iteration, as the reduction counts it
+    double position_projection;   ///< m or rad: how far start positions were moved onto the constraints; 0: not at all
+    double velocity_projection;   ///< m/s or rad/s: likewise for start velocities
+    double spin_step;             ///< largest h |omega| of any body at the start
+} hn_structure;
+HN_API hn_structure hn_simulation_structure(const hn_simulation *simulation);
+
+// ---- state at the current time --------------------------------------------------------------------
+// For `variational` velocities are M^-1 p with the momenta of the constrained discrete Legendre transform (LMO 34, 35);
+// they need the next step, which is solved ahead and kept. If that fails, the projected transform (LMO 40) is taken.
+
+typedef struct hn_body_state {
+    hn_vec3 position;         ///< m, centre of mass
+    hn_mat3 orientation;      ///< columns: the body axes as the user gave them; identity for point masses
+    hn_vec3 velocity;         ///< m/s, centre of mass
+    hn_vec3 angular_velocity; ///< rad/s, world
+    hn_vec3 linear_momentum;  ///< kg m/s
+    hn_vec3 angular_momentum; ///< kg m^2/s, about the world origin
+} hn_body_state;
+HN_API HN_NODISCARD hn_status hn_simulation_body_state(hn_simulation *simulation, hn_body_id body, hn_body_state *state);
+
+typedef struct hn_joint_state {
+    int coordinate_count;
+    double coordinates[HN_JOINT_COORDINATES_MAX]; ///< m, rad; angles of revolute, cylindrical, planar are unwrapped
+    double rates[HN_JOINT_COORDINATES_MAX];       ///< m/s, rad/s
+    hn_vec3 reaction_force;                       ///< N, on body b at its joint point, world axes
+    hn_vec3 reaction_torque;                      ///< N m
+    double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before the first step
+    bool reaction_valid;                          ///< false before the first step of `energy-momentum`
+} hn_joint_state;
+HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint, hn_joint_state *state);
+
+typedef struct hn_energy {
+    double kinetic;         ///< J, 1/2 v^T M v; `variational`: from the momenta (H_d, LMO 53)
+    double potential;       ///< J, zero at the world origin for gravity and at rest for springs
+    double external_work;   ///< J, done by loads and dampers since the start
+    double discrete_energy; ///< J, `variational`: E_d of the last interval (LMO 52); otherwise kinetic + potential
+} hn_energy;
+HN_API HN_NODISCARD hn_status hn_simulation_energy(hn_simulation *simulation, hn_energy *energy);
+
+/// Total linear (kg m/s) and angular momentum (kg m^2/s, about the world origin).
+HN_API HN_NODISCARD hn_status hn_simulation_momentum(hn_simulation *simulation, hn_vec3 *linear, hn_vec3 *angular);
+
+/// Redundant coordinates q of the formulation: per body, in model order, phi, d1, d2, d3 along its principal axes
+/// (a point mass: phi; a planar one: two in-plane coordinates). `count` must be structure.coordinate_count.
+HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *simulation, double *q, int count);
+
+/// Lagrange multipliers, structure.constraint_count of them: per body, in model order, six internal ones
+/// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to t_n (`variational`) or to the middle
+/// of the last step (`energy-momentum`, zero before the first step). Constraint forces are -G^T lambda.
+HN_API HN_NODISCARD hn_status hn_simulation_multipliers(hn_simulation *simulation, double *lambda, int count);
+
+/// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.
+typedef struct hn_legendre {
+    double *constrained; ///< coordinate_count: p_n (LMO 34, 35)
+    double *projected;   ///< coordinate_count: Q p_n (LMO 39, 40)
+    double *reduced;     ///< degrees_of_freedom of the open tree: P^T p_n (LMO 41, 42)
+} hn_legendre;
+/// Fill the arrays that are not NULL; sizes as stated.
+HN_API HN_NODISCARD hn_status hn_simulation_legendre(hn_simulation *simulation, const hn_legendre *out);
+
+/// How well constraints hold now.
+typedef struct hn_constraint_state {
+    double residual;           ///< max |g| / max(1, |q|max in the row's units)
+    double joint_opening;      ///< m, worst norm of the translational rows of a joint
+    double joint_misalignment; ///< rad, worst norm of the rotational rows of a joint
+    double orthonormality;     ///< worst internal constraint
+    double hidden_velocity;    ///< max |f_d| = |G(q_mid) (q_n+1 - q_n)/h| over the last step (LMO 45)
+    double hidden_momentum;    ///< max |h_d| = |G M^-1 p_n| (LMO 46)
+    double hidden_projected;   ///< the same with the projected momenta
+} hn_constraint_state;
+HN_API HN_NODISCARD hn_status hn_simulation_constraints(hn_simulation *simulation, hn_constraint_state *state);
+
+// ---- ledger ---------------------------------------------------------------------------------------
+
+typedef enum hn_promise {
+    HN_PROMISE_ENERGY,
+    HN_PROMISE_LINEAR_MOMENTUM,
+    HN_PROMISE_ANGULAR_MOMENTUM,
+    HN_PROMISE_JOINTS,
+    HN_PROMISE_CONSTRAINTS,
+} hn_promise;
+#define HN_PROMISE_COUNT 5
+/// "energy", "linear_momentum", "angular_momentum", "joints", "constraints".
+HN_API const char *hn_promise_name(hn_promise promise);
+HN_API bool hn_promise_from_name(const char *name, hn_promise *promise);
+
+/// One line of the ledger.
+typedef struct hn_ledger_entry {
+    bool conserved;       ///< the quantity (or a component of it) is a promise of this scheme on this model
+    double error;         ///< worst error over the run: relative for energy and momenta, m for joints, relative for constraints
+    double drift;         ///< error at the current time, with sign for energy
+    double drift_per_step;///< drift divided by completed steps
+    double bound;         ///< the default bound for "kept"
+    bool kept;            ///< error <= bound, or the promise does not apply
+    char note[160];       ///< which components, why not conserved, what the band is
+} hn_ledger_entry;
+
+typedef struct hn_ledger {
+    hn_ledger_entry entry[HN_PROMISE_COUNT];
+    double energy_scale;   ///< J, max T + max |V - V0|
+    double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|)
+    double energy_min, energy_max; ///< J, extremes of E - W
+    bool linear_component[3];  ///< world components of linear momentum that are conserved
+    bool angular_component[3]; ///< likewise, angular, about `angular_point`
+    hn_vec3 angular_point;     ///< m
+    int64_t step_count;
+} hn_ledger;
+/// @return HN_OK or HN_INVALID_ARGUMENT when the simulation was created without a ledger
+HN_API HN_NODISCARD hn_status hn_simulation_ledger(hn_simulation *simulation, hn_ledger *ledger);
+
+// ---- statistics -----------------------------------------------------------------------------------
+
+typedef struct hn_statistics {
+    int64_t step_count;
+    int64_t newton_iteration_count;
+    int newton_iteration_max;      ///< in one step
+    int last_iteration_count;
+    int64_t halved_step_count;     ///< nominal steps that needed substeps
+    double last_residual;          ///< relative residual norm before the last increment
+    double last_increment;         ///< norm of the last Newton increment
+} hn_statistics;
+HN_API hn_statistics hn_simulation_statistics(const hn_simulation *simulation);
+
+/// Residual norms of the Newton iterations of the last step, for convergence studies.
+/// Returns how many were stored into `norms`, at most `capacity`.
+HN_API int hn_simulation_newton_history(const hn_simulation *simulation, double *norms, int capacity);
+
+/// Condition number (2-norm) of the iteration matrix at the last completed step, formed densely: for reports only.
+/// Unscaled as the papers have it: multipliers [2M/h + ..., h G^T; G, 0], `variational` [M/h + ..., h G^T; G, 0].
+HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation, double *condition);
+
+// ---- snapshots --------------------------------------------------------------------------------------
+
+/// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the same.
+HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
+HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
+/// Only into a simulation of the same model, scheme, reduction and step size. @return HN_OK or HN_INVALID_ARGUMENT
+HN_API HN_NODISCARD hn_status hn_simulation_restore(hn_simulation *simulation, const void *snapshot, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Context: allocator, message of the last failure, log callback; names and sentences of the status codes.
+#include "base/context.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64 };
+
+struct hn_context {
+    hn_allocator allocator;
+    hn_log_function log;
+    void *log_user;
+    char message[MESSAGE_SIZE];
+};
+
+static void *default_allocate(size_t size, void *user)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void default_release(void *pointer, void *user)
+{
+    (void)user;
+    free(pointer);
+}
+
+#define STRINGIFY(x) #x
+#define VERSION_TEXT(major, minor, patch) STRINGIFY(major) "." STRINGIFY(minor) "." STRINGIFY(patch)
+
+const char *hn_version(void)
+{
+    return VERSION_TEXT(HN_VERSION_MAJOR, HN_VERSION_MINOR, HN_VERSION_PATCH);
+}
+
+const char *hn_status_name(hn_status status)
+{
+    switch (status) {
+#define STATUS_NAME(code, sentence)                                                                \
+    case code: return #code;
+        HN_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+    }
+    return "unknown status";
+}
+
+const char *hn_status_sentence(hn_status status)
+{
+    switch (status) {
+#define STATUS_SENTENCE(code, sentence)                                                            \
+    case code: return sentence;
+        HN_STATUS_LIST(STATUS_SENTENCE)
+#undef STATUS_SENTENCE
+    }
+    return "unknown status";
+}
+
+hn_context *hn_context_create(const hn_allocator *allocator)
+{
+    hn_allocator chosen = {default_allocate, default_release, NULL};
+    if (allocator != NULL) chosen = *allocator;
+    hn_context *context = chosen.allocate(sizeof *context, chosen.user);
+    if (context == NULL) return NULL;
+    memset(context, 0, sizeof *context);
+    context->allocator = chosen;
+    return context;
+}
+
+void hn_context_destroy(hn_context *context)
+{
+    if (context == NULL) return;
+    hn_allocator allocator = context->allocator;
+    allocator.release(context, allocator.user);
+}
+
+const char *hn_context_message(const hn_context *context)
+{
+    return context->message;
+}
+
+void hn_context_set_log(hn_context *context, hn_log_function function, void *user)
+{
+    context->log = function;
+    context->log_user = user;
+}
+
+hn_status context_fail(hn_context *context, hn_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message, sizeof context->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void context_log(hn_context *context, const char *format, ...)
+{
+    if (context->log == NULL) return;
+    char line[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    context->log(line, context->log_user);
+}
+
+// The allocator's own pointer is kept just below the aligned block.
+void *context_allocate(hn_context *context, size_t size)
+{
+    if (size > SIZE_MAX - ALIGNMENT - sizeof(void *)) {
+        context_fail(context, HN_OUT_OF_MEMORY, "a block of %zu bytes is too large", size);
+        return NULL;
+    }
+    char *raw = context->allocator.allocate(size + ALIGNMENT + sizeof(void *), context->allocator.user);
+    if (raw == NULL) {
+        context_fail(context, HN_OUT_OF_MEMORY, "no memory for a block of %zu bytes", size);
+        return NULL;
+    }
+    uintptr_t address = (uintptr_t)raw + sizeof(void *);
+    char *aligned = raw + sizeof(void *) + (ALIGNMENT - address % ALIGNMENT) % ALIGNMENT;
+    memcpy(aligned - sizeof(void *), &raw, sizeof raw);
+    memset(aligned, 0, size);
+    return aligned;
+}
+
+void context_release(hn_context *context, void *pointer)
+{
+    if (pointer == NULL) return;
+    void *raw;
+    memcpy(&raw, (char *)pointer - sizeof(void *), sizeof raw);
+    context->allocator.release(raw, context->allocator.user);
+}
+
+hn_status context_grow(hn_context *context, void **array, int *capacity, int needed, size_t element_size)
+{
+    if (needed <= *capacity) return HN_OK;
+    int larger = *capacity < 8 ? 8 : *capacity;
+    while (larger < needed) {
+        if (larger > INT32_MAX / 2)
+            return context_fail(context, HN_OUT_OF_MEMORY, "more than %d elements", larger);
+        larger *= 2;
+    }
+    void *moved = context_allocate(context, (size_t)larger * element_size);
+    if (moved == NULL) return HN_OUT_OF_MEMORY;
+    if (*array != NULL) memcpy(moved, *array, (size_t)*capacity * element_size);
+    context_release(context, *array);
+    *array = moved;
+    *capacity = larger;
+    return HN_OK;
+}
+
+char *context_copy_string(hn_context *context, const char *text)
+{
+    if (text == NULL) return NULL;
+    size_t size = strlen(text) + 1;
+    char *copy = context_allocate(context, size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Rotations: the Cayley map inside a step, the exponential map for start values and reports.
+//
+//   cay(theta) = I + (theta^ + theta^ theta^/2) / (1 + |theta|^2/4)
+//
+// has the secant property (mechanics note, section 4): d1 = cay(theta) d0 gives d1 - d0 = theta x (d0 + d1)/2.
+#ifndef BASE_ROTATION_H
+#define BASE_ROTATION_H
+
+#include "base/vector.h"
+
+/// cay(theta) d
+static inline hn_vec3 cayley_apply(hn_vec3 theta, hn_vec3 d)
+{
+    double factor = 1.0 / (1.0 + 0.25 * vec3_dot(theta, theta));
+    hn_vec3 c = vec3_cross(theta, d);
+    hn_vec3 cc = vec3_cross(theta, c);
+    return (hn_vec3){d.x + factor * (c.x + 0.5 * cc.x), d.y + factor * (c.y + 0.5 * cc.y),
+                     d.z + factor * (c.z + 0.5 * cc.z)};
+}
+
+/// theta with cay(theta) = cay(second) cay(first). Singular when the total is half a turn.
+static inline hn_vec3 cayley_compose(hn_vec3 second, hn_vec3 first)
+{
+    double factor = 1.0 / (1.0 - 0.25 * vec3_dot(second, first));
+    hn_vec3 c = vec3_cross(second, first);
+    return (hn_vec3){factor * (second.x + first.x + 0.5 * c.x), factor * (second.y + first.y + 0.5 * c.y),
+                     factor * (second.z + first.z + 0.5 * c.z)};
+}
+
+/// Rotation matrix exp(rotation_vector^), by Rodrigues' formula (BL 43).
+hn_mat3 rotation_exponential(hn_vec3 rotation_vector);
+
+/// Rotation vector of a rotation matrix, |angle| <= pi.
+hn_vec3 rotation_logarithm(const hn_mat3 *rotation);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Force elements: springs, dampers, forces and torques, seen as contributions to the residual of two bodies.
+//
+// An element acts through vectors x = sum_k c_k x_k that are linear in the coordinates of its two bodies
+// (x_0..x_3 = phi, d1, d2, d3 of body a, x_4..x_7 of body b). What it adds to the residual is a list of 3-vectors with
+// such coefficients, and its tangent is a list of terms u^T C v with u, v of this form.
+#ifndef ELEMENTS_ELEMENT_H
+#define ELEMENTS_ELEMENT_H
+
+#include "base/rotation.h"
+#include "model/model.h"
+
+enum { ELEMENT_TERMS_MAX = 24 };
+
+typedef enum element_kind {
+    ELEMENT_FORCE,
+    ELEMENT_TORQUE,
+    ELEMENT_SPRING,
+    ELEMENT_TORSION_SPRING,
+} element_kind;
+
+typedef struct element {
+    element_kind kind;
+    int a, b;               ///< tree index of the bodies or -1 for the ground; force, torque: b alone, a is -1
+    bool b_is_point;        ///< body b is a point mass
+    double link[8];         ///< force: point of b; spring: p_b - p_a, coefficients
+    hn_vec3 a1, a2, b1;     ///< torsional spring: frame vectors in the directors of a and b
+    hn_vec3 vector;         ///< force, torque: N, N m; world, or directors of b when body_fixed
+    bool body_fixed;
+    double stiffness, damping, rest;
+    const hn_profile *profile; ///< force, torque
+    int angle;              ///< torsional spring: slot of its unwrapped angle in the state
+} element;
+
+/// The element's view of a step.
+typedef struct element_step {
+    const double *a_start, *b_start; ///< poses at t_n
+    const double *a, *b;             ///< poses at t_n+1
+    double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n
+    double step_size;                ///< s
+    double time_middle;              ///< s
+    bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at the midpoint (LMO 18)
+    double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
+    double factor;                   ///< multiplies everything that is added
+    bool want_terms;
+} element_step;
+
+/// delta rho = sum u_k (C delta v), v = sum v_k x_k at t_n+1
+typedef struct stiffness_term {
+    double u[8], v[8];
+    double c[3][3];
+} stiffness_term;
+
+typedef struct element_output {
+    double *residual_a, *residual_b; ///< twelve each, added to; NULL for the ground
+    stiffness_term *terms;           ///< ELEMENT_TERMS_MAX
+    int term_count;
+} element_output;
+
+/// An element kind: one file each.
+typedef struct element_type {
+    const char *name;
+    /// Potential energy at poses a, b with the unwrapped angle.
+    double (*potential)(const element *e, const double *a, const double *b, double angle);
+    /// Add factor times the (discrete) gradient of the potential.
+    void (*gradient)(const element *e, const element_step *step, element_output *out);
+    /// Add minus factor times the generalised force of loads and dampers.
+    void (*load)(const element *e, const element_step *step, element_output *out);
+} element_type;
+
+const element_type *element_type_of(element_kind kind);
+extern const element_type element_force;
+extern const element_type element_torque;
+extern const element_type element_spring;
+extern const element_type element_torsion_spring;
+
+/// Time factor of a load.
+double profile_factor(const hn_profile *profile, double time);
+
+/// sum c_k x_k
+hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);
+/// residual += c_k f on x_k
+void element_add(const double *coefficients, hn_vec3 f, element_output *out);
+/// Next term with the given vectors; its matrix is zero.
+stiffness_term *element_next_term(element_output *out, const double *u, const double *v);
+/// Angle of b1 about a1 x a2, continued from `near`.
+double element_angle(const element *e, const double *a, const double *b, double near);
+
+#endif

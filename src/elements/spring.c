@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Linear spring and damper between two points, e = p_b - p_a, l = |e|, V = k/2 (l - L)^2.
+//
+// Discrete gradient (mechanics note, section 9):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
+// Gradient at the midpoint:                        k (1 - L/|e_mid|) e_mid
+// Damper, both schemes:                           -c (l_n+1 - l_n)/h along 2 e_mid/(l_n + l_n+1)
+#include "elements/element.h"
+
+static double spring_potential(const element *e, const double *a, const double *b, double angle)
+{
+    (void)angle;
+    double stretch = vec3_norm(element_vector(e->link, a, b)) - e->rest;
+    return 0.5 * e->stiffness * stretch * stretch;
+}
+
+typedef struct spring_geometry {
+    hn_vec3 end, middle;
+    double length_start, length_end;
+} spring_geometry;
+
+static spring_geometry geometry_of(const element *e, const element_step *step)
+{
+    hn_vec3 start = element_vector(e->link, step->a_start, step->b_start);
+    hn_vec3 end = element_vector(e->link, step->a, step->b);
+    return (spring_geometry){end, vec3_mean(start, end), vec3_norm(start), vec3_norm(end)};
+}
+
+// term with C = s I + x y^T
+static void add_term(const element *e, double s, hn_vec3 x, hn_vec3 y, element_output *out)
+{
+    stiffness_term *term = element_next_term(out, e->link, e->link);
+    const double xs[3] = {x.x, x.y, x.z}, ys[3] = {y.x, y.y, y.z};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) term->c[i][k] = (i == k ? s : 0.0) + xs[i] * ys[k];
+}
+
+static void spring_gradient(const element *e, const element_step *step, element_output *out)
+{
+    if (e->stiffness == 0.0) return;
+    spring_geometry g = geometry_of(e, step);
+    double k = step->factor * e->stiffness;
+    if (step->discrete_gradient) {
+        double sum = g.length_start + g.length_end;
+        double slack = e->rest == 0.0 ? 0.0 : 2.0 * e->rest / sum;
+        element_add(e->link, vec3_scale(k * (1.0 - slack), g.middle), out);
+        if (!step->want_terms) return;
+        // d/de of 1 - 2L/(l_n + l): 2L/(l_n + l)^2 e/l
+        double change = e->rest == 0.0 ? 0.0 : k * slack / (sum * g.length_end);
+        add_term(e, 0.5 * k * (1.0 - slack), g.middle, vec3_scale(change, g.end), out);
+        return;
+    }
+    double length = vec3_norm(g.middle);
+    double slack = e->rest == 0.0 ? 0.0 : e->rest / length;
+    element_add(e->link, vec3_scale(k * (1.0 - slack), g.middle), out);
+    if (!step->want_terms) return;
+    double change = e->rest == 0.0 ? 0.0 : 0.5 * k * slack / (length * length);
+    add_term(e, 0.5 * k * (1.0 - slack), g.middle, vec3_scale(change, g.middle), out);
+}
+
+static void spring_load(const element *e, const element_step *step, element_output *out)
+{
+    if (e->damping == 0.0) return;
+    // minus the force: + c (l - l_n)/h * 2 e_mid/(l_n + l)
+    spring_geometry g = geometry_of(e, step);
+    double sum = g.length_start + g.length_end;
+    double c = 2.0 * step->factor * e->damping / step->step_size;
+    double rate = (g.length_end - g.length_start) / sum;
+    element_add(e->link, vec3_scale(c * rate, g.middle), out);
+    if (!step->want_terms) return;
+    // d rate/de = 2 l_n/sum^2 e/l
+    double change = c * 2.0 * g.length_start / (sum * sum * g.length_end);
+    add_term(e, 0.5 * c * rate, g.middle, vec3_scale(change, g.end), out);
+}
+
+const element_type element_spring = {"spring", spring_potential, spring_gradient, spring_load};

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Model files: reading the text, the top level, parameters and run options.
+#define _POSIX_C_SOURCE 200809L // stat
+#include "io/model_file.h"
+
+#include "io/model_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// ---- top level -----------------------------------------------------------------------------------------------
+
+static const char *const TOP_WORDS[] = {"holonom", "name",  "gravity", "parameters", "bodies",
+                                        "joints",  "loads", "start",   "run"};
+
+static hn_status read_version(const model_reader *r, int root)
+{
+    int node = reader_find(r, root, "holonom");
+    if (node < 0)
+        return reader_fail(r, root,
+                           "the file has no format version; expected 'holonom: %d' at its top",
+                           MODEL_FILE_VERSION);
+    double version;
+    TRY(reader_number(r, node, "format version", &version));
+    if (version == MODEL_FILE_VERSION) return HN_OK;
+    return reader_fail(r, node, "format version is %g; expected %d, the version this library reads",
+                       version, MODEL_FILE_VERSION);
+}
+
+static hn_status read_parameters(const model_reader *r, int index)
+{
+    TRY(reader_expect_map(r, index, "parameters"));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
+        double value;
+        expression_error error;
+        TRY(reader_number(r, reader_value(r, k), reader_text(r, k), &value));
+        hn_status status = expression_define(r->expressions, reader_text(r, k), value, &error);
+        if (status == HN_INVALID_ARGUMENT) return reader_fail(r, k, "%s", error.message);
+        TRY(status);
+    }
+    return HN_OK;
+}
+
+static hn_status create_model(model_reader *r, int root)
+{
+    hn_model_def def = hn_model_def_default();
+    int name = reader_find(r, root, "name"), gravity = reader_find(r, root, "gravity");
+    if (name >= 0) TRY(reader_word(r, name, "name", &def.name));
+    if (gravity >= 0) TRY(reader_vector(r, gravity, "gravity", &def.gravity));
+    return hn_model_create(r->context, &def, &r->model);
+}
+
+static hn_status read_run(const model_reader *r, int index)
+{
+    static const char *const WORDS[] = {"scheme", "reduction", "step", "end"};
+    TRY(reader_expect_keys(r, index, "run", WORDS, WORD_COUNT(WORDS)));
+    hn_run_options run = hn_model_run_options(r->model);
+    const char *word, *names[HN_SCHEME_COUNT + HN_REDUCTION_COUNT];
+    int node = reader_find(r, index, "scheme");
+    if (node >= 0) {
+        TRY(reader_word(r, node, "scheme", &word));
+        for (int i = 0; i < HN_SCHEME_COUNT; ++i) names[i] = hn_scheme_name((hn_scheme)i);
+        if (!hn_scheme_from_name(word, &run.scheme))
+            return reader_fail_word(r, node, "scheme", NULL, word, names, HN_SCHEME_COUNT);
+    }
+    node = reader_find(r, index, "reduction");
+    if (node >= 0) {
+        TRY(reader_word(r, node, "reduction", &word));
+        for (int i = 0; i < HN_REDUCTION_COUNT; ++i) names[i] = hn_reduction_name((hn_reduction)i);
+        if (!hn_reduction_from_name(word, &run.reduction))
+            return reader_fail_word(r, node, "reduction", NULL, word, names, HN_REDUCTION_COUNT);
+    }
+    node = reader_find(r, index, "step");
+    if (node >= 0) TRY(reader_positive(r, node, "step", "seconds", &run.step));
+    node = reader_find(r, index, "end");
+    if (node >= 0) TRY(reader_positive(r, node, "end", "seconds", &run.end));
+    hn_model_set_run_options(r->model, &run);
+    return HN_OK;
+}
+
+static hn_status read_model(model_reader *r, const char *text, size_t length)
+{
+    TRY(yaml_tree_read(r->context, text, length, r->file, &r->tree));
+    int root = r->tree.root;
+    TRY(reader_expect_map(r, root, "the file"));
+    // a missing version first: such a file is perhaps no model at all
+    TRY(read_version(r, root));
+    TRY(reader_expect_keys(r, root, "the model", TOP_WORDS, WORD_COUNT(TOP_WORDS)));
+    int parameters = reader_find(r, root, "parameters");
+    if (parameters >= 0) TRY(read_parameters(r, parameters));
+    TRY(create_model(r, root));
+
+    // bodies before joints before what refers to these, in whatever order they stand
+    int bodies;
+    TRY(reader_require(r, root, "bodies", "the model", &bodies));
+    TRY(reader_bodies(r, bodies));
+    if (hn_model_body_count(r->model) == 0)
+        return reader_fail(r, bodies, "the model has no bodies; expected at least one");
+    int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads");
+    int start = reader_find(r, root, "start"), run = reader_find(r, root, "run");
+    if (joints >= 0) TRY(reader_joints(r, joints));
+    if (loads >= 0) TRY(reader_loads(r, loads));
+    if (start >= 0) TRY(reader_start(r, start));
+    if (run >= 0) TRY(read_run(r, run));
+    return model_set_text(r->model, text, length);
+}
+
+hn_status hn_model_parse(hn_context *context, const char *text, size_t length, const char *name,
+                         hn_model **model)
+{
+    *model = NULL;
+    if (length > (size_t)MODEL_FILE_SIZE_MAX)
+        return context_fail(context, HN_FILE_FORMAT,
+                            "%s:1:1: the file has %zu bytes; expected at most %ld", name, length,
+                            MODEL_FILE_SIZE_MAX);
+    model_reader r = {.context = context, .file = name};
+    hn_status status = expression_set_create(context, &r.expressions);
+    if (status == HN_OK) status = read_model(&r, text, length);
+    yaml_tree_clear(&r.tree);
+    expression_set_destroy(r.expressions);
+    if (status == HN_OK) *model = r.model;
+    else hn_model_destroy(r.model);
+    return status;
+}
+
+// ---- files ---------------------------------------------------------------------------------------------------
+
+static hn_status read_text(hn_context *context, const char *path, FILE *file, char **text,
+                           size_t *length)
+{
+    // pipes have no size: grow as the text comes
+    int capacity = 0;
+    size_t used = 0;
+    for (;;) {
+        void *grown = *text;
+        hn_status status = context_grow(context, &grown, &capacity, (int)used + 65536, 1);
+        *text = grown;
+        TRY(status);
+        size_t got = fread(*text + used, 1, (size_t)capacity - used, file);
+        used += got;
+        if (used > (size_t)MODEL_FILE_SIZE_MAX)
+            return context_fail(context, HN_FILE_FORMAT,
+                                "%s:1:1: the file is too large; expected at most %ld bytes", path,
+                                MODEL_FILE_SIZE_MAX);
+        if (got > 0) continue;
+        if (ferror(file))
+            return context_fail(context, HN_FILE_ACCESS, "%s: cannot be read: %s", path,
+                                strerror(errno));
+        *length = used;
+        return HN_OK;
+    }
+}
+
+hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
+{
+    *model = NULL;
+    struct stat information;
+    if (stat(path, &information) != 0)
+        return context_fail(context, HN_FILE_ACCESS, "%s: cannot be opened: %s", path,
+                            strerror(errno));
+    if (S_ISDIR(information.st_mode))
+        return context_fail(context, HN_FILE_ACCESS, "%s: is a directory; expected a model file",
+                            path);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return context_fail(context, HN_FILE_ACCESS, "%s: cannot be opened: %s", path,
+                            strerror(errno));
+    char *text = NULL;
+    size_t length = 0;
+    hn_status status = read_text(context, path, file, &text, &length);
+    fclose(file);
+    if (status == HN_OK) status = hn_model_parse(context, text, length, path, model);
+    context_release(context, text);
+    return status;
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+// The `joints`, `loads` and `start` sections of a model file.
+#include "io/model_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The single key of {KIND: {...}} and its map.
+static hn_status read_kind(const model_reader *r, int index, const char *owner,
+                           const char *const *words, int count, const char **kind, int *map)
+{
+    TRY(reader_expect_map(r, index, owner));
+    const yaml_node *node = reader_node(r, index);
+    if (node->count == 0)
+        return reader_fail(r, index, "%s is empty; expected its kind, e.g. {%s: {...}}", owner,
+                           words[0]);
+    *kind = reader_text(r, node->first);
+    bool known = false;
+    for (int i = 0; i < count; ++i) known = known || strcmp(*kind, words[i]) == 0;
+    if (!known) return reader_fail_word(r, node->first, "kind", owner, *kind, words, count);
+    if (node->count != 1)
+        return reader_fail(r, reader_next_key(r, node->first),
+                           "%s has more than its kind; expected everything inside '%s'", owner,
+                           *kind);
+    *map = reader_value(r, node->first);
+    return HN_OK;
+}
+
+static hn_status read_two_bodies(const model_reader *r, int map, const char *owner, hn_body_id *a,
+                                 hn_body_id *b)
+{
+    int list, entry;
+    TRY(reader_require(r, map, "bodies", owner, &list));
+    TRY(reader_expect_list(r, list, "bodies", 2, &entry));
+    TRY(reader_body(r, entry, true, a));
+    TRY(reader_body(r, r->tree.nodes[entry].next, true, b));
+    if (a->index1 != b->index1) return HN_OK;
+    return reader_fail(r, list, "%s joins '%s' to itself; expected two bodies", owner,
+                       hn_model_body_name(r->model, *a));
+}
+
+// coordinates: world (the default) or body.
+static hn_status read_coordinates(const model_reader *r, int map, bool *body_coordinates)
+{
+    static const char *const WORDS[] = {"world", "body"};
+    const char *word;
+    *body_coordinates = false;
+    int node = reader_find(r, map, "coordinates");
+    if (node < 0) return HN_OK;
+    TRY(reader_word(r, node, "coordinates", &word));
+    *body_coordinates = strcmp(word, "body") == 0;
+    if (*body_coordinates || strcmp(word, "world") == 0) return HN_OK;
+    return reader_fail_word(r, node, "coordinates", NULL, word, WORDS, WORD_COUNT(WORDS));
+}
+
+// ---- joints --------------------------------------------------------------------------------------------------
+
+// at: one place, or {a: place, b: place}.
+static hn_status read_joint_place(const model_reader *r, int index, hn_joint_def *def)
+{
+    static const char *const WORDS[] = {"a", "b"};
+    if (reader_node(r, index)->kind != YAML_MAPPING)
+        return reader_vector(r, index, "at", &def->point_a);
+    int a, b;
+    TRY(reader_expect_keys(r, index, "at", WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, index, "a", "at", &a));
+    TRY(reader_require(r, index, "b", "at", &b));
+    TRY(reader_vector(r, a, "at", &def->point_a));
+    def->separate_points = true;
+    return reader_vector(r, b, "at", &def->point_b);
+}
+
+// axis: one direction, or {a: direction, b: direction} in body coordinates.
+static hn_status read_joint_axis(const model_reader *r, int index, const char *what,
+                                 hn_joint_def *def)
+{
+    static const char *const WORDS[] = {"a", "b"};
+    hn_mat3 identity = mat3_identity();
+    hn_mat3 axes_a =
+        def->body_coordinates ? identity : hn_model_body_orientation(r->model, def->body_a);
+    if (reader_node(r, index)->kind != YAML_MAPPING)
+        return reader_direction(r, index, what, &axes_a, &def->axis_a);
+    if (!def->body_coordinates)
+        return reader_fail(
+            r, index, "%s is a map, which needs 'coordinates: body'; expected one direction", what);
+    int a, b;
+    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, index, "a", what, &a));
+    TRY(reader_require(r, index, "b", what, &b));
+    TRY(reader_direction(r, a, what, &identity, &def->axis_a));
+    return reader_direction(r, b, what, &identity, &def->axis_b);
+}
+
+static hn_status read_universal_axes(const model_reader *r, int map, const char *owner,
+                                     hn_joint_def *def)
+{
+    int list, entry;
+    TRY(reader_require(r, map, "axes", owner, &list));
+    TRY(reader_expect_list(r, list, "axes", 2, &entry));
+    hn_mat3 axes_a = mat3_identity(), axes_b = axes_a;
+    if (!def->body_coordinates) {
+        axes_a = hn_model_body_orientation(r->model, def->body_a);
+        axes_b = hn_model_body_orientation(r->model, def->body_b);
+    }
+    TRY(reader_direction(r, entry, "first axis", &axes_a, &def->axis_a));
+    return reader_direction(r, r->tree.nodes[entry].next, "second axis", &axes_b, &def->axis_b);
+}
+
+static hn_status read_distance(const model_reader *r, int map, const char *owner, hn_joint_def *def)
+{
+    int from, to, length = reader_find(r, map, "length");
+    TRY(reader_require(r, map, "from", owner, &from));
+    TRY(reader_require(r, map, "to", owner, &to));
+    TRY(reader_vector(r, from, "from", &def->point_a));
+    TRY(reader_vector(r, to, "to", &def->point_b));
+    def->separate_points = true;
+    return length < 0 ? HN_OK : reader_positive(r, length, "length", "metres", &def->length);
+}
+
+// Free and fixed joints may leave out their place: the origins of the two body frames, or that of one of them.
+static void default_place(const model_reader *r, hn_joint_def *def)
+{
+    bool second_moves = def->body_b.index1 != hn_ground().index1;
+    hn_vec3 origin_a = hn_model_body_position(r->model, def->body_a);
+    hn_vec3 origin_b = hn_model_body_position(r->model, def->body_b);
+    def->body_coordinates = false;
+    def->separate_points = def->kind == HN_JOINT_FREE;
+    def->point_b = origin_b;
+    def->point_a = def->kind == HN_JOINT_FREE || !second_moves ? origin_a : origin_b;
+}
+
+static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
+                                     hn_joint_def *def)
+{
+    static const char *const PLAIN[] = {"bodies", "coordinates", "at"};
+    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis"};
+    static const char *const PLANAR[] = {"bodies", "coordinates", "at",
+                                         "normal", "axis",        "direction"};
+    static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes"};
+    static const char *const DISTANCE[] = {"bodies", "coordinates", "from", "to", "length"};
+    const char *const *words = AXIS;
+    int count = WORD_COUNT(AXIS);
+    switch (def->kind) {
+    case HN_JOINT_SPHERICAL:
+    case HN_JOINT_FIXED:
+    case HN_JOINT_FREE: words = PLAIN, count = WORD_COUNT(PLAIN); break;
+    case HN_JOINT_PLANAR: words = PLANAR, count = WORD_COUNT(PLANAR); break;
+    case HN_JOINT_UNIVERSAL: words = UNIVERSAL, count = WORD_COUNT(UNIVERSAL); break;
+    case HN_JOINT_DISTANCE: words = DISTANCE, count = WORD_COUNT(DISTANCE); break;
+    default: break;
+    }
+    TRY(reader_expect_keys(r, map, owner, words, count));
+    TRY(read_two_bodies(r, map, owner, &def->body_a, &def->body_b));
+    TRY(read_coordinates(r, map, &def->body_coordinates));
+    if (def->kind == HN_JOINT_DISTANCE) return read_distance(r, map, owner, def);
+
+    int at = reader_find(r, map, "at"), axis, direction;
+    if (at >= 0) TRY(read_joint_place(r, at, def));
+    switch (def->kind) {
+    case HN_JOINT_FIXED:
+    case HN_JOINT_FREE:
+        if (at < 0) default_place(r, def);
+        return HN_OK;
+    default: break;
+    }
+    if (at < 0) return reader_fail(r, map, "%s has no 'at'; expected its place", owner);
+    switch (def->kind) {
+    case HN_JOINT_SPHERICAL: return HN_OK;
+    case HN_JOINT_UNIVERSAL: return read_universal_axes(r, map, owner, def);
+    case HN_JOINT_PLANAR:
+        axis = reader_find(r, map, "normal");
+        if (axis >= 0 && reader_find(r, map, "axis") >= 0)
+            return reader_fail(
+                r, axis, "%s has both normal and axis, which mean the same; expected one", owner);
+        if (axis < 0) TRY(reader_require(r, map, "axis", owner, &axis));
+        TRY(read_joint_axis(r, axis, "normal", def));
+        direction = reader_find(r, map, "direction");
+        if (direction < 0) return HN_OK;
+        hn_mat3 axes = def->body_coordinates ? mat3_identity()
+                                             : hn_model_body_orientation(r->model, def->body_a);
+        return reader_direction(r, direction, "direction", &axes, &def->direction);
+    default:
+        TRY(reader_require(r, map, "axis", owner, &axis));
+        return read_joint_axis(r, axis, "axis", def);
+    }
+}
+
+static hn_status read_joint(model_reader *r, int key)
+{
+    const char *words[HN_JOINT_KIND_COUNT];
+    for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i) words[i] = hn_joint_kind_name((hn_joint_kind)i);
+    const char *name = reader_text(r, key), *word;
+    char owner[128];
+    int map;
+    snprintf(owner, sizeof owner, "joint '%.100s'", name);
+    TRY(read_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
+    hn_joint_kind kind = HN_JOINT_FREE;
+    hn_joint_kind_from_name(word, &kind);
+    hn_joint_def def = hn_joint_def_default(kind);
+    def.name = name;
+    def.axis_b = vec3(0.0, 0.0, 0.0);
+    TRY(read_joint_geometry(r, map, owner, &def));
+    hn_joint_id id;
+    return reader_place(r, key, hn_model_add_joint(r->model, &def, &id));
+}
+
+hn_status reader_joints(model_reader *r, int index)
+{
+    TRY(reader_expect_map(r, index, "joints"));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k))
+        TRY(read_joint(r, k));
+    return HN_OK;
+}
+
+// ---- loads ---------------------------------------------------------------------------------------------------
+
+static hn_status read_pulse(const model_reader *r, int index, hn_profile *profile)
+{
+    static const char *const WORDS[] = {"start", "peak", "end"};
+    double *const values[] = {&profile->start, &profile->peak, &profile->end};
+    TRY(reader_expect_keys(r, index, "pulse", WORDS, WORD_COUNT(WORDS)));
+    for (int i = 0; i < 3; ++i) {
+        int node;
+        TRY(reader_require(r, index, WORDS[i], "pulse", &node));
+        TRY(reader_number(r, node, WORDS[i], values[i]));
+        if (i > 0 && *values[i] <= *values[i - 1])
+            return reader_fail(r, node,
+                               "%s is %g s, not after the %s at %g s; expected increasing times",
+                               WORDS[i], *values[i], WORDS[i - 1], *values[i - 1]);
+    }
+    profile->kind = HN_PROFILE_PULSE;
+    return HN_OK;
+}
+
+// Table of a profile; `*block` holds times, then factors, and belongs to the caller.
+static hn_status read_table(const model_reader *r, int index, hn_profile *profile, double **block)
+{
+    static const char *const WORDS[] = {"times", "factors"};
+    TRY(reader_expect_keys(r, index, "table", WORDS, WORD_COUNT(WORDS)));
+    int times, factors, entry;
+    TRY(reader_require(r, index, "times", "table", &times));
+    TRY(reader_require(r, index, "factors", "table", &factors));
+    TRY(reader_expect_list(r, times, "times", -1, &entry));
+    int count = reader_node(r, times)->count;
+    *block = context_allocate(r->context, 2 * (size_t)count * sizeof **block);
+    if (*block == NULL) return HN_OUT_OF_MEMORY;
+    for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next) {
+        TRY(reader_number(r, entry, "times", &(*block)[i]));
+        if (i > 0 && (*block)[i] <= (*block)[i - 1])
+            return reader_fail(r, entry,
+                               "time %g s is not after the one before; expected increasing times",
+                               (*block)[i]);
+    }
+    TRY(reader_numbers(r, factors, "factors", count, *block + count));
+    *profile = (hn_profile){
+        .kind = HN_PROFILE_TABLE, .times = *block, .factors = *block + count, .count = count};
+    return HN_OK;
+}
+
+// Force or torque: body, vector, body_fixed, at or point, table or pulse.
+static hn_status read_force(const model_reader *r, int map, const char *owner, hn_load_def *def,
+                            double **block)
+{
+    static const char *const WORDS[] = {"body",  "vector", "body_fixed", "table",
+                                        "pulse", "at",     "point"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS) - (def->torque ? 2 : 0)));
+    int body, vector, fixed = reader_find(r, map, "body_fixed");
+    TRY(reader_require(r, map, "body", owner, &body));
+    TRY(reader_require(r, map, "vector", owner, &vector));
+    TRY(reader_body(r, body, false, &def->body));
+    TRY(reader_vector(r, vector, "vector", &def->vector));
+    if (fixed >= 0) TRY(reader_boolean(r, fixed, "body_fixed", &def->body_fixed));
+
+    // the centre of mass, unless a place is given in the world or in the body
+    int at = reader_find(r, map, "at"), point = reader_find(r, map, "point");
+    if (at >= 0 && point >= 0)
+        return reader_fail(r, point, "%s has both at and point; expected one of them", owner);
+    def->point = hn_model_body_center_of_mass(r->model, def->body);
+    if (point >= 0) TRY(reader_vector(r, point, "point", &def->point));
+    if (at >= 0) {
+        hn_vec3 world;
+        TRY(reader_vector(r, at, "at", &world));
+        def->point = model_point_to_body(r->model, model_body_index(r->model, def->body), world);
+    }
+
+    int table = reader_find(r, map, "table"), pulse = reader_find(r, map, "pulse");
+    if (table >= 0 && pulse >= 0)
+        return reader_fail(r, pulse, "%s has both table and pulse; expected one of them", owner);
+    if (table >= 0) return read_table(r, table, &def->profile, block);
+    return pulse < 0 ? HN_OK : read_pulse(r, pulse, &def->profile);
+}
+
+// A number that is zero when its key is absent and never negative.
+static hn_status read_not_negative(const model_reader *r, int map, const char *key, double *value)
+{
+    int node = reader_find(r, map, key);
+    if (node < 0) return HN_OK;
+    TRY(reader_number(r, node, key, value));
+    if (*value >= 0.0) return HN_OK;
+    return reader_fail(r, node, "%s is %g; expected zero or a positive number", key, *value);
+}
+
+static hn_status read_stiffness(const model_reader *r, int map, const char *owner,
+                                double *stiffness, double *damping)
+{
+    TRY(read_not_negative(r, map, "stiffness", stiffness));
+    TRY(read_not_negative(r, map, "damping", damping));
+    if (reader_find(r, map, "stiffness") >= 0 || reader_find(r, map, "damping") >= 0) return HN_OK;
+    return reader_fail(r, map, "%s has neither stiffness nor damping; expected at least one",
+                       owner);
+}
+
+static hn_status read_spring(const model_reader *r, int map, const char *owner, hn_spring_def *def)
+{
+    static const char *const WORDS[] = {"bodies",    "coordinates", "from",       "to",
+                                        "stiffness", "damping",     "rest_length"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    int from, to;
+    TRY(read_two_bodies(r, map, owner, &def->body_a, &def->body_b));
+    TRY(read_coordinates(r, map, &def->body_coordinates));
+    TRY(reader_require(r, map, "from", owner, &from));
+    TRY(reader_require(r, map, "to", owner, &to));
+    TRY(reader_vector(r, from, "from", &def->point_a));
+    TRY(reader_vector(r, to, "to", &def->point_b));
+    TRY(read_stiffness(r, map, owner, &def->stiffness, &def->damping));
+    return read_not_negative(r, map, "rest_length", &def->rest_length);
+}
+
+static hn_status read_torsion_spring(const model_reader *r, int map, const char *owner,
+                                     hn_torsion_spring_def *def)
+{
+    static const char *const WORDS[] = {"joint", "stiffness", "damping", "rest_angle"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    int joint, rest = reader_find(r, map, "rest_angle");
+    TRY(reader_require(r, map, "joint", owner, &joint));
+    TRY(reader_joint(r, joint, &def->joint));
+    TRY(read_stiffness(r, map, owner, &def->stiffness, &def->damping));
+    return rest < 0 ? HN_OK : reader_number(r, rest, "rest_angle", &def->rest_angle);
+}
+
+static hn_status read_load(model_reader *r, int key)
+{
+    static const char *const WORDS[] = {"force", "torque", "spring", "torsion_spring"};
+    const char *name = reader_text(r, key), *word;
+    char owner[128];
+    int map;
+    hn_load_id id;
+    snprintf(owner, sizeof owner, "load '%.100s'", name);
+    TRY(read_kind(r, reader_value(r, key), owner, WORDS, WORD_COUNT(WORDS), &word, &map));
+    if (strcmp(word, "spring") == 0) {
+        hn_spring_def def = hn_spring_def_default();
+        def.name = name;
+        TRY(read_spring(r, map, owner, &def));
+        return reader_place(r, key, hn_model_add_spring(r->model, &def, &id));
+    }
+    if (strcmp(word, "torsion_spring") == 0) {
+        hn_torsion_spring_def def = hn_torsion_spring_def_default();
+        def.name = name;
+        TRY(read_torsion_spring(r, map, owner, &def));
+        return reader_place(r, key, hn_model_add_torsion_spring(r->model, &def, &id));
+    }
+    hn_load_def def = hn_load_def_default();
+    double *block = NULL;
+    def.name = name;
+    def.torque = strcmp(word, "torque") == 0;
+    hn_status status = read_force(r, map, owner, &def, &block);
+    if (status == HN_OK) status = reader_place(r, key, hn_model_add_load(r->model, &def, &id));
+    context_release(r->context, block);
+    return status;
+}
+
+hn_status reader_loads(model_reader *r, int index)
+{
+    TRY(reader_expect_map(r, index, "loads"));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k))
+        TRY(read_load(r, k));
+    return HN_OK;
+}
+
+// ---- start values ----------------------------------------------------------------------------------------------
+
+// {axis, rate}: rate times the unit vector along the axis.
+static hn_status read_rate_about(const model_reader *r, int index, const char *what,
+                                 const hn_mat3 *axes, hn_vec3 *value)
+{
+    static const char *const WORDS[] = {"axis", "rate"};
+    int axis, rate;
+    hn_vec3 direction;
+    double speed;
+    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, index, "axis", what, &axis));
+    TRY(reader_require(r, index, "rate", what, &rate));
+    TRY(reader_direction(r, axis, "axis", axes, &direction));
+    TRY(reader_number(r, rate, "rate", &speed));
+    *value = vec3_scale(speed / vec3_norm(direction), direction);
+    return HN_OK;
+}
+
+// A velocity: three numbers, {axis, rate}, or {sum: [{axis, rate}, ...]}.
+static hn_status read_velocity(const model_reader *r, int index, const char *what,
+                               const hn_mat3 *axes, hn_vec3 *value)
+{
+    static const char *const WORDS[] = {"sum"};
+    if (reader_node(r, index)->kind != YAML_MAPPING) return reader_vector(r, index, what, value);
+    int sum = reader_find(r, index, "sum"), entry;
+    if (sum < 0) return read_rate_about(r, index, what, axes, value);
+    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_expect_list(r, sum, "sum", -1, &entry));
+    *value = vec3(0.0, 0.0, 0.0);
+    for (; entry >= 0; entry = r->tree.nodes[entry].next) {
+        hn_vec3 part;
+        TRY(read_rate_about(r, entry, what, axes, &part));
+        *value = vec3_add(*value, part);
+    }
+    return HN_OK;
+}
+
+static hn_status read_body_start(model_reader *r, int key, int map)
+{
+    hn_body_id body;
+    hn_vec3 value;
+    TRY(reader_body(r, key, false, &body));
+    hn_mat3 axes = hn_model_body_orientation(r->model, body);
+    int velocity = reader_find(r, map, "velocity"),
+        angular = reader_find(r, map, "angular_velocity");
+    if (velocity >= 0) {
+        TRY(read_velocity(r, velocity, "velocity", &axes, &value));
+        TRY(reader_place(r, velocity, hn_model_set_velocity(r->model, body, value)));
+    }
+    if (angular >= 0) {
+        TRY(read_velocity(r, angular, "angular_velocity", &axes, &value));
+        TRY(reader_place(r, angular, hn_model_set_angular_velocity(r->model, body, value)));
+    }
+    return HN_OK;
+}
+
+static hn_status read_joint_start(model_reader *r, int key, int map)
+{
+    hn_joint_id joint;
+    double rates[HN_JOINT_COORDINATES_MAX];
+    TRY(reader_joint(r, key, &joint));
+    int rate = reader_find(r, map, "rate"), list = reader_find(r, map, "rates"), entry;
+    if (rate >= 0 && list >= 0)
+        return reader_fail(r, list, "both rate and rates are given; expected one of them");
+    if (rate >= 0) {
+        TRY(reader_number(r, rate, "rate", rates));
+        return reader_place(r, rate, hn_model_set_joint_rates(r->model, joint, rates, 1));
+    }
+    TRY(reader_expect_list(r, list, "rates", -1, &entry));
+    int count = reader_node(r, list)->count,
+        expected = hn_model_joint_coordinate_count(r->model, joint);
+    if (count != expected)
+        return reader_fail(r, list, "%d rates for joint '%s'; expected %d (%s)", count,
+                           hn_model_joint_name(r->model, joint), expected,
+                           hn_joint_kind_name(hn_model_joint_kind(r->model, joint)));
+    TRY(reader_numbers(r, list, "rates", count, rates));
+    return reader_place(r, list, hn_model_set_joint_rates(r->model, joint, rates, count));
+}
+
+hn_status reader_start(model_reader *r, int index)
+{
+    static const char *const WORDS[] = {"velocity", "angular_velocity", "rate", "rates"};
+    TRY(reader_expect_map(r, index, "start"));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
+        int map = reader_value(r, k);
+        char owner[128];
+        snprintf(owner, sizeof owner, "start of '%.100s'", reader_text(r, k));
+        TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+        // the keys tell whether a body or a joint is meant
+        bool of_body =
+            reader_find(r, map, "velocity") >= 0 || reader_find(r, map, "angular_velocity") >= 0;
+        bool of_joint = reader_find(r, map, "rate") >= 0 || reader_find(r, map, "rates") >= 0;
+        if (of_body == of_joint)
+            return reader_fail(r, map,
+                               "%s has %s; expected velocity and angular_velocity of a body, or "
+                               "rate or rates of a "
+                               "joint",
+                               owner, of_body ? "keys of a body and of a joint" : "no values");
+        if (of_body) TRY(read_body_start(r, k, map));
+        else TRY(read_joint_start(r, k, map));
+    }
+    return HN_OK;
+}

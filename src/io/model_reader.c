@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// Typed values out of YAML nodes: words, numbers, vectors, directions, names of elements.
+#include "io/model_reader.h"
+
+#include "base/nearest_word.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PIECE_SIZE = 800,       // longest message after its place
+    LISTED_NAMES_MAX = 2000 // names compared for "did you mean"
+};
+
+hn_status reader_fail(const model_reader *r, int index, const char *format, ...)
+{
+    const yaml_node *node = &r->tree.nodes[index]; // of an alias, its own place
+    char piece[PIECE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s", r->file, node->line,
+                        node->column, piece);
+}
+
+hn_status reader_place(const model_reader *r, int index, hn_status status)
+{
+    if (status == HN_OK || status == HN_OUT_OF_MEMORY) return status;
+    const yaml_node *node = &r->tree.nodes[index];
+    char piece[PIECE_SIZE];
+    snprintf(piece, sizeof piece, "%s", hn_context_message(r->context));
+    return context_fail(r->context, status == HN_INVALID_ARGUMENT ? HN_INVALID_MODEL : status,
+                        "%s:%d:%d: %s", r->file, node->line, node->column, piece);
+}
+
+int reader_find(const model_reader *r, int map, const char *key)
+{
+    return yaml_find(&r->tree, reader_node(r, map), key);
+}
+
+hn_status reader_require(const model_reader *r, int map, const char *key, const char *what,
+                         int *value)
+{
+    *value = reader_find(r, map, key);
+    if (*value >= 0) return HN_OK;
+    return reader_fail(r, map, "%s has no '%s'; expected one", what, key);
+}
+
+// What a node is, for "found ..., expected ...".
+static const char *describe(const model_reader *r, int index, char *buffer, size_t size)
+{
+    const yaml_node *node = reader_node(r, index);
+    switch (node->kind) {
+    case YAML_MAPPING: return "a map";
+    case YAML_SEQUENCE: snprintf(buffer, size, "a list of %d", node->count); return buffer;
+    default: break;
+    }
+    if (node->length == 0 && !node->quoted) return "nothing";
+    snprintf(buffer, size, "'%.60s'", yaml_text(&r->tree, node));
+    for (char *c = buffer; *c != '\0'; ++c)
+        if (*c == '\n' || *c == '\r') *c = ' ';
+    return buffer;
+}
+
+static hn_status fail_expected(const model_reader *r, int index, const char *what,
+                               const char *expected)
+{
+    char found[80];
+    return reader_fail(r, index, "%s is %s; expected %s", what,
+                       describe(r, index, found, sizeof found), expected);
+}
+
+hn_status reader_expect_map(const model_reader *r, int index, const char *what)
+{
+    if (reader_node(r, index)->kind == YAML_MAPPING) return HN_OK;
+    return fail_expected(r, index, what, "a map of 'key: value' pairs");
+}
+
+hn_status reader_fail_word(const model_reader *r, int index, const char *what, const char *where,
+                           const char *word, const char *const *words, int count)
+{
+    const char *in = where == NULL ? "" : " in ";
+    if (where == NULL) where = "";
+    const char *nearest = nearest_word(word, words, count);
+    if (nearest != NULL)
+        return reader_fail(r, index, "unknown %s '%.60s'%s%s (did you mean '%s'?)", what, word, in,
+                           where, nearest);
+    char list[400];
+    size_t used = 0;
+    list[0] = '\0';
+    for (int i = 0; i < count && used + 1 < sizeof list; ++i) {
+        int written =
+            snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        if (written > 0) used += (size_t)written;
+    }
+    return reader_fail(r, index, "unknown %s '%.60s'%s%s; expected one of %s", what, word, in,
+                       where, list);
+}
+
+hn_status reader_expect_keys(const model_reader *r, int index, const char *what,
+                             const char *const *words, int count)
+{
+    TRY(reader_expect_map(r, index, what));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
+        bool known = false;
+        for (int i = 0; i < count && !known; ++i) known = strcmp(reader_text(r, k), words[i]) == 0;
+        if (known) continue;
+        return reader_fail_word(r, k, "key", what, reader_text(r, k), words, count);
+    }
+    return HN_OK;
+}
+
+hn_status reader_expect_list(const model_reader *r, int index, const char *what, int count,
+                             int *first)
+{
+    const yaml_node *node = reader_node(r, index);
+    char expected[60] = "a list";
+    if (count > 0) snprintf(expected, sizeof expected, "a list of %d", count);
+    if (node->kind != YAML_SEQUENCE || node->count == 0 || (count > 0 && node->count != count))
+        return fail_expected(r, index, what, expected);
+    *first = node->first;
+    return HN_OK;
+}
+
+hn_status reader_word(const model_reader *r, int index, const char *what, const char **word)
+{
+    const yaml_node *node = reader_node(r, index);
+    if (node->kind != YAML_SCALAR || node->length == 0)
+        return fail_expected(r, index, what, "a word");
+    *word = yaml_text(&r->tree, node);
+    return HN_OK;
+}
+
+hn_status reader_boolean(const model_reader *r, int index, const char *what, bool *value)
+{
+    const char *word;
+    TRY(reader_word(r, index, what, &word));
+    *value = strcmp(word, "true") == 0;
+    if (*value || strcmp(word, "false") == 0) return HN_OK;
+    return fail_expected(r, index, what, "true or false");
+}
+
+hn_status reader_number(const model_reader *r, int index, const char *what, double *value)
+{
+    const yaml_node *node = reader_node(r, index);
+    if (node->kind != YAML_SCALAR || node->length == 0)
+        return fail_expected(r, index, what, "a number");
+    expression_error error;
+    if (expression_evaluate(r->expressions, yaml_text(&r->tree, node), value, &error)) return HN_OK;
+    // the place inside the expression, when its text stands in the file as it is
+    int offset = node->block ? 0 : error.position + (node->quoted ? 1 : 0);
+    return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: %s", r->file, node->line,
+                        node->column + offset, what, error.message);
+}
+
+hn_status reader_positive(const model_reader *r, int index, const char *what, const char *unit,
+                          double *value)
+{
+    TRY(reader_number(r, index, what, value));
+    if (*value > 0.0) return HN_OK;
+    return reader_fail(r, index, "%s is %g; expected a positive number of %s", what, *value, unit);
+}
+
+hn_status reader_numbers(const model_reader *r, int index, const char *what, int count,
+                         double *values)
+{
+    int entry;
+    TRY(reader_expect_list(r, index, what, count, &entry));
+    for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next)
+        TRY(reader_number(r, entry, what, &values[i]));
+    return HN_OK;
+}
+
+hn_status reader_vector(const model_reader *r, int index, const char *what, hn_vec3 *value)
+{
+    double numbers[3];
+    const yaml_node *node = reader_node(r, index);
+    if (node->kind != YAML_SEQUENCE || node->count != 3)
+        return fail_expected(r, index, what, "a list of three numbers");
+    TRY(reader_numbers(r, index, what, 3, numbers));
+    *value = vec3_load(numbers);
+    return HN_OK;
+}
+
+hn_status reader_direction(const model_reader *r, int index, const char *what, const hn_mat3 *frame,
+                           hn_vec3 *value)
+{
+    const yaml_node *node = reader_node(r, index);
+    if (node->kind == YAML_SEQUENCE) {
+        TRY(reader_vector(r, index, what, value));
+        if (value->x != 0.0 || value->y != 0.0 || value->z != 0.0) return HN_OK;
+        return reader_fail(r, index, "%s has zero length; expected a direction", what);
+    }
+    const char *expected =
+        frame == NULL ? "x, y, z, -x, -y, -z or three numbers"
+                      : "x, y, z, d1, d2, d3, one of these with a minus sign, or three numbers";
+    if (node->kind != YAML_SCALAR || node->length == 0)
+        return fail_expected(r, index, what, expected);
+
+    const char *word = yaml_text(&r->tree, node);
+    double sign = word[0] == '-' ? -1.0 : 1.0;
+    if (word[0] == '-' || word[0] == '+') word += 1;
+    hn_mat3 axes = mat3_identity();
+    int column = -1;
+    if (strlen(word) == 1 && word[0] >= 'x' && word[0] <= 'z') column = word[0] - 'x';
+    if (frame != NULL && strlen(word) == 2 && word[0] == 'd' && word[1] >= '1' && word[1] <= '3') {
+        column = word[1] - '1';
+        axes = *frame;
+    }
+    if (column < 0) return fail_expected(r, index, what, expected);
+    *value = vec3_scale(sign, mat3_column(&axes, column));
+    return HN_OK;
+}
+
+// "unknown body 'x' (did you mean 'y'?)"; very large models are not searched to the end.
+static hn_status fail_name(const model_reader *r, int index, const char *kind, const char *name,
+                           int count, const char *(*name_at)(const hn_model *model, int index))
+{
+    const char *nearest = NULL;
+    for (int i = 0; i < count && i < LISTED_NAMES_MAX; ++i) {
+        const char *pair[2] = {name_at(r->model, i), nearest};
+        nearest = nearest_word(name, pair, nearest == NULL ? 1 : 2);
+        if (nearest == NULL) nearest = pair[1];
+    }
+    if (nearest != NULL)
+        return reader_fail(r, index, "unknown %s '%.60s' (did you mean '%s'?)", kind, name,
+                           nearest);
+    return reader_fail(r, index, "unknown %s '%.60s'; expected the name of a %s of this model",
+                       kind, name, kind);
+}
+
+static const char *body_name_at(const hn_model *model, int index)
+{
+    return hn_model_body_name(model, hn_model_body(model, index));
+}
+
+static const char *joint_name_at(const hn_model *model, int index)
+{
+    return hn_model_joint_name(model, hn_model_joint(model, index));
+}
+
+hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body)
+{
+    const char *name;
+    TRY(reader_word(r, index, "a body's name", &name));
+    *body = hn_model_find_body(r->model, name);
+    if (!ground_allowed && body->index1 == hn_ground().index1)
+        return reader_fail(r, index, "the ground cannot stand here; expected a body that can move");
+    if (body->index1 != 0) return HN_OK;
+    return fail_name(r, index, "body", name, hn_model_body_count(r->model), body_name_at);
+}
+
+hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint)
+{
+    const char *name;
+    TRY(reader_word(r, index, "a joint's name", &name));
+    *joint = hn_model_find_joint(r->model, name);
+    if (joint->index1 != 0) return HN_OK;
+    return fail_name(r, index, "joint", name, hn_model_joint_count(r->model), joint_name_at);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Reading a model file: typed values out of YAML nodes, with file:line:column in every message.
+#ifndef IO_MODEL_READER_H
+#define IO_MODEL_READER_H
+
+#include "base/vector.h"
+#include "io/expression.h"
+#include "io/yaml_tree.h"
+#include "model/model.h"
+
+typedef struct model_reader {
+    hn_context *context;
+    const char *file;
+    yaml_tree tree;
+    expression_set *expressions;
+    hn_model *model;
+} model_reader;
+
+/// HN_FILE_FORMAT with a message that begins with the place of the node at `index`.
+HN_PRINTF(3, 4) hn_status reader_fail(const model_reader *r, int index, const char *format, ...);
+
+/// Put the place of a node before the message that a call of the model layer left; HN_OK passes.
+hn_status reader_place(const model_reader *r, int index, hn_status status);
+
+/// The node at an index, aliases followed.
+static inline const yaml_node *reader_node(const model_reader *r, int index)
+{
+    return yaml_node_at(&r->tree, index);
+}
+
+/// Text of the scalar at an index.
+static inline const char *reader_text(const model_reader *r, int index)
+{
+    return yaml_text(&r->tree, reader_node(r, index));
+}
+
+/// Next key of a mapping after `key` (a key's index), or -1; reader_value gives the value of a key.
+static inline int reader_next_key(const model_reader *r, int key)
+{
+    return r->tree.nodes[r->tree.nodes[key].next].next;
+}
+static inline int reader_value(const model_reader *r, int key)
+{
+    return r->tree.nodes[key].next;
+}
+
+/// Index of the value of `key` in the mapping at `map`, or -1.
+int reader_find(const model_reader *r, int map, const char *key);
+/// As reader_find, but a missing key is an error: "missing 'key' in WHAT".
+hn_status reader_require(const model_reader *r, int map, const char *key, const char *what, int *value);
+
+/// Expect a mapping; `what` names it in the message.
+hn_status reader_expect_map(const model_reader *r, int index, const char *what);
+/// Expect a mapping whose keys are all among `words`; an unknown key names the nearest word.
+hn_status reader_expect_keys(const model_reader *r, int index, const char *what, const char *const *words, int count);
+/// Expect a list of `count` entries (-1: any number, at least one) and give the index of the first.
+hn_status reader_expect_list(const model_reader *r, int index, const char *what, int count, int *first);
+
+/// Fail with "unknown WHAT 'word' in WHERE (did you mean ...?)" or a list of the words; `where` may be NULL.
+hn_status reader_fail_word(const model_reader *r, int index, const char *what, const char *where, const char *word,
+                           const char *const *words, int count);
+
+hn_status reader_word(const model_reader *r, int index, const char *what, const char **word);
+hn_status reader_boolean(const model_reader *r, int index, const char *what, bool *value);
+hn_status reader_number(const model_reader *r, int index, const char *what, double *value);
+/// A number above zero; `unit` completes "expected a positive number of UNIT".
+hn_status reader_positive(const model_reader *r, int index, const char *what, const char *unit, double *value);
+hn_status reader_numbers(const model_reader *r, int index, const char *what, int count, double *values);
+hn_status reader_vector(const model_reader *r, int index, const char *what, hn_vec3 *value);
+
+/// A direction: x, y, z, -x, ..., three numbers not all zero, or d1, d2, d3, -d1, ...: columns of `frame` (NULL: not
+/// offered here). Not normalised.
+hn_status reader_direction(const model_reader *r, int index, const char *what, const hn_mat3 *frame, hn_vec3 *value);
+
+/// A body by name; "ground" where `ground_allowed`.
+hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body);
+hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint);
+
+/// The sections of a model file; `index` is the section's node.
+hn_status reader_bodies(model_reader *r, int index);
+hn_status reader_joints(model_reader *r, int index);
+hn_status reader_loads(model_reader *r, int index);
+hn_status reader_start(model_reader *r, int index);
+
+#define WORD_COUNT(words) ((int)(sizeof(words) / sizeof((words)[0])))
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// Writes model, options, structure, names and shapes into a result file.
+#include "io/results_description.h"
+
+#include "base/vector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FORMAT_VERSION = 1 };
+
+/// Gather names into one block; `name` gives the name of element i.
+static hn_status gather_names(hn_context *context, const hn_model *model, size_t count,
+                              const char *(*name)(const hn_model *model, size_t index),
+                              name_block *block)
+{
+    block->width = 1;
+    for (size_t i = 0; i < count; ++i) {
+        size_t length = strlen(name(model, i));
+        if (length > block->width) block->width = length;
+    }
+    block->text = context_allocate(context, count * block->width + 1);
+    if (block->text == NULL) return HN_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; ++i) {
+        const char *text = name(model, i);
+        memcpy(block->text + i * block->width, text, strlen(text));
+    }
+    return HN_OK;
+}
+
+static const char *body_name(const hn_model *model, size_t index)
+{
+    return hn_model_body_name(model, hn_model_body(model, (int)index));
+}
+
+static const char *joint_name(const hn_model *model, size_t index)
+{
+    return hn_model_joint_name(model, hn_model_joint(model, (int)index));
+}
+
+static const char *joint_kind_name(const hn_model *model, size_t index)
+{
+    return hn_joint_kind_name(hn_model_joint_kind(model, hn_model_joint(model, (int)index)));
+}
+
+static const char *body_kind_name(const hn_model *model, size_t index)
+{
+    switch (hn_model_body_kind(model, hn_model_body(model, (int)index))) {
+    case HN_BODY_RIGID: return "rigid";
+    case HN_BODY_POINT_MASS: return "point_mass";
+    case HN_BODY_PLANAR_POINT_MASS: return "planar_point_mass";
+    }
+    return "unknown";
+}
+
+hn_status description_gather(results_description *description)
+{
+    const hn_model *model = description->model;
+    series_extent *extent = &description->extent;
+    extent->body_count = (size_t)hn_model_body_count(model);
+    extent->joint_count = (size_t)hn_model_joint_count(model);
+    for (size_t i = 0; i < extent->joint_count; ++i)
+        extent->coordinate_count +=
+            (size_t)hn_model_joint_coordinate_count(model, hn_model_joint(model, (int)i));
+    TRY(gather_names(description->context, model, extent->body_count, body_name,
+                     &description->body_names));
+    return gather_names(description->context, model, extent->joint_count, joint_name,
+                        &description->joint_names);
+}
+
+static hn_status write_kinds(const results_description *description, hid_t group, size_t count,
+                             const char *(*name)(const hn_model *model, size_t index),
+                             bool *written)
+{
+    name_block kinds = {NULL, 0};
+    TRY(gather_names(description->context, description->model, count, name, &kinds));
+    *written = hdf5_write_strings(group, "kind", count, kinds.width, kinds.text) && *written;
+    context_release(description->context, kinds.text);
+    return HN_OK;
+}
+
+static hn_status write_bodies(const results_description *description, hid_t group, bool *written)
+{
+    const size_t count = description->extent.body_count;
+    double *mass = context_allocate(description->context, count * (1 + 3 + 9) * sizeof(double) + 1);
+    if (mass == NULL) return HN_OUT_OF_MEMORY;
+    double *center = mass + count, *inertia = center + 3 * count;
+    for (size_t i = 0; i < count; ++i) {
+        hn_body_id body = hn_model_body(description->model, (int)i);
+        hn_mat3 tensor = hn_model_body_inertia(description->model, body);
+        mass[i] = hn_model_body_mass(description->model, body);
+        vec3_store(hn_model_body_center_of_mass(description->model, body), center + 3 * i);
+        memcpy(inertia + 9 * i, tensor.m, sizeof tensor.m);
+    }
+    const hsize_t dims[3] = {count, 3, 3};
+    *written = hdf5_write_strings(group, "names", count, description->body_names.width,
+                                  description->body_names.text) &&
+               hdf5_write_doubles(group, "mass", "kg", 1, dims, mass) &&
+               hdf5_write_doubles(group, "center_of_mass", "m", 2, dims, center) &&
+               hdf5_write_doubles(group, "inertia", "kg m^2", 3, dims, inertia) && *written;
+    context_release(description->context, mass);
+    return write_kinds(description, group, count, body_kind_name, written);
+}
+
+/// Position of a body in the model, -1 for the ground.
+static int body_number(hn_body_id body)
+{
+    return body.index1 == hn_ground().index1 ? -1 : (int)body.index1 - 1;
+}
+
+static hn_status write_joints(const results_description *description, hid_t group, bool *written)
+{
+    enum { LABEL_WIDTH = 16 }; // longer than any coordinate's name
+    const size_t count = description->extent.joint_count,
+                 coordinates = description->extent.coordinate_count;
+    if (count == 0) return HN_OK;
+    int *body_a = context_allocate(description->context, (4 * count + coordinates) * sizeof(int));
+    char *labels = context_allocate(description->context, 2 * coordinates * LABEL_WIDTH + 1);
+    if (body_a == NULL || labels == NULL) {
+        context_release(description->context, body_a);
+        context_release(description->context, labels);
+        return HN_OUT_OF_MEMORY;
+    }
+    int *body_b = body_a + count, *start = body_b + count, *number = start + count,
+        *owner = number + count;
+    char *units = labels + coordinates * LABEL_WIDTH;
+    size_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+        hn_joint_id joint = hn_model_joint(description->model, (int)i);
+        hn_joint_kind kind = hn_model_joint_kind(description->model, joint);
+        body_a[i] = body_number(hn_model_joint_body_a(description->model, joint));
+        body_b[i] = body_number(hn_model_joint_body_b(description->model, joint));
+        start[i] = (int)next;
+        number[i] = hn_model_joint_coordinate_count(description->model, joint);
+        for (int k = 0; k < number[i]; ++k, ++next) {
+            owner[next] = (int)i;
+            snprintf(labels + next * LABEL_WIDTH, LABEL_WIDTH, "%s",
+                     joint_coordinate_label(kind, k));
+            snprintf(units + next * LABEL_WIDTH, LABEL_WIDTH, "%s", joint_coordinate_unit(kind, k));
+        }
+    }
+    const hsize_t dims = count, coordinate_dims = coordinates;
+    *written = hdf5_write_strings(group, "names", count, description->joint_names.width,
+                                  description->joint_names.text) &&
+               hdf5_write_integers(group, "body_a", 1, &dims, body_a) &&
+               hdf5_write_integers(group, "body_b", 1, &dims, body_b) &&
+               hdf5_write_integers(group, "coordinate_start", 1, &dims, start) &&
+               hdf5_write_integers(group, "coordinate_count", 1, &dims, number) &&
+               hdf5_write_integers(group, "coordinate_joint", 1, &coordinate_dims, owner) &&
+               hdf5_write_strings(group, "coordinate_names", coordinates, LABEL_WIDTH, labels) &&
+               hdf5_write_strings(group, "coordinate_units", coordinates, LABEL_WIDTH, units) &&
+               *written;
+    context_release(description->context, labels);
+    context_release(description->context, body_a);
+    return write_kinds(description, group, count, joint_kind_name, written);
+}
+
+/// Shapes of all bodies as one table: what a viewer draws.
+static hn_status write_shapes(const results_description *description, hid_t group, bool *written)
+{
+    enum { KIND_WIDTH = 24, NUMBERS = 3 + 3 + 12 + 3 + 9 };
+    size_t count = 0;
+    for (size_t i = 0; i < description->extent.body_count; ++i)
+        count += (size_t)hn_model_body_shape_count(description->model,
+                                                   hn_model_body(description->model, (int)i));
+    if (count == 0) return HN_OK;
+    double *size = context_allocate(description->context, count * NUMBERS * sizeof(double));
+    int *body = context_allocate(description->context, count * sizeof(int));
+    char *kind = context_allocate(description->context, count * KIND_WIDTH);
+    if (size != NULL && body != NULL && kind != NULL) {
+        double *radius = size + 3 * count, *inner = radius + count, *height = inner + count;
+        double *corners = height + count, *position = corners + 12 * count,
+               *orientation = position + 3 * count;
+        size_t next = 0;
+        for (size_t i = 0; i < description->extent.body_count; ++i) {
+            hn_body_id id = hn_model_body(description->model, (int)i);
+            int shape_count = hn_model_body_shape_count(description->model, id);
+            for (int k = 0; k < shape_count; ++k, ++next) {
+                hn_shape shape = hn_model_body_shape(description->model, id, k);
+                body[next] = (int)i;
+                snprintf(kind + next * KIND_WIDTH, KIND_WIDTH, "%s",
+                         hn_shape_kind_name(shape.kind));
+                vec3_store(shape.size, size + 3 * next);
+                radius[next] = shape.radius;
+                inner[next] = shape.inner_radius;
+                height[next] = shape.height;
+                for (int c = 0; c < 4; ++c)
+                    vec3_store(shape.corners[c], corners + 12 * next + 3 * (size_t)c);
+                vec3_store(shape.position, position + 3 * next);
+                memcpy(orientation + 9 * next, shape.orientation.m, sizeof shape.orientation.m);
+            }
+        }
+        const hsize_t dims[3] = {count, 3, 3}, corner_dims[3] = {count, 4, 3};
+        *written = hdf5_write_integers(group, "body", 1, dims, body) &&
+                   hdf5_write_strings(group, "kind", count, KIND_WIDTH, kind) &&
+                   hdf5_write_doubles(group, "size", "m", 2, dims, size) &&
+                   hdf5_write_doubles(group, "radius", "m", 1, dims, radius) &&
+                   hdf5_write_doubles(group, "inner_radius", "m", 1, dims, inner) &&
+                   hdf5_write_doubles(group, "height", "m", 1, dims, height) &&
+                   hdf5_write_doubles(group, "corners", "m", 3, corner_dims, corners) &&
+                   hdf5_write_doubles(group, "position", "m", 2, dims, position) &&
+                   hdf5_write_doubles(group, "orientation", "1", 3, dims, orientation) && *written;
+    }
+    hn_status status = size != NULL && body != NULL && kind != NULL ? HN_OK : HN_OUT_OF_MEMORY;
+    context_release(description->context, kind);
+    context_release(description->context, body);
+    context_release(description->context, size);
+    return status;
+}
+
+static bool write_structure(hid_t group, const hn_structure *structure)
+{
+    return hdf5_attribute_integer(group, "body_count", structure->body_count) &&
+           hdf5_attribute_integer(group, "joint_count", structure->joint_count) &&
+           hdf5_attribute_integer(group, "loop_count", structure->loop_count) &&
+           hdf5_attribute_integer(group, "coordinate_count", structure->coordinate_count) &&
+           hdf5_attribute_integer(group, "constraint_count", structure->constraint_count) &&
+           hdf5_attribute_integer(group, "internal_constraint_count",
+                                  structure->internal_constraint_count) &&
+           hdf5_attribute_integer(group, "constraint_rank", structure->constraint_rank) &&
+           hdf5_attribute_integer(group, "degrees_of_freedom", structure->degrees_of_freedom) &&
+           hdf5_attribute_integer(group, "unknown_count", structure->unknown_count) &&
+           hdf5_attribute_double(group, "position_projection", structure->position_projection) &&
+           hdf5_attribute_double(group, "velocity_projection", structure->velocity_projection) &&
+           hdf5_attribute_double(group, "spin_step", structure->spin_step);
+}
+
+static bool write_options(hid_t group, const hn_simulation *simulation)
+{
+    return hdf5_attribute_text(group, "scheme", hn_scheme_name(hn_simulation_scheme(simulation)),
+                               0) &&
+           hdf5_attribute_text(group, "reduction",
+                               hn_reduction_name(hn_simulation_reduction(simulation)), 0) &&
+           hdf5_attribute_double(group, "step_size", hn_simulation_step_size(simulation));
+}
+
+static bool write_model(hid_t group, const hn_model *model)
+{
+    size_t length = 0;
+    const char *text = hn_model_text(model, &length);
+    double gravity[3];
+    vec3_store(hn_model_gravity(model), gravity);
+    return hdf5_attribute_text(group, "name", hn_model_name(model), 0) &&
+           hdf5_attribute_doubles(group, "gravity", gravity, 3) &&
+           (text == NULL || hdf5_write_text(group, "text", text, length));
+}
+
+typedef enum group_id {
+    GROUP_MODEL,
+    GROUP_OPTIONS,
+    GROUP_STRUCTURE,
+    GROUP_BODIES,
+    GROUP_JOINTS,
+    GROUP_SHAPES,
+    GROUP_LEDGER,
+    GROUP_NEWTON,
+    GROUP_COUNT
+} group_id;
+
+/// Everything that is known before the first record.
+hn_status description_write(const results_description *description, hid_t file, bool *written)
+{
+    static const char *const NAMES[GROUP_COUNT] = {"model",  "options", "structure", "bodies",
+                                                   "joints", "shapes",  "ledger",    "newton"};
+    hid_t groups[GROUP_COUNT];
+    bool complete = true;
+    for (int i = 0; i < GROUP_COUNT; ++i) {
+        groups[i] = H5Gcreate2(file, NAMES[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        complete = complete && groups[i] >= 0;
+    }
+    hn_structure structure = hn_simulation_structure(description->simulation);
+    complete = complete && hdf5_attribute_text(file, "format", "holonom results", 0) &&
+               hdf5_attribute_integer(file, "format_version", FORMAT_VERSION) &&
+               hdf5_attribute_text(file, "holonom_version", hn_version(), 0) &&
+               hdf5_attribute_integer(file, "complete", 0) &&
+               hdf5_attribute_integer(file, "record_count", 0) &&
+               write_model(groups[GROUP_MODEL], description->model) &&
+               write_options(groups[GROUP_OPTIONS], description->simulation) &&
+               write_structure(groups[GROUP_STRUCTURE], &structure);
+    hn_status status = HN_OK;
+    if (complete) status = write_bodies(description, groups[GROUP_BODIES], &complete);
+    if (complete && status == HN_OK)
+        status = write_joints(description, groups[GROUP_JOINTS], &complete);
+    if (complete && status == HN_OK)
+        status = write_shapes(description, groups[GROUP_SHAPES], &complete);
+    for (int i = 0; i < GROUP_COUNT; ++i)
+        if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
+    *written = complete;
+    return status;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Places, units and shapes of the series in a result file.
+#include "io/results_series.h"
+
+#include <assert.h>
+
+static const series_info TABLE[SERIES_COUNT] = {
+    [SERIES_TIME] = {"", "time", "s", "time of the record", SERIES_SCALAR, false},
+    [SERIES_STEP] = {"", "step", "1", "completed steps", SERIES_SCALAR, true},
+    [SERIES_BODY_POSITION] = {"bodies", "position", "m", "centre of mass, world",
+                              SERIES_BODY_VECTOR, false},
+    [SERIES_BODY_ORIENTATION] = {"bodies", "orientation", "1",
+                                 "rotation matrix by rows; columns: body axes in the world",
+                                 SERIES_BODY_MATRIX, false},
+    [SERIES_BODY_VELOCITY] = {"bodies", "velocity", "m/s", "of the centre of mass, world",
+                              SERIES_BODY_VECTOR, false},
+    [SERIES_BODY_ANGULAR_VELOCITY] = {"bodies", "angular_velocity", "rad/s", "world axes",
+                                      SERIES_BODY_VECTOR, false},
+    [SERIES_BODY_LINEAR_MOMENTUM] = {"bodies", "linear_momentum", "kg m/s", "world",
+                                     SERIES_BODY_VECTOR, false},
+    [SERIES_BODY_ANGULAR_MOMENTUM] = {"bodies", "angular_momentum", "kg m^2/s",
+                                      "about the world origin", SERIES_BODY_VECTOR, false},
+    [SERIES_JOINT_COORDINATE] = {"joints", "coordinates", "see coordinate_units",
+                                 "coordinates of all joints one after the other",
+                                 SERIES_JOINT_COORDINATES, false},
+    [SERIES_JOINT_RATE] = {"joints", "rates", "coordinate_units per second",
+                           "rates of the coordinates", SERIES_JOINT_COORDINATES, false},
+    [SERIES_JOINT_REACTION_FORCE] = {"joints", "reaction_force", "N",
+                                     "on body b at its joint point, world axes",
+                                     SERIES_JOINT_VECTOR, false},
+    [SERIES_JOINT_REACTION_TORQUE] = {"joints", "reaction_torque", "N m",
+                                      "on body b at its joint point, world axes",
+                                      SERIES_JOINT_VECTOR, false},
+    [SERIES_JOINT_REACTION_TIME] = {"joints", "reaction_time", "s",
+                                    "time the reactions of the record belong to", SERIES_SCALAR,
+                                    false},
+    [SERIES_JOINT_REACTION_VALID] = {"joints", "reaction_valid", "1",
+                                     "0: no step has given reactions yet (all zero)", SERIES_SCALAR,
+                                     true},
+    [SERIES_KINETIC] = {"ledger", "kinetic", "J", "kinetic energy", SERIES_SCALAR, false},
+    [SERIES_POTENTIAL] = {"ledger", "potential", "J", "potential energy", SERIES_SCALAR, false},
+    [SERIES_EXTERNAL_WORK] = {"ledger", "external_work", "J",
+                              "work of loads and dampers since the start", SERIES_SCALAR, false},
+    [SERIES_ENERGY] = {"ledger", "energy", "J", "kinetic + potential", SERIES_SCALAR, false},
+    [SERIES_DISCRETE_ENERGY] =
+        {"ledger", "discrete_energy", "J",
+         "variational: energy of the last interval; otherwise kinetic + potential", SERIES_SCALAR,
+         false},
+    [SERIES_LINEAR_MOMENTUM] = {"ledger", "linear_momentum", "kg m/s", "total", SERIES_VECTOR,
+                                false},
+    [SERIES_ANGULAR_MOMENTUM] = {"ledger", "angular_momentum", "kg m^2/s",
+                                 "total, about the world origin", SERIES_VECTOR, false},
+    [SERIES_CONSTRAINT_RESIDUAL] = {"ledger", "constraint_residual", "1", "max |g| / max(1, |q|)",
+                                    SERIES_SCALAR, false},
+    [SERIES_JOINT_OPENING] = {"ledger", "joint_opening", "m", "worst gap of a joint", SERIES_SCALAR,
+                              false},
+    [SERIES_JOINT_MISALIGNMENT] = {"ledger", "joint_misalignment", "rad", "worst tilt of a joint",
+                                   SERIES_SCALAR, false},
+    [SERIES_ORTHONORMALITY] = {"ledger", "orthonormality", "1",
+                               "worst internal constraint of a body", SERIES_SCALAR, false},
+    [SERIES_HIDDEN_VELOCITY] = {"ledger", "hidden_velocity", "mixed",
+                                "max |G(q_mid) (q_n+1 - q_n)/h|", SERIES_SCALAR, false},
+    [SERIES_HIDDEN_MOMENTUM] = {"ledger", "hidden_momentum", "mixed", "max |G M^-1 p|",
+                                SERIES_SCALAR, false},
+    [SERIES_HIDDEN_PROJECTED] = {"ledger", "hidden_projected", "mixed",
+                                 "max |G M^-1 p| with projected momenta", SERIES_SCALAR, false},
+    [SERIES_NEWTON_ITERATIONS] = {"newton", "iterations", "1", "Newton iterations of the last step",
+                                  SERIES_SCALAR, true},
+    [SERIES_NEWTON_ITERATIONS_TOTAL] = {"newton", "iterations_total", "1",
+                                        "Newton iterations since the start", SERIES_SCALAR, true},
+    [SERIES_NEWTON_RESIDUAL] = {"newton", "residual", "1",
+                                "relative residual before the last increment", SERIES_SCALAR,
+                                false},
+    [SERIES_NEWTON_INCREMENT] = {"newton", "increment", "mixed", "norm of the last increment",
+                                 SERIES_SCALAR, false},
+    [SERIES_HALVED_STEPS] = {"newton", "halved_steps", "1", "steps so far that needed substeps",
+                             SERIES_SCALAR, true},
+};
+
+const series_info *series_get(series_id id)
+{
+    assert(id < SERIES_COUNT);
+    return &TABLE[id];
+}
+
+int series_record_dims(series_shape shape, const series_extent *extent, size_t dims[3])
+{
+    dims[1] = dims[2] = 3;
+    switch (shape) {
+    case SERIES_SCALAR: return 0;
+    case SERIES_VECTOR: dims[0] = 3; return 1;
+    case SERIES_BODY_VECTOR: dims[0] = extent->body_count; return 2;
+    case SERIES_BODY_MATRIX: dims[0] = extent->body_count; return 3;
+    case SERIES_JOINT_VECTOR: dims[0] = extent->joint_count; return 2;
+    case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
+    }
+    return 0;
+}
+
+size_t series_width(series_shape shape, const series_extent *extent)
+{
+    size_t dims[3];
+    size_t width = 1;
+    int rank = series_record_dims(shape, extent, dims);
+    for (int i = 0; i < rank; ++i) width *= dims[i];
+    return width;
+}
+
+// Coordinates in the order the joint reports them; a point mass has the displacements only, which come first.
+typedef struct coordinate_label {
+    const char *label, *unit;
+} coordinate_label;
+
+static const coordinate_label LABELS[HN_JOINT_KIND_COUNT][HN_JOINT_COORDINATES_MAX] = {
+    [HN_JOINT_SPHERICAL] = {{"rotation_x", "rad"}, {"rotation_y", "rad"}, {"rotation_z", "rad"}},
+    [HN_JOINT_REVOLUTE] = {{"angle", "rad"}},
+    [HN_JOINT_PRISMATIC] = {{"displacement", "m"}},
+    [HN_JOINT_CYLINDRICAL] = {{"displacement", "m"}, {"angle", "rad"}},
+    [HN_JOINT_PLANAR] = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}},
+    [HN_JOINT_UNIVERSAL] = {{"angle_a", "rad"}, {"angle_b", "rad"}},
+    [HN_JOINT_FREE] = {{"x", "m"},
+                       {"y", "m"},
+                       {"z", "m"},
+                       {"rotation_x", "rad"},
+                       {"rotation_y", "rad"},
+                       {"rotation_z", "rad"}},
+};
+
+static coordinate_label label_of(hn_joint_kind kind, int index)
+{
+    const coordinate_label unknown = {"coordinate", "1"};
+    if ((int)kind < 0 || (int)kind >= HN_JOINT_KIND_COUNT) return unknown;
+    if (index < 0 || index >= HN_JOINT_COORDINATES_MAX || LABELS[kind][index].label == NULL)
+        return unknown;
+    return LABELS[kind][index];
+}
+
+const char *joint_coordinate_label(hn_joint_kind kind, int index)
+{
+    return label_of(kind, index).label;
+}
+
+const char *joint_coordinate_unit(hn_joint_kind kind, int index)
+{
+    return label_of(kind, index).unit;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The series of a result file: one table of places, units and shapes for writer and reader.
+#ifndef IO_RESULTS_SERIES_H
+#define IO_RESULTS_SERIES_H
+
+#include <holonom/model.h>
+
+/// What one record of a series holds. In the file the record index comes first: [records, ...].
+typedef enum series_shape {
+    SERIES_SCALAR,            ///< [records]
+    SERIES_VECTOR,            ///< [records, 3]
+    SERIES_BODY_VECTOR,       ///< [records, bodies, 3]
+    SERIES_BODY_MATRIX,       ///< [records, bodies, 3, 3]
+    SERIES_JOINT_VECTOR,      ///< [records, joints, 3]
+    SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
+} series_shape;
+
+typedef enum series_id {
+    SERIES_TIME, // the reader takes time as the first column
+    SERIES_STEP,
+    SERIES_BODY_POSITION,
+    SERIES_BODY_ORIENTATION,
+    SERIES_BODY_VELOCITY,
+    SERIES_BODY_ANGULAR_VELOCITY,
+    SERIES_BODY_LINEAR_MOMENTUM,
+    SERIES_BODY_ANGULAR_MOMENTUM,
+    SERIES_JOINT_COORDINATE,
+    SERIES_JOINT_RATE,
+    SERIES_JOINT_REACTION_FORCE,
+    SERIES_JOINT_REACTION_TORQUE,
+    SERIES_JOINT_REACTION_TIME,
+    SERIES_JOINT_REACTION_VALID,
+    SERIES_KINETIC,
+    SERIES_POTENTIAL,
+    SERIES_EXTERNAL_WORK,
+    SERIES_ENERGY,
+    SERIES_DISCRETE_ENERGY,
+    SERIES_LINEAR_MOMENTUM,
+    SERIES_ANGULAR_MOMENTUM,
+    SERIES_CONSTRAINT_RESIDUAL,
+    SERIES_JOINT_OPENING,
+    SERIES_JOINT_MISALIGNMENT,
+    SERIES_ORTHONORMALITY,
+    SERIES_HIDDEN_VELOCITY,
+    SERIES_HIDDEN_MOMENTUM,
+    SERIES_HIDDEN_PROJECTED,
+    SERIES_NEWTON_ITERATIONS,
+    SERIES_NEWTON_ITERATIONS_TOTAL,
+    SERIES_NEWTON_RESIDUAL,
+    SERIES_NEWTON_INCREMENT,
+    SERIES_HALVED_STEPS,
+    SERIES_COUNT
+} series_id;
+
+typedef struct series_info {
+    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "ledger", "newton"
+    const char *name;    ///< dataset in the group
+    const char *unit;    ///< value of its attribute `unit`
+    const char *meaning; ///< value of its attribute `meaning`
+    series_shape shape;
+    bool integer; ///< stored as 64-bit integers
+} series_info;
+
+const series_info *series_get(series_id id);
+
+/// How many coordinates, bodies and joints a file has: what the widths of its series follow from.
+typedef struct series_extent {
+    size_t body_count;
+    size_t joint_count;
+    size_t coordinate_count; ///< of all joints
+} series_extent;
+
+/// Shape of one record: fills `dims` (at most 3) and returns how many there are; 0 for a scalar.
+int series_record_dims(series_shape shape, const series_extent *extent, size_t dims[3]);
+
+/// Numbers in one record; 0 when the model has no such element.
+size_t series_width(series_shape shape, const series_extent *extent);
+
+/// Name and unit of a joint's coordinate: "angle" in "rad", "displacement" in "m", ...
+const char *joint_coordinate_label(hn_joint_kind kind, int index);
+const char *joint_coordinate_unit(hn_joint_kind kind, int index);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// The table of joint kinds and the parts that joint files share.
+#include "joints/joint.h"
+
+const joint_type *joint_type_of(hn_joint_kind kind)
+{
+    static const joint_type *const types[HN_JOINT_KIND_COUNT] = {
+        [HN_JOINT_SPHERICAL] = &joint_spherical,     [HN_JOINT_REVOLUTE] = &joint_revolute,
+        [HN_JOINT_PRISMATIC] = &joint_prismatic,     [HN_JOINT_CYLINDRICAL] = &joint_cylindrical,
+        [HN_JOINT_PLANAR] = &joint_planar,           [HN_JOINT_UNIVERSAL] = &joint_universal,
+        [HN_JOINT_FIXED] = &joint_fixed,             [HN_JOINT_FREE] = &joint_free,
+        [HN_JOINT_DISTANCE] = &joint_distance,
+    };
+    return types[kind];
+}
+
+// ---- rows -------------------------------------------------------------------------------------------
+
+static const double NO_COEFFICIENTS[8] = {0.0};
+
+static void copy_coefficients(const double *from, double *to)
+{
+    for (int k = 0; k < 8; ++k) to[k] = from[k];
+}
+
+static constraint_row row_empty(bool product, bool rotational)
+{
+    constraint_row row = {.product = product, .rotational = rotational, .factor = 1.0};
+    copy_coefficients(NO_COEFFICIENTS, row.alpha);
+    copy_coefficients(NO_COEFFICIENTS, row.beta);
+    return row;
+}
+
+static void set_frame_vector(double *coefficients, int body, hn_vec3 local)
+{
+    coefficients[4 * body + 1] = local.x;
+    coefficients[4 * body + 2] = local.y;
+    coefficients[4 * body + 3] = local.z;
+}
+
+// e = p_b - p_a
+static void set_link(const joint *j, double *coefficients)
+{
+    coefficients[0] = -1.0;
+    coefficients[4] = 1.0;
+    set_frame_vector(coefficients, 0, vec3_negate(j->rho_a));
+    set_frame_vector(coefficients, 1, j->rho_b);
+}
+
+void row_coincidence(const joint *j, int k, constraint_row *row)
+{
+    *row = row_empty(false, false);
+    row->direction = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+    set_link(j, row->beta);
+}
+
+void row_point_in_plane(const joint *j, int i, constraint_row *row)
+{
+    *row = row_empty(true, false);
+    set_frame_vector(row->alpha, 0, j->a[i]);
+    set_link(j, row->beta);
+}
+
+void row_orthogonality(const joint *j, int i, int k, constraint_row *row)
+{
+    *row = row_empty(true, true);
+    set_frame_vector(row->alpha, 0, j->a[i]);
+    set_frame_vector(row->beta, 1, j->b[k]);
+}
+
+void row_internal(int index, constraint_row *row)
+{
+    static const int pair[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 2}, {1, 3}, {2, 3}};
+    *row = row_empty(true, true);
+    row->alpha[pair[index][0]] = 1.0;
+    row->beta[pair[index][1]] = 1.0;
+    if (index < 3) row->factor = 0.5, row->eta = 0.5;
+}
+
+static hn_vec3 linear_combination(const double *coefficients, const double *a, const double *b)
+{
+    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
+    for (int k = 0; k < 4; ++k) {
+        if (coefficients[k] != 0.0) sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
+        if (coefficients[4 + k] != 0.0) sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
+    }
+    return sum;
+}
+
+double row_value(const constraint_row *row, const double *a, const double *b)
+{
+    hn_vec3 w = linear_combination(row->beta, a, b);
+    if (!row->product) return vec3_dot(row->direction, w);
+    return row->factor * vec3_dot(linear_combination(row->alpha, a, b), w) - row->eta;
+}
+
+void row_gradient(const constraint_row *row, const double *a, const double *b, hn_vec3 gradient[8])
+{
+    if (!row->product) {
+        for (int k = 0; k < 8; ++k) gradient[k] = vec3_scale(row->beta[k], row->direction);
+        return;
+    }
+    hn_vec3 u = linear_combination(row->alpha, a, b), w = linear_combination(row->beta, a, b);
+    for (int k = 0; k < 8; ++k)
+        gradient[k] = vec3_scale(row->factor,
+                                 vec3_add_scaled(vec3_scale(row->alpha[k], w), row->beta[k], u));
+}
+
+// ---- twist rule -------------------------------------------------------------------------------------
+
+void motion_carry_rigid(const double *parent, const double *child, motion *m)
+{
+    m->carry = CARRY_RIGID;
+    m->dof = 0;
+    m->offset = vec3_subtract(pose_center(child), pose_center(parent));
+}
+
+void motion_carry_point(const joint *j, const double *parent, motion *m)
+{
+    m->carry = CARRY_POINT;
+    m->dof = 0;
+    m->offset = pose_direction(parent, joint_parent_arm(j));
+}
+
+void motion_add_rotation(motion *m, hn_vec3 arm, hn_vec3 axis)
+{
+    m->linear[m->dof] = vec3_cross(arm, axis);
+    m->angular[m->dof] = axis;
+    m->dof += 1;
+}
+
+void motion_add_translation(motion *m, hn_vec3 direction)
+{
+    m->linear[m->dof] = direction;
+    m->angular[m->dof] = vec3(0.0, 0.0, 0.0);
+    m->dof += 1;
+}
+
+int term_rotation(const joint *j, int row, bool axis_on_child, hn_vec3 axis_local, hn_vec3 axis, hn_vec3 arm,
+                  hn_vec3 force, hn_vec3 moment, motion_term *terms)
+{
+    // through the axis: delta r = delta axis . (M - arm x F)
+    hn_vec3 about_axis = vec3_subtract(moment, vec3_cross(arm, force));
+    terms[0] = (motion_term){row, axis_on_child, 0.0, axis_local, about_axis};
+    // through the arm: delta r = -axis . (delta arm x F) = delta arm . (axis x F)
+    hn_vec3 z = vec3_cross(axis, force);
+    if (!j->child_is_a) {
+        terms[1] = (motion_term){row, true, 0.0, j->rho_b, z};
+        return 2;
+    }
+    // the frame is on the child: arm = p_b - phi_a with b the parent
+    terms[1] = (motion_term){row, false, 1.0, j->rho_b, z};
+    terms[2] = (motion_term){row, true, -1.0, vec3(0.0, 0.0, 0.0), z};
+    return 3;
+}
+
+int term_translation(int row, bool on_child, hn_vec3 local1, hn_vec3 x1, hn_vec3 local2, hn_vec3 x2, hn_vec3 force,
+                     motion_term *terms)
+{
+    terms[0] = (motion_term){row, on_child, 0.0, local1, vec3_cross(x2, force)};
+    terms[1] = (motion_term){row, on_child, 0.0, local2, vec3_cross(force, x1)};
+    return 2;
+}
+
+int term_free_rotation(const joint *j, int row, hn_vec3 force, motion_term *terms)
+{
+    // delta r = -delta arm x F = F x delta arm: the rows of F^
+    hn_vec3 arm = joint_child_arm(j);
+    terms[0] = (motion_term){row + 0, true, 0.0, arm, vec3(0.0, -force.z, force.y)};
+    terms[1] = (motion_term){row + 1, true, 0.0, arm, vec3(force.z, 0.0, -force.x)};
+    terms[2] = (motion_term){row + 2, true, 0.0, arm, vec3(-force.y, force.x, 0.0)};
+    return 3;
+}
+
+hn_vec3 pose_components(const double *q, hn_vec3 x)
+{
+    return vec3(vec3_dot(vec3_load(q + 3), x), vec3_dot(vec3_load(q + 6), x), vec3_dot(vec3_load(q + 9), x));
+}
+
+void guess_same(const joint *j, const joint_step *step, const double *increment, const double *child, double *u)
+{
+    (void)step, (void)child;
+    for (int k = 0; k < j->dof; ++k) u[k] = increment[k];
+}
+
+void begin_nothing(const joint *j, const double *parent, const double *child, joint_step *step)
+{
+    (void)j, (void)parent, (void)child, (void)step;
+}
+
+// ---- motion on the manifold ---------------------------------------------------------------------------
+
+// theta x mean of start and end: the secant of a vector that turns with its body
+static hn_vec3 secant(hn_vec3 rotation, hn_vec3 start, hn_vec3 end)
+{
+    return vec3_cross(rotation, vec3_mean(start, end));
+}
+
+void advance_position(const joint *j, const double *parent_start, const double *parent, const double *child_start,
+                      const body_step *parent_step, hn_vec3 slide, body_step *child_step)
+{
+    hn_vec3 parent_arm = joint_parent_arm(j), child_arm = joint_child_arm(j);
+    hn_vec3 arm_start = pose_direction(child_start, child_arm);
+    hn_vec3 arm = cayley_apply(child_step->rotation, arm_start);
+    hn_vec3 place = vec3_add(parent_step->displacement,
+                             secant(parent_step->rotation, pose_direction(parent_start, parent_arm),
+                                    pose_direction(parent, parent_arm)));
+    child_step->displacement =
+        vec3_subtract(vec3_add(place, slide), secant(child_step->rotation, arm_start, arm));
+}
+
+void advance_rotation(hn_vec3 turn, body_step *child_step)
+{
+    child_step->turn = turn;
+    child_step->rotation = cayley_compose(turn, child_step->rotation);
+}
+
+double advance_compose_angle(double second, double first)
+{
+    return (second + first) / (1.0 - 0.25 * second * first);
+}
+
+void settle_directors(hn_vec3 correction, double *q)
+{
+    hn_vec3 d[3];
+    for (int i = 0; i < 3; ++i) {
+        hn_vec3 old = vec3_load(q + 3 + 3 * i);
+        d[i] = vec3_add(old, vec3_cross(correction, old));
+    }
+    // one step of D (3 I - D^T D)/2
+    double g[3][3];
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) g[i][k] = vec3_dot(d[i], d[k]);
+    for (int i = 0; i < 3; ++i) {
+        hn_vec3 sum = vec3_scale(1.5, d[i]);
+        for (int k = 0; k < 3; ++k) sum = vec3_add_scaled(sum, -0.5 * g[k][i], d[k]);
+        vec3_store(sum, q + 3 + 3 * i);
+    }
+}
+
+void settle_point(const joint *j, hn_vec3 place, double *child)
+{
+    vec3_store(vec3_subtract(place, pose_direction(child, joint_child_arm(j))), child);
+}
+
+double joint_angle(const joint *j, const double *a, const double *b)
+{
+    hn_vec3 b1 = pose_direction(b, j->b[0]);
+    return atan2(vec3_dot(pose_direction(a, j->a[1]), b1), vec3_dot(pose_direction(a, j->a[0]), b1));
+}
+
+hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b)
+{
+    hn_mat3 relative;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k)
+            relative.m[i][k] = vec3_dot(pose_direction(a, j->a[i]), pose_direction(b, j->b[k]));
+    return rotation_logarithm(&relative);
+}

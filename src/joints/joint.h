@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// What a joint is to the engine: constraint rows, the twist rule with its derivatives, and the motion on its manifold.
+//
+// Notation (docs/theory/joints.md): body a carries the joint frame (a1, a2, a3), body b the frame (b1, b2, b3); both are
+// fixed in the bodies. p = phi + rho is the joint's place on a body, e = p_b - p_a. Twists are t = (v, omega).
+//
+//   t_child = A t_parent + B u          (twist rule, mechanics note section 3)
+//
+// A is one of three kinds of carry; B is a list of columns (linear; angular), one per relative degree of freedom.
+#ifndef JOINTS_JOINT_H
+#define JOINTS_JOINT_H
+
+#include <holonom/model.h>
+
+#include "base/rotation.h"
+
+enum { JOINT_DOF_MAX = 6, JOINT_ROWS_MAX = 6, JOINT_TERMS_MAX = 16, POSE_SIZE = 12 };
+enum { GROUND = -1 };
+
+/// A joint of the compiled system. Local vectors are in the directors of the body that carries them.
+typedef struct joint {
+    hn_joint_kind kind;
+    int parent;        ///< tree index or GROUND; for a cut joint: body a
+    int child;         ///< tree index; for a cut joint: body b
+    bool child_is_a;   ///< cylindrical joints only: the body that carries the frame is the child
+    bool point_child;  ///< the child is a point mass: no rotation columns
+    bool plane_child;  ///< the child is a planar point mass: a[0], a[1], a[2] are its plane's world axes and normal
+    int dof;           ///< columns of B
+    int row_count;     ///< constraint rows
+    int row_offset;    ///< place of the first row among all constraints of the system
+    hn_vec3 rho_a, rho_b; ///< m
+    hn_vec3 a[3], b[3];
+    double length;     ///< m, distance joint
+    int model_joint;   ///< index in the model, or -1 for the free joint the engine gives a root
+    bool swapped;      ///< a is the model's body b
+} joint;
+
+/// Place of a body in a step: increments since t_n and the rotation of the current Newton iteration, all secant (Cayley).
+typedef struct body_step {
+    hn_vec3 displacement; ///< phi - phi_n
+    hn_vec3 rotation;     ///< theta with D = cay(theta) D_n
+    hn_vec3 turn;         ///< theta of the last increment alone
+} body_step;
+
+/// What a tree joint remembers during a step.
+typedef struct joint_step {
+    double offset_start[2]; ///< displacements of the child along the parent's frame at t_n
+    double offset[2];       ///< and now
+    double increment[6];    ///< total joint increment since t_n, composed over the Newton iterations, in components
+                            ///< that vary slowly from step to step (a free rotation: in the child's directors)
+    hn_vec3 spread[2];      ///< distance joint: s_k, at right angles to e_n
+    hn_vec3 link_start;     ///< distance joint: e_n, from parent to child
+    hn_vec3 link;           ///< and now
+    hn_vec3 link_rotation;  ///< distance joint: theta with e = cay(theta) e_n
+} joint_step;
+
+/// How the parent's twist is carried to the child.
+typedef enum carry_kind {
+    CARRY_NONE,  ///< A = 0
+    CARRY_POINT, ///< A = [I, -c^; 0, 0], c = rho of the parent
+    CARRY_RIGID, ///< A = [I, -c^; 0, I], c = phi_child - phi_parent
+} carry_kind;
+
+/// The twist rule at one configuration (continuous: a configuration; discrete: the midpoint).
+typedef struct motion {
+    carry_kind carry;
+    int dof;
+    hn_vec3 offset;                 ///< c
+    hn_vec3 linear[JOINT_DOF_MAX];  ///< columns of B
+    hn_vec3 angular[JOINT_DOF_MAX];
+} motion;
+
+/// One derivative of the reduced residual r_row = B_row . W through a vector x = c0 phi + x1 d1 + x2 d2 + x3 d3 of one
+/// body: delta r_row = z . delta x.
+typedef struct motion_term {
+    int row;
+    bool on_child;
+    double phi_coefficient; ///< c0
+    hn_vec3 local;          ///< x1, x2, x3
+    hn_vec3 z;
+} motion_term;
+
+/// A constraint row g = u . w (times `factor`) - eta with u, w linear in the eight vectors
+/// x_0..x_3 = phi, d1, d2, d3 of body a and x_4..x_7 of body b; or one component of w when u is a constant direction.
+typedef struct constraint_row {
+    bool product;      ///< false: g = direction . w
+    bool rotational;   ///< radians rather than metres
+    hn_vec3 direction; ///< unit vector
+    double alpha[8];   ///< u = sum alpha_k x_k
+    double beta[8];    ///< w = sum beta_k x_k
+    double factor;
+    double eta;
+} constraint_row;
+
+/// A joint kind: one file each.
+typedef struct joint_type {
+    const char *name;
+    int dof;        ///< between rigid bodies
+    int row_count;  ///< between rigid bodies
+    /// Row `index` of the constraints.
+    void (*row)(const joint *j, int index, constraint_row *row);
+    /// The twist rule at poses of parent and child. `step` gives the distance joint its spread vectors.
+    void (*motion)(const joint *j, const joint_step *step, const double *parent, const double *child, motion *m);
+    /// Terms of d(B^T W) through the poses; returns how many.
+    int (*terms)(const joint *j, const joint_step *step, const double *parent, const double *child, hn_vec3 force,
+                 hn_vec3 moment, motion_term *terms);
+    /// Remember displacements at t_n.
+    void (*begin)(const joint *j, const double *parent, const double *child, joint_step *step);
+    /// The increment `u` that would repeat `increment` from t_n on.
+    void (*guess)(const joint *j, const joint_step *step, const double *increment, const double *child, double *u);
+    /// Move the child by the increment `u` after its parent has moved: sets turn, rotation, displacement of the child.
+    void (*advance)(const joint *j, const double *u, const double *parent_start, const double *parent,
+                    const double *child_start, const double *child, const body_step *parent_step, joint_step *step,
+                    body_step *child_step);
+    /// Remove round-off: put the child exactly on the joint's manifold at the given parent pose.
+    void (*settle)(const joint *j, const joint_step *step, const double *parent, double *child);
+    /// Coordinates of b relative to a; angles in (-pi, pi].
+    void (*coordinates)(const joint *j, const double *a, const double *b, double *coordinates);
+} joint_type;
+
+/// The table of joint kinds, indexed by hn_joint_kind.
+const joint_type *joint_type_of(hn_joint_kind kind);
+
+extern const joint_type joint_spherical;
+extern const joint_type joint_revolute;
+extern const joint_type joint_prismatic;
+extern const joint_type joint_cylindrical;
+extern const joint_type joint_planar;
+extern const joint_type joint_universal;
+extern const joint_type joint_fixed;
+extern const joint_type joint_free;
+extern const joint_type joint_distance;
+
+// ---- poses ------------------------------------------------------------------------------------------
+
+/// x1 d1 + x2 d2 + x3 d3 of a pose (phi, d1, d2, d3).
+static inline hn_vec3 pose_direction(const double *q, hn_vec3 x)
+{
+    return (hn_vec3){x.x * q[3] + x.y * q[6] + x.z * q[9], x.x * q[4] + x.y * q[7] + x.z * q[10],
+                     x.x * q[5] + x.y * q[8] + x.z * q[11]};
+}
+
+static inline hn_vec3 pose_center(const double *q)
+{
+    return vec3_load(q);
+}
+
+static inline hn_vec3 pose_point(const double *q, hn_vec3 x)
+{
+    return vec3_add(pose_center(q), pose_direction(q, x));
+}
+
+// ---- shared by the joint files ------------------------------------------------------------------------
+
+/// The parent's and the child's place and frame of a tree joint.
+static inline hn_vec3 joint_parent_arm(const joint *j)
+{
+    return j->child_is_a ? j->rho_b : j->rho_a;
+}
+
+static inline hn_vec3 joint_child_arm(const joint *j)
+{
+    return j->child_is_a ? j->rho_a : j->rho_b;
+}
+
+static inline const hn_vec3 *joint_parent_frame(const joint *j)
+{
+    return j->child_is_a ? j->b : j->a;
+}
+
+static inline const hn_vec3 *joint_child_frame(const joint *j)
+{
+    return j->child_is_a ? j->a : j->b;
+}
+
+/// Rows: component k of e; frame vector a_i . e; a_i . b_k.
+void row_coincidence(const joint *j, int k, constraint_row *row);
+void row_point_in_plane(const joint *j, int i, constraint_row *row);
+void row_orthogonality(const joint *j, int i, int k, constraint_row *row);
+
+/// Carry rules.
+void motion_carry_rigid(const double *parent, const double *child, motion *m);
+void motion_carry_point(const joint *j, const double *parent, motion *m);
+/// Append a rotation column about `axis` with `arm` from the child's centre of mass to the axis: (arm x axis; axis).
+void motion_add_rotation(motion *m, hn_vec3 arm, hn_vec3 axis);
+/// Append a translation column (direction; 0).
+void motion_add_translation(motion *m, hn_vec3 direction);
+
+/// Terms of a rotation column about an axis of one body with the arm of the child: r = axis . (M - arm x F).
+int term_rotation(const joint *j, int row, bool axis_on_child, hn_vec3 axis_local, hn_vec3 axis, hn_vec3 arm,
+                  hn_vec3 force, hn_vec3 moment, motion_term *terms);
+/// Terms of a translation column x1 x x2 with both vectors fixed in one body: r = (x1 x x2) . F.
+int term_translation(int row, bool on_child, hn_vec3 local1, hn_vec3 x1, hn_vec3 local2, hn_vec3 x2, hn_vec3 force,
+                     motion_term *terms);
+/// Terms of the three rows r = M - arm x F of a freely turning child.
+int term_free_rotation(const joint *j, int row, hn_vec3 force, motion_term *terms);
+
+/// Displacement of a child held at its joint point: Delta phi_c = Delta p_p + `slide` - Delta rho_c, all as secants.
+void advance_position(const joint *j, const double *parent_start, const double *parent, const double *child_start,
+                      const body_step *parent_step, hn_vec3 slide, body_step *child_step);
+/// Components of a world vector in the directors of a pose.
+hn_vec3 pose_components(const double *q, hn_vec3 x);
+/// guess for joints whose increment is u itself.
+void guess_same(const joint *j, const joint_step *step, const double *increment, const double *child, double *u);
+/// begin for joints that remember nothing.
+void begin_nothing(const joint *j, const double *parent, const double *child, joint_step *step);
+/// Set turn and rotation of the child.
+void advance_rotation(hn_vec3 turn, body_step *child_step);
+/// Compose two tangents-of-half-angle increments about one axis.
+double advance_compose_angle(double second, double first);
+
+/// Turn the child's directors by the small rotation `correction` and make them orthonormal to round-off.
+void settle_directors(hn_vec3 correction, double *child);
+/// Put the child's joint point at `place`.
+void settle_point(const joint *j, hn_vec3 place, double *child);
+
+/// Angle of b about a3 relative to a.
+double joint_angle(const joint *j, const double *a, const double *b);
+/// Rotation vector of b's frame relative to a's, components in a's frame.
+hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b);
+
+// rows evaluated, shared by joints and the internal constraints of bodies
+
+/// Value of a row at two poses.
+double row_value(const constraint_row *row, const double *a, const double *b);
+/// Gradient of a row: eight vectors of three components.
+void row_gradient(const constraint_row *row, const double *a, const double *b, hn_vec3 gradient[8]);
+/// Internal constraint `index` (BL 24: d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3) as a row on body a alone.
+void row_internal(int index, constraint_row *row);
+
+#endif

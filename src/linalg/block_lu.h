@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Sparse block LU: a matrix of small dense blocks on a graph, analysed once, factored again and again without allocation.
+//
+// Nodes are unknowns that belong together (a body with its multipliers); partial pivoting works inside the diagonal
+// blocks, the elimination order of the nodes is fixed. docs/decisions/block-lu.md tells why not a scalar sparse LU.
+#ifndef LINALG_BLOCK_LU_H
+#define LINALG_BLOCK_LU_H
+
+#include "base/context.h"
+
+typedef struct block_lu block_lu;
+
+/// Analyse: `sizes` of the nodes, `edge_count` pairs of coupled nodes (either order, no self edges, repeats allowed).
+/// The elimination order is a minimum-degree one (SuiteSparse AMD) on the node graph.
+hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
+                          block_lu **lu);
+void block_lu_destroy(block_lu *lu);
+
+/// Total size, and the place of a node's first unknown in vectors.
+int block_lu_size(const block_lu *lu);
+int block_lu_offset(const block_lu *lu, int node);
+int block_lu_node_size(const block_lu *lu, int node);
+
+/// Set all blocks to zero.
+void block_lu_clear(block_lu *lu);
+
+/// Block (row node, column node), row-major with stride equal to the column node's size; NULL when not in the pattern.
+double *block_lu_block(block_lu *lu, int row, int column);
+
+/// y = A x with the assembled matrix (before factoring).
+void block_lu_multiply(const block_lu *lu, const double *x, double *y);
+
+/// Copy the assembled matrix into a dense row-major one: for reports and tests.
+void block_lu_dense(const block_lu *lu, double *dense);
+
+/// Factor in place. Returns -1, or the node whose diagonal block is singular.
+int block_lu_factor(block_lu *lu);
+
+/// Solve in place.
+void block_lu_solve(const block_lu *lu, double *b);
+
+/// Number of doubles stored.
+size_t block_lu_storage(const block_lu *lu);
+
+#endif

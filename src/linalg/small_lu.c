@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Dense LU with partial pivoting for small matrices.
+#include "linalg/small_lu.h"
+
+#include <math.h>
+
+bool small_lu_factor(int n, int stride, double *a, int *pivot)
+{
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        double size = fabs(a[k * stride + k]);
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(a[i * stride + k]) > size) size = fabs(a[i * stride + k]), best = i;
+        pivot[k] = best;
+        if (!(size > 0.0) || !isfinite(size)) return false;
+        if (best != k)
+            for (int j = 0; j < n; ++j) {
+                double swap = a[k * stride + j];
+                a[k * stride + j] = a[best * stride + j];
+                a[best * stride + j] = swap;
+            }
+        double inverse = 1.0 / a[k * stride + k];
+        for (int i = k + 1; i < n; ++i) {
+            double factor = a[i * stride + k];
+            if (factor == 0.0) continue;
+            factor *= inverse;
+            a[i * stride + k] = factor;
+            for (int j = k + 1; j < n; ++j) a[i * stride + j] -= factor * a[k * stride + j];
+        }
+    }
+    return true;
+}
+
+void small_lu_solve(int n, int stride, const double *a, const int *pivot, int columns, int b_stride, double *b)
+{
+    for (int k = 0; k < n; ++k)
+        if (pivot[k] != k)
+            for (int c = 0; c < columns; ++c) {
+                double swap = b[k * b_stride + c];
+                b[k * b_stride + c] = b[pivot[k] * b_stride + c];
+                b[pivot[k] * b_stride + c] = swap;
+            }
+    for (int i = 1; i < n; ++i)
+        for (int k = 0; k < i; ++k) {
+            double factor = a[i * stride + k];
+            if (factor == 0.0) continue;
+            for (int c = 0; c < columns; ++c) b[i * b_stride + c] -= factor * b[k * b_stride + c];
+        }
+    for (int i = n - 1; i >= 0; --i) {
+        for (int k = i + 1; k < n; ++k) {
+            double factor = a[i * stride + k];
+            if (factor == 0.0) continue;
+            for (int c = 0; c < columns; ++c) b[i * b_stride + c] -= factor * b[k * b_stride + c];
+        }
+        double inverse = 1.0 / a[i * stride + i];
+        for (int c = 0; c < columns; ++c) b[i * b_stride + c] *= inverse;
+    }
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// Joints: from a definition in world or body coordinates to points and frames fixed in the two bodies.
+#include <holonom/model.h>
+
+#include "base/vector.h"
+#include "model/model.h"
+
+#include <string.h>
+
+static const double RIGHT_ANGLE_TOLERANCE = 1e-9; // rad, between the axes of a universal joint
+static const double PARALLEL_TOLERANCE = 1e-9;    // rad, between the normals of planar point masses
+static const double DIRECTION_TOLERANCE =
+    1e-6; // sine of the angle between a direction and the axis
+static const double DEGREES = 57.29577951308232; // per radian
+
+static const char *const JOINT_KIND_NAMES[HN_JOINT_KIND_COUNT] = {
+    "spherical", "revolute", "prismatic", "cylindrical", "planar",
+    "universal", "fixed",    "free",      "distance",
+};
+
+const char *hn_joint_kind_name(hn_joint_kind kind)
+{
+    return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? JOINT_KIND_NAMES[kind] : "";
+}
+
+bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
+{
+    for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i)
+        if (strcmp(name, JOINT_KIND_NAMES[i]) == 0) {
+            *kind = (hn_joint_kind)i;
+            return true;
+        }
+    return false;
+}
+
+int joint_kind_coordinate_count(hn_joint_kind kind)
+{
+    switch (kind) {
+    case HN_JOINT_SPHERICAL: return 3;
+    case HN_JOINT_REVOLUTE: return 1;
+    case HN_JOINT_PRISMATIC: return 1;
+    case HN_JOINT_CYLINDRICAL: return 2;
+    case HN_JOINT_PLANAR: return 3;
+    case HN_JOINT_UNIVERSAL: return 2;
+    case HN_JOINT_FIXED: return 0;
+    case HN_JOINT_FREE: return 6;
+    case HN_JOINT_DISTANCE: return 0;
+    }
+    return 0;
+}
+
+hn_joint_def hn_joint_def_default(hn_joint_kind kind)
+{
+    return (hn_joint_def){
+        .kind = kind,
+        .axis_a = {0.0, 0.0, 1.0},
+        .axis_b = {kind == HN_JOINT_UNIVERSAL ? 1.0 : 0.0, 0.0, 0.0},
+        .separate_points = kind == HN_JOINT_DISTANCE,
+    };
+}
+
+static bool kind_has_axis(hn_joint_kind kind)
+{
+    return kind == HN_JOINT_REVOLUTE || kind == HN_JOINT_PRISMATIC ||
+           kind == HN_JOINT_CYLINDRICAL || kind == HN_JOINT_PLANAR || kind == HN_JOINT_UNIVERSAL;
+}
+
+static bool is_zero(hn_vec3 a)
+{
+    return a.x == 0.0 && a.y == 0.0 && a.z == 0.0;
+}
+
+// Unit vector along `a`; scaled first, so that very small and very large vectors keep their direction.
+static hn_vec3 unit(hn_vec3 a)
+{
+    double largest = fmax(fabs(a.x), fmax(fabs(a.y), fabs(a.z)));
+    hn_vec3 scaled = {a.x / largest, a.y / largest, a.z / largest};
+    return vec3_scale(1.0 / vec3_norm(scaled), scaled);
+}
+
+// The part of `v` at right angles to the unit vector n.
+static hn_vec3 across(hn_vec3 v, hn_vec3 n)
+{
+    return vec3_add_scaled(v, -vec3_dot(v, n), n);
+}
+
+static hn_mat3 frame_about(hn_vec3 first, hn_vec3 third)
+{
+    return mat3_from_columns(first, vec3_cross(third, first), third);
+}
+
+static hn_mat3 frame_to_body(const hn_model *model, int body, const hn_mat3 *world)
+{
+    return mat3_from_columns(model_direction_to_body(model, body, mat3_column(world, 0)),
+                             model_direction_to_body(model, body, mat3_column(world, 1)),
+                             model_direction_to_body(model, body, mat3_column(world, 2)));
+}
+
+static hn_status check_axis(hn_context *context, const char *name, const char *what, hn_vec3 axis)
+{
+    if (!vec3_is_finite(axis))
+        return context_fail(context, HN_INVALID_MODEL, "joint '%s': %s is not finite", name, what);
+    if (is_zero(axis))
+        return context_fail(context, HN_INVALID_MODEL, "joint '%s': %s has zero length", name,
+                            what);
+    return HN_OK;
+}
+
+// ---- which bodies may be joined how -----------------------------------------------------------------
+
+static hn_body_kind kind_of_body(const hn_model *model, int body)
+{
+    return body == BODY_GROUND ? HN_BODY_RIGID : model->bodies[body].kind;
+}
+
+static hn_status check_planar_point_mass(const hn_model *model, const char *name,
+                                         const model_joint *joint, int planar, int other)
+{
+    hn_context *context = model->context;
+    const char *planar_name = model->bodies[planar].name;
+    if (joint->kind != HN_JOINT_DISTANCE && joint->kind != HN_JOINT_FREE)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': '%s' is a planar point mass, which takes only distance "
+                            "and free joints, not %s",
+                            name, planar_name, hn_joint_kind_name(joint->kind));
+    if (other == BODY_GROUND) return HN_OK;
+    if (model->bodies[other].kind != HN_BODY_PLANAR_POINT_MASS)
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "joint '%s': '%s' is a planar point mass, which can be joined only to the ground or to "
+            "another planar point mass, not to '%s'",
+            name, planar_name, model->bodies[other].name);
+    hn_vec3 n = model->bodies[planar].plane_normal, m = model->bodies[other].plane_normal;
+    if (vec3_norm(vec3_cross(n, m)) > PARALLEL_TOLERANCE)
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "joint '%s': the planes of the point masses '%s' and '%s' are not parallel", name,
+            planar_name, model->bodies[other].name);
+    return HN_OK;
+}
+
+static hn_status check_bodies(const hn_model *model, const char *name, const model_joint *joint)
+{
+    hn_context *context = model->context;
+    if (joint->body_a == -2 || joint->body_b == -2)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': its %s body is not in this model", name,
+                            joint->body_a == -2 ? "first" : "second");
+    if (joint->body_a == joint->body_b)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': joins '%s' to itself; expected two bodies", name,
+                            model_body_index_name(model, joint->body_a));
+    const int ends[2] = {joint->body_a, joint->body_b};
+    for (int i = 0; i < 2; ++i) {
+        hn_body_kind kind = kind_of_body(model, ends[i]);
+        if (kind == HN_BODY_PLANAR_POINT_MASS)
+            TRY(check_planar_point_mass(model, name, joint, ends[i], ends[1 - i]));
+        if (kind == HN_BODY_POINT_MASS && joint->kind != HN_JOINT_SPHERICAL &&
+            joint->kind != HN_JOINT_DISTANCE && joint->kind != HN_JOINT_FREE)
+            return context_fail(
+                context, HN_INVALID_MODEL,
+                "joint '%s': '%s' is a point mass, which takes only spherical, distance and free "
+                "joints, not %s",
+                name, model->bodies[ends[i]].name, hn_joint_kind_name(joint->kind));
+    }
+    return HN_OK;
+}
+
+// ---- points -----------------------------------------------------------------------------------------
+
+static hn_status place_points(const hn_model *model, const char *name, const hn_joint_def *def,
+                              model_joint *joint)
+{
+    hn_context *context = model->context;
+    if (!vec3_is_finite(def->point_a) || (def->separate_points && !vec3_is_finite(def->point_b)))
+        return context_fail(context, HN_INVALID_MODEL, "joint '%s': its place is not finite", name);
+    int a = joint->body_a, b = joint->body_b;
+    if (def->body_coordinates) {
+        joint->point_a = def->point_a;
+        joint->point_b =
+            def->separate_points
+                ? def->point_b
+                : model_point_to_body(model, b, model_point_to_world(model, a, def->point_a));
+    } else {
+        joint->point_a = model_point_to_body(model, a, def->point_a);
+        joint->point_b =
+            model_point_to_body(model, b, def->separate_points ? def->point_b : def->point_a);
+    }
+    TRY(model_settle_point_mass(model, "joint", name, a, &joint->point_a));
+    TRY(model_settle_point_mass(model, "joint", name, b, &joint->point_b));
+
+    if (joint->kind != HN_JOINT_DISTANCE) return HN_OK;
+    if (!isfinite(def->length) || def->length < 0.0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': length is %g; expected a positive number of metres", name,
+                            def->length);
+    hn_vec3 apart = vec3_subtract(model_point_to_world(model, b, joint->point_b),
+                                  model_point_to_world(model, a, joint->point_a));
+    joint->length = def->length > 0.0 ? def->length : vec3_norm(apart);
+    if (!(vec3_norm(apart) > 0.0))
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "joint '%s': its two points are at the same place; expected a distance above zero",
+            name);
+    return HN_OK;
+}
+
+// ---- frames -----------------------------------------------------------------------------------------
+
+static hn_status universal_frames(const hn_model *model, const char *name, const hn_joint_def *def,
+                                  model_joint *joint)
+{
+    hn_context *context = model->context;
+    TRY(check_axis(context, name, "second axis", def->axis_b));
+    hn_vec3 n1 = unit(def->axis_a), n2 = unit(def->axis_b);
+    if (def->body_coordinates) {
+        n1 = model_direction_to_world(model, joint->body_a, n1);
+        n2 = model_direction_to_world(model, joint->body_b, n2);
+    }
+    double sine = vec3_norm(vec3_cross(n1, n2)), cosine = vec3_dot(n1, n2);
+    if (fabs(cosine) > RIGHT_ANGLE_TOLERANCE)
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "joint '%s': its axes stand at %.9g degrees to each other; expected a right angle",
+            name, DEGREES * atan2(sine, cosine));
+    hn_mat3 frame_a = frame_about(unit(across(n2, n1)), n1);
+    hn_mat3 frame_b = frame_about(unit(across(n1, n2)), n2);
+    joint->frame_a = frame_to_body(model, joint->body_a, &frame_a);
+    joint->frame_b = frame_to_body(model, joint->body_b, &frame_b);
+    return HN_OK;
+}
+
+static hn_status axis_frames(const hn_model *model, const char *name, const hn_joint_def *def,
+                             model_joint *joint)
+{
+    hn_context *context = model->context;
+    int a = joint->body_a, b = joint->body_b;
+    hn_vec3 axis = unit(def->axis_a), first = vec3_perpendicular(axis);
+    if (joint->kind == HN_JOINT_PLANAR && !is_zero(def->direction)) {
+        if (!vec3_is_finite(def->direction))
+            return context_fail(context, HN_INVALID_MODEL, "joint '%s': direction is not finite",
+                                name);
+        hn_vec3 in_plane = across(unit(def->direction), axis);
+        if (vec3_norm(in_plane) < DIRECTION_TOLERANCE)
+            return context_fail(
+                context, HN_INVALID_MODEL,
+                "joint '%s': direction is along the normal; expected a direction in the plane",
+                name);
+        first = unit(in_plane);
+    }
+    hn_mat3 frame = frame_about(first, axis), world = frame;
+    if (def->body_coordinates) {
+        joint->frame_a = frame;
+        world = mat3_from_columns(model_direction_to_world(model, a, mat3_column(&frame, 0)),
+                                  model_direction_to_world(model, a, mat3_column(&frame, 1)),
+                                  model_direction_to_world(model, a, mat3_column(&frame, 2)));
+    } else {
+        joint->frame_a = frame_to_body(model, a, &frame);
+    }
+    joint->frame_b = frame_to_body(model, b, &world);
+    if (!def->body_coordinates || is_zero(def->axis_b)) return HN_OK;
+
+    // the axis was given in b as well: keep it, and turn the first vector as little as possible
+    if (!vec3_is_finite(def->axis_b))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': axis in the second body is not finite", name);
+    hn_vec3 axis_b = unit(def->axis_b);
+    hn_vec3 first_b = across(mat3_column(&joint->frame_b, 0), axis_b);
+    if (vec3_norm(first_b) < DIRECTION_TOLERANCE) first_b = vec3_perpendicular(axis_b);
+    joint->frame_b = frame_about(unit(first_b), axis_b);
+    return HN_OK;
+}
+
+static hn_status place_frames(const hn_model *model, const char *name, const hn_joint_def *def,
+                              model_joint *joint)
+{
+    if (!kind_has_axis(joint->kind)) {
+        hn_mat3 world = mat3_identity();
+        joint->frame_a = frame_to_body(model, joint->body_a, &world);
+        joint->frame_b = frame_to_body(model, joint->body_b, &world);
+        return HN_OK;
+    }
+    TRY(check_axis(model->context, name, joint->kind == HN_JOINT_PLANAR ? "normal" : "axis",
+                   def->axis_a));
+    if (joint->kind == HN_JOINT_UNIVERSAL) return universal_frames(model, name, def, joint);
+    return axis_frames(model, name, def, joint);
+}
+
+hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_id *joint)
+{
+    hn_context *context = model->context;
+    char *name = NULL;
+    TRY(model_new_name(context, &model->joint_names, "joint", def->name, model->joint_count,
+                       &name));
+
+    model_joint added = {
+        .name = name,
+        .kind = def->kind,
+        .body_a = model_body_index(model, def->body_a),
+        .body_b = model_body_index(model, def->body_b),
+    };
+    hn_status status = HN_OK;
+    if ((int)def->kind < 0 || (int)def->kind >= HN_JOINT_KIND_COUNT)
+        status = context_fail(context, HN_INVALID_MODEL, "joint '%s': unknown kind %d", name,
+                              (int)def->kind);
+    if (status == HN_OK) status = check_bodies(model, name, &added);
+    if (status == HN_OK) status = place_points(model, name, def, &added);
+    if (status == HN_OK) status = place_frames(model, name, def, &added);
+
+    void *joints = model->joints;
+    if (status == HN_OK)
+        status = context_grow(context, &joints, &model->joint_capacity, model->joint_count + 1,
+                              sizeof *model->joints);
+    model->joints = joints;
+    if (status == HN_OK)
+        status = name_table_add(context, &model->joint_names, name, model->joint_count);
+    if (status != HN_OK) {
+        context_release(context, name);
+        return status;
+    }
+    model->joints[model->joint_count++] = added;
+    joint->index1 = (uint32_t)model->joint_count;
+    return HN_OK;
+}
+
+hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates,
+                                   int count)
+{
+    hn_context *context = model->context;
+    if (joint.index1 == 0 || joint.index1 > (uint32_t)model->joint_count)
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "start rates: no such joint in this model");
+    model_joint *j = &model->joints[joint.index1 - 1];
+    int expected = hn_model_joint_coordinate_count(model, joint);
+    if (count != expected)
+        return context_fail(
+            context, HN_INVALID_ARGUMENT,
+            "joint '%s': %d start rate%s given; a %s joint between these bodies has %d", j->name,
+            count, count == 1 ? "" : "s", hn_joint_kind_name(j->kind), expected);
+    for (int i = 0; i < count; ++i)
+        if (!isfinite(rates[i]))
+            return context_fail(context, HN_INVALID_MODEL,
+                                "joint '%s': start rate %d is not finite", j->name, i + 1);
+    for (int i = 0; i < count; ++i) j->rates[i] = rates[i];
+    j->has_rates = true;
+    return HN_OK;
+}

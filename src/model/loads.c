@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Loads: forces, torques, springs and torsional springs with their time profiles; validation and storage.
+#include <holonom/model.h>
+
+#include "base/vector.h"
+#include "model/model.h"
+
+#include <string.h>
+
+hn_load_def hn_load_def_default(void)
+{
+    return (hn_load_def){.profile = {.kind = HN_PROFILE_CONSTANT}};
+}
+
+hn_spring_def hn_spring_def_default(void)
+{
+    return (hn_spring_def){.rest_length = -1.0};
+}
+
+hn_torsion_spring_def hn_torsion_spring_def_default(void)
+{
+    return (hn_torsion_spring_def){.rest_angle = 0.0};
+}
+
+static hn_status check_not_negative(hn_context *context, const char *name, const char *what,
+                                    double value)
+{
+    if (isfinite(value) && value >= 0.0) return HN_OK;
+    return context_fail(context, HN_INVALID_MODEL,
+                        "load '%s': %s is %g; expected zero or a positive number", name, what,
+                        value);
+}
+
+static hn_status check_profile(hn_context *context, const char *name, const hn_profile *profile)
+{
+    switch (profile->kind) {
+    case HN_PROFILE_CONSTANT: return HN_OK;
+    case HN_PROFILE_PULSE:
+        if (isfinite(profile->start) && isfinite(profile->peak) && isfinite(profile->end) &&
+            profile->start < profile->peak && profile->peak < profile->end)
+            return HN_OK;
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "load '%s': pulse with start %g, peak %g, end %g s; expected increasing times", name,
+            profile->start, profile->peak, profile->end);
+    case HN_PROFILE_TABLE:
+        if (profile->count < 1 || profile->times == NULL || profile->factors == NULL)
+            return context_fail(context, HN_INVALID_MODEL, "load '%s': its table is empty", name);
+        for (int i = 0; i < profile->count; ++i) {
+            if (!isfinite(profile->times[i]) || !isfinite(profile->factors[i]))
+                return context_fail(context, HN_INVALID_MODEL,
+                                    "load '%s': entry %d of its table is not finite", name, i + 1);
+            if (i > 0 && profile->times[i] <= profile->times[i - 1])
+                return context_fail(
+                    context, HN_INVALID_MODEL,
+                    "load '%s': time %d of its table is %g s, not above the one before; expected "
+                    "increasing times",
+                    name, i + 1, profile->times[i]);
+        }
+        return HN_OK;
+    }
+    return context_fail(context, HN_INVALID_MODEL, "load '%s': unknown kind of profile %d", name,
+                        (int)profile->kind);
+}
+
+// Own copy of a table: times, then factors, in one block.
+static hn_status copy_profile(hn_context *context, const hn_profile *from, hn_profile *to)
+{
+    *to = *from;
+    to->times = NULL;
+    to->factors = NULL;
+    if (from->kind != HN_PROFILE_TABLE) {
+        to->count = 0;
+        return HN_OK;
+    }
+    size_t count = (size_t)from->count;
+    double *block = context_allocate(context, 2 * count * sizeof *block);
+    if (block == NULL) return HN_OUT_OF_MEMORY;
+    memcpy(block, from->times, count * sizeof *block);
+    memcpy(block + count, from->factors, count * sizeof *block);
+    to->times = block;
+    to->factors = block + count;
+    return HN_OK;
+}
+
+// Store a checked load; takes over its name and table on success.
+static hn_status store(hn_model *model, const model_load *load, hn_load_id *id)
+{
+    hn_context *context = model->context;
+    void *loads = model->loads;
+    hn_status status = context_grow(context, &loads, &model->load_capacity, model->load_count + 1,
+                                    sizeof *model->loads);
+    model->loads = loads;
+    TRY(status);
+    TRY(name_table_add(context, &model->load_names, load->name, model->load_count));
+    model->loads[model->load_count++] = *load;
+    id->index1 = (uint32_t)model->load_count;
+    return HN_OK;
+}
+
+// ---- forces and torques -------------------------------------------------------------------------------
+
+static hn_status check_load(const hn_model *model, const hn_load_def *def, model_load *load)
+{
+    hn_context *context = model->context;
+    const char *name = load->name;
+    if (load->body_a == -2)
+        return context_fail(context, HN_INVALID_MODEL, "load '%s': its body is not in this model",
+                            name);
+    if (load->body_a == BODY_GROUND)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': acts on the ground; expected a body that can move", name);
+    const model_body *body = &model->bodies[load->body_a];
+    if (body->kind != HN_BODY_RIGID && (def->torque || def->body_fixed))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': '%s' is a point mass, which takes no %s", name, body->name,
+                            def->torque ? "torque" : "body-fixed force");
+    if (!vec3_is_finite(def->vector))
+        return context_fail(context, HN_INVALID_MODEL, "load '%s': vector is not finite", name);
+    if (!def->torque) {
+        if (!vec3_is_finite(def->point))
+            return context_fail(context, HN_INVALID_MODEL, "load '%s': point is not finite", name);
+        load->point_a = def->point;
+        TRY(model_settle_point_mass(model, "load", name, load->body_a, &load->point_a));
+    }
+    return check_profile(context, name, &def->profile);
+}
+
+hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load)
+{
+    hn_context *context = model->context;
+    model_load added = {
+        .kind = def->torque ? LOAD_TORQUE : LOAD_FORCE,
+        .body_a = model_body_index(model, def->body),
+        .body_b = BODY_GROUND,
+        .joint = -1,
+        .body_fixed = def->body_fixed,
+        .vector = def->vector,
+    };
+    TRY(model_new_name(context, &model->load_names, "load", def->name, model->load_count,
+                       &added.name));
+    hn_status status = check_load(model, def, &added);
+    if (status == HN_OK) status = copy_profile(context, &def->profile, &added.profile);
+    if (status == HN_OK) status = store(model, &added, load);
+    if (status != HN_OK) {
+        context_release(context, (void *)(uintptr_t)added.profile.times);
+        context_release(context, added.name);
+    }
+    return status;
+}
+
+// ---- springs ------------------------------------------------------------------------------------------
+
+static hn_status check_spring(const hn_model *model, const hn_spring_def *def, model_load *spring)
+{
+    hn_context *context = model->context;
+    const char *name = spring->name;
+    int a = spring->body_a, b = spring->body_b;
+    if (a == -2 || b == -2)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': the spring's %s body is not in this model", name,
+                            a == -2 ? "first" : "second");
+    if (a == b)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': the spring joins '%s' to itself; expected two bodies", name,
+                            model_body_index_name(model, a));
+    if (!vec3_is_finite(def->point_a) || !vec3_is_finite(def->point_b))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': a point of the spring is not finite", name);
+    spring->point_a =
+        def->body_coordinates ? def->point_a : model_point_to_body(model, a, def->point_a);
+    spring->point_b =
+        def->body_coordinates ? def->point_b : model_point_to_body(model, b, def->point_b);
+    TRY(model_settle_point_mass(model, "load", name, a, &spring->point_a));
+    TRY(model_settle_point_mass(model, "load", name, b, &spring->point_b));
+    TRY(check_not_negative(context, name, "stiffness", def->stiffness));
+    TRY(check_not_negative(context, name, "damping", def->damping));
+
+    if (!isfinite(def->rest_length))
+        return context_fail(context, HN_INVALID_MODEL, "load '%s': rest length is not finite",
+                            name);
+    double length = vec3_norm(vec3_subtract(model_point_to_world(model, b, spring->point_b),
+                                            model_point_to_world(model, a, spring->point_a)));
+    spring->rest = def->rest_length < 0.0 ? length : def->rest_length;
+    if (length == 0.0 && (spring->rest > 0.0 || spring->damping > 0.0))
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "load '%s': the spring's ends are at the same place, so its force has no direction",
+            name);
+    return HN_OK;
+}
+
+hn_status hn_model_add_spring(hn_model *model, const hn_spring_def *def, hn_load_id *spring)
+{
+    hn_context *context = model->context;
+    model_load added = {
+        .kind = LOAD_SPRING,
+        .body_a = model_body_index(model, def->body_a),
+        .body_b = model_body_index(model, def->body_b),
+        .joint = -1,
+        .stiffness = def->stiffness,
+        .damping = def->damping,
+    };
+    TRY(model_new_name(context, &model->load_names, "spring", def->name, model->load_count,
+                       &added.name));
+    hn_status status = check_spring(model, def, &added);
+    if (status == HN_OK) status = store(model, &added, spring);
+    if (status != HN_OK) context_release(context, added.name);
+    return status;
+}
+
+static hn_status check_torsion_spring(const hn_model *model, const hn_torsion_spring_def *def,
+                                      const char *name)
+{
+    hn_context *context = model->context;
+    if (def->joint.index1 == 0 || def->joint.index1 > (uint32_t)model->joint_count)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': the spring's joint is not in this model", name);
+    const model_joint *joint = &model->joints[def->joint.index1 - 1];
+    if (joint->kind != HN_JOINT_REVOLUTE && joint->kind != HN_JOINT_CYLINDRICAL &&
+        joint->kind != HN_JOINT_PLANAR)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': joint '%s' is %s; a torsional spring needs a revolute, "
+                            "cylindrical or planar one",
+                            name, joint->name, hn_joint_kind_name(joint->kind));
+    TRY(check_not_negative(context, name, "stiffness", def->stiffness));
+    TRY(check_not_negative(context, name, "damping", def->damping));
+    if (!isfinite(def->rest_angle))
+        return context_fail(context, HN_INVALID_MODEL, "load '%s': rest angle is not finite", name);
+    return HN_OK;
+}
+
+hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
+                                      hn_load_id *spring)
+{
+    hn_context *context = model->context;
+    model_load added = {
+        .kind = LOAD_TORSION_SPRING,
+        .body_a = BODY_GROUND,
+        .body_b = BODY_GROUND,
+        .joint = (int)def->joint.index1 - 1,
+        .stiffness = def->stiffness,
+        .damping = def->damping,
+        .rest = def->rest_angle,
+    };
+    TRY(model_new_name(context, &model->load_names, "torsion_spring", def->name, model->load_count,
+                       &added.name));
+    hn_status status = check_torsion_spring(model, def, added.name);
+    if (status == HN_OK) status = store(model, &added, spring);
+    if (status != HN_OK) context_release(context, added.name);
+    return status;
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// A model as a whole: create, destroy, names, run options, looking at it.
+#include "model/model.h"
+
+#include "base/vector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_LENGTH_MAX = 100 }; // bytes
+
+hn_body_id hn_ground(void)
+{
+    return (hn_body_id){UINT32_MAX};
+}
+
+hn_model_def hn_model_def_default(void)
+{
+    return (hn_model_def){.name = NULL, .gravity = {0.0, 0.0, -9.81}};
+}
+
+hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model **model)
+{
+    *model = NULL;
+    if (!vec3_is_finite(def->gravity))
+        return context_fail(context, HN_INVALID_MODEL, "gravity is not finite");
+    hn_model *created = context_allocate(context, sizeof *created);
+    if (created == NULL) return HN_OUT_OF_MEMORY;
+    created->context = context;
+    created->gravity = def->gravity;
+    created->run = (hn_run_options){.scheme = HN_SCHEME_ENERGY_MOMENTUM,
+                                    .reduction = HN_REDUCTION_REDUCED,
+                                    .step = -1.0,
+                                    .end = -1.0};
+    created->name = context_copy_string(context, def->name == NULL ? "model" : def->name);
+    if (created->name == NULL) {
+        hn_model_destroy(created);
+        return HN_OUT_OF_MEMORY;
+    }
+    *model = created;
+    return HN_OK;
+}
+
+void hn_model_destroy(hn_model *model)
+{
+    if (model == NULL) return;
+    hn_context *context = model->context;
+    for (int i = 0; i < model->body_count; ++i) {
+        context_release(context, model->bodies[i].name);
+        context_release(context, model->bodies[i].shapes);
+    }
+    for (int i = 0; i < model->joint_count; ++i) context_release(context, model->joints[i].name);
+    for (int i = 0; i < model->load_count; ++i) {
+        context_release(context, model->loads[i].name);
+        // the table is the model's own copy: times, then factors, in one block
+        context_release(context, (void *)(uintptr_t)model->loads[i].profile.times);
+    }
+    name_table_clear(context, &model->body_names);
+    name_table_clear(context, &model->joint_names);
+    name_table_clear(context, &model->load_names);
+    context_release(context, model->bodies);
+    context_release(context, model->joints);
+    context_release(context, model->loads);
+    context_release(context, model->name);
+    context_release(context, model->text);
+    context_release(context, model);
+}
+
+// ---- names ----------------------------------------------------------------------------------------
+
+static hn_status check_name(hn_context *context, const char *kind, const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0) return context_fail(context, HN_INVALID_MODEL, "a %s has an empty name", kind);
+    if (length > NAME_LENGTH_MAX)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "%s '%.20s...': the name is longer than %d bytes", kind, name,
+                            NAME_LENGTH_MAX);
+    for (size_t i = 0; i < length; ++i)
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "a %s has a control character in its name", kind);
+    if (strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "%s '%s': a name may not contain '/' nor be dots alone", kind, name);
+    if (strcmp(name, "ground") == 0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "%s 'ground': this name is reserved for the ground", kind);
+    return HN_OK;
+}
+
+hn_status model_new_name(hn_context *context, const name_table *table, const char *kind,
+                         const char *name, int index, char **copy)
+{
+    char numbered[64];
+    if (name == NULL) {
+        // the element's number, or the next free one if a given name took it
+        int number = index + 1;
+        do {
+            snprintf(numbered, sizeof numbered, "%s%d", kind, number++);
+        } while (name_table_find(table, numbered) >= 0);
+        name = numbered;
+    }
+    TRY(check_name(context, kind, name));
+    if (name_table_find(table, name) >= 0)
+        return context_fail(context, HN_INVALID_MODEL, "%s '%s': this name is already taken", kind,
+                            name);
+    *copy = context_copy_string(context, name);
+    return *copy == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+}
+
+// ---- run options ------------------------------------------------------------------------------------
+
+const char *hn_scheme_name(hn_scheme scheme)
+{
+    switch (scheme) {
+    case HN_SCHEME_ENERGY_MOMENTUM: return "energy-momentum";
+    case HN_SCHEME_VARIATIONAL: return "variational";
+    }
+    return "";
+}
+
+bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
+{
+    for (int i = 0; i < HN_SCHEME_COUNT; ++i)
+        if (strcmp(name, hn_scheme_name((hn_scheme)i)) == 0) {
+            *scheme = (hn_scheme)i;
+            return true;
+        }
+    return false;
+}
+
+const char *hn_reduction_name(hn_reduction reduction)
+{
+    switch (reduction) {
+    case HN_REDUCTION_REDUCED: return "reduced";
+    case HN_REDUCTION_NULLSPACE: return "nullspace";
+    case HN_REDUCTION_MULTIPLIERS: return "multipliers";
+    }
+    return "";
+}
+
+bool hn_reduction_from_name(const char *name, hn_reduction *reduction)
+{
+    for (int i = 0; i < HN_REDUCTION_COUNT; ++i)
+        if (strcmp(name, hn_reduction_name((hn_reduction)i)) == 0) {
+            *reduction = (hn_reduction)i;
+            return true;
+        }
+    return false;
+}
+
+hn_run_options hn_model_run_options(const hn_model *model)
+{
+    return model->run;
+}
+
+void hn_model_set_run_options(hn_model *model, const hn_run_options *options)
+{
+    model->run = *options;
+}
+
+// ---- looking at a model -----------------------------------------------------------------------------
+
+const char *hn_model_name(const hn_model *model)
+{
+    return model->name;
+}
+
+hn_vec3 hn_model_gravity(const hn_model *model)
+{
+    return model->gravity;
+}
+
+int hn_model_body_count(const hn_model *model)
+{
+    return model->body_count;
+}
+
+int hn_model_joint_count(const hn_model *model)
+{
+    return model->joint_count;
+}
+
+int hn_model_load_count(const hn_model *model)
+{
+    return model->load_count;
+}
+
+hn_body_id hn_model_body(const hn_model *model, int index)
+{
+    bool known = index >= 0 && index < model->body_count;
+    return (hn_body_id){known ? (uint32_t)index + 1 : 0};
+}
+
+hn_joint_id hn_model_joint(const hn_model *model, int index)
+{
+    bool known = index >= 0 && index < model->joint_count;
+    return (hn_joint_id){known ? (uint32_t)index + 1 : 0};
+}
+
+static const model_body *body_of(const hn_model *model, hn_body_id body)
+{
+    int index = model_body_index(model, body);
+    return index < 0 ? NULL : &model->bodies[index];
+}
+
+static const model_joint *joint_of(const hn_model *model, hn_joint_id joint)
+{
+    if (joint.index1 == 0 || joint.index1 > (uint32_t)model->joint_count) return NULL;
+    return &model->joints[joint.index1 - 1];
+}
+
+const char *hn_model_body_name(const hn_model *model, hn_body_id body)
+{
+    return model_body_index_name(model, model_body_index(model, body));
+}
+
+const char *hn_model_joint_name(const hn_model *model, hn_joint_id joint)
+{
+    const model_joint *found = joint_of(model, joint);
+    return found == NULL ? "" : found->name;
+}
+
+const char *hn_model_load_name(const hn_model *model, int index)
+{
+    return index >= 0 && index < model->load_count ? model->loads[index].name : "";
+}
+
+hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint)
+{
+    const model_joint *found = joint_of(model, joint);
+    return found == NULL ? HN_JOINT_FREE : found->kind;
+}
+
+static hn_body_id id_of_index(int index)
+{
+    return index == BODY_GROUND ? hn_ground() : (hn_body_id){(uint32_t)index + 1};
+}
+
+hn_body_id hn_model_joint_body_a(const hn_model *model, hn_joint_id joint)
+{
+    const model_joint *found = joint_of(model, joint);
+    return found == NULL ? (hn_body_id){0} : id_of_index(found->body_a);
+}
+
+hn_body_id hn_model_joint_body_b(const hn_model *model, hn_joint_id joint)
+{
+    const model_joint *found = joint_of(model, joint);
+    return found == NULL ? (hn_body_id){0} : id_of_index(found->body_b);
+}
+
+int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint)
+{
+    const model_joint *found = joint_of(model, joint);
+    if (found == NULL) return 0;
+    bool turns = found->body_b == BODY_GROUND || model->bodies[found->body_b].kind == HN_BODY_RIGID;
+    if (!turns && found->kind == HN_JOINT_SPHERICAL) return 0; // nothing is left to turn
+    if (!turns && found->kind == HN_JOINT_FREE) return 3;      // position only
+    return joint_kind_coordinate_count(found->kind);
+}
+
+hn_body_kind hn_model_body_kind(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? HN_BODY_RIGID : found->kind;
+}
+
+double hn_model_body_mass(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? 0.0 : found->mass;
+}
+
+hn_mat3 hn_model_body_inertia(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? (hn_mat3){{{0.0}}} : found->inertia;
+}
+
+hn_vec3 hn_model_body_center_of_mass(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? (hn_vec3){0.0, 0.0, 0.0} : found->center_of_mass;
+}
+
+hn_vec3 hn_model_body_position(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? (hn_vec3){0.0, 0.0, 0.0} : found->position;
+}
+
+hn_mat3 hn_model_body_orientation(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? mat3_identity() : found->orientation;
+}
+
+int hn_model_body_shape_count(const hn_model *model, hn_body_id body)
+{
+    const model_body *found = body_of(model, body);
+    return found == NULL ? 0 : found->shape_count;
+}
+
+hn_shape hn_model_body_shape(const hn_model *model, hn_body_id body, int index)
+{
+    const model_body *found = body_of(model, body);
+    if (found == NULL || index < 0 || index >= found->shape_count)
+        return hn_shape_default(HN_SHAPE_BOX);
+    return found->shapes[index];
+}
+
+hn_body_id hn_model_find_body(const hn_model *model, const char *name)
+{
+    if (strcmp(name, "ground") == 0) return hn_ground();
+    return (hn_body_id){(uint32_t)(name_table_find(&model->body_names, name) + 1)};
+}
+
+hn_joint_id hn_model_find_joint(const hn_model *model, const char *name)
+{
+    return (hn_joint_id){(uint32_t)(name_table_find(&model->joint_names, name) + 1)};
+}
+
+const char *hn_model_text(const hn_model *model, size_t *length)
+{
+    if (length != NULL) *length = model->text_length;
+    return model->text;
+}
+
+hn_status model_set_text(hn_model *model, const char *text, size_t length)
+{
+    char *copy = context_allocate(model->context, length + 1);
+    if (copy == NULL) return HN_OUT_OF_MEMORY;
+    memcpy(copy, text, length);
+    context_release(model->context, model->text);
+    model->text = copy;
+    model->text_length = length;
+    return HN_OK;
+}
+
+hn_context *hn_model_context(const hn_model *model)
+{
+    return model->context;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The model seen from inside the library: plain arrays, validated when an element is added.
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <holonom/model.h>
+
+#include "base/context.h"
+#include "model/names.h"
+
+/// Index of a body in model arrays, or one of these.
+enum { BODY_GROUND = -1 };
+
+typedef struct model_body {
+    char *name;
+    hn_body_kind kind;
+    double mass;            ///< kg
+    hn_mat3 inertia;        ///< kg m^2, tensor about the centre of mass, body axes; zero for point masses
+    hn_vec3 center_of_mass; ///< m, body frame
+    hn_vec3 position;       ///< m, world, of the body frame's origin
+    hn_mat3 orientation;    ///< body axes in the world
+    hn_vec3 plane_normal;   ///< unit vector, planar point mass only
+    hn_shape *shapes;       ///< shape_count
+    int shape_count;
+    bool has_velocity;         ///< start velocity of the body frame's origin was set
+    hn_vec3 velocity;          ///< m/s
+    bool has_angular_velocity; ///< start angular velocity was set
+    hn_vec3 angular_velocity;  ///< rad/s
+} model_body;
+
+/// A joint with its places in body frames (ground: world frame). Frames are right-handed, third vector: the axis.
+typedef struct model_joint {
+    char *name;
+    hn_joint_kind kind;
+    int body_a, body_b;       ///< BODY_GROUND or index
+    hn_vec3 point_a, point_b; ///< m, in the body frames
+    hn_mat3 frame_a, frame_b; ///< columns: joint frame in the body frames; aligned at the start unless axes were given
+                              ///< apart; universal: third of frame_a is the first axis, third of frame_b the second
+    double length;            ///< m, distance joint
+    bool has_rates;
+    double rates[HN_JOINT_COORDINATES_MAX];
+} model_joint;
+
+typedef enum model_load_kind {
+    LOAD_FORCE,
+    LOAD_TORQUE,
+    LOAD_SPRING,
+    LOAD_TORSION_SPRING,
+} model_load_kind;
+
+/// Forces, torques and springs in the order they were added.
+typedef struct model_load {
+    char *name;
+    model_load_kind kind;
+    int body_a;               ///< force, torque: the body; spring: first body
+    int body_b;               ///< spring: second body
+    int joint;                ///< torsional spring: its joint
+    bool body_fixed;          ///< force, torque
+    hn_vec3 vector;           ///< N or N m; world, or body frame when body_fixed
+    hn_vec3 point_a, point_b; ///< m, body frames
+    hn_profile profile;       ///< owned copy of the table
+    double stiffness, damping;///< N/m, N s/m or N m/rad, N m s/rad
+    double rest;              ///< m or rad
+} model_load;
+
+struct hn_model {
+    hn_context *context;
+    char *name;
+    hn_vec3 gravity;
+    model_body *bodies;
+    int body_count, body_capacity;
+    model_joint *joints;
+    int joint_count, joint_capacity;
+    model_load *loads;
+    int load_count, load_capacity;
+    name_table body_names, joint_names, load_names; ///< index by name; the names are those of the elements
+    hn_run_options run;
+    char *text; ///< source text, NULL when built by calls
+    size_t text_length;
+};
+
+/// Index of a body id in the model, BODY_GROUND for the ground, or -2 when the id is not of this model.
+int model_body_index(const hn_model *model, hn_body_id body);
+
+/// Number of coordinates and constraint rows of a joint kind between rigid bodies.
+int joint_kind_coordinate_count(hn_joint_kind kind);
+
+/// Name of a body index for messages; BODY_GROUND gives "ground".
+const char *model_body_index_name(const hn_model *model, int index);
+
+/// Body-frame coordinates of a world place at the start, and back; BODY_GROUND's frame is the world frame.
+hn_vec3 model_point_to_body(const hn_model *model, int body, hn_vec3 world);
+hn_vec3 model_point_to_world(const hn_model *model, int body, hn_vec3 local);
+/// The same for directions.
+hn_vec3 model_direction_to_body(const hn_model *model, int body, hn_vec3 world);
+hn_vec3 model_direction_to_world(const hn_model *model, int body, hn_vec3 local);
+
+/// Check that a tensor can be the inertia of a rigid body: symmetric, positive semidefinite, triangle inequality on the
+/// principal moments. `body_name` stands in the message.
+hn_status model_check_inertia(hn_context *context, const char *body_name, const hn_mat3 *inertia);
+
+/// Check that a matrix is a right-handed rotation. `owner` stands in the message, e.g. "body 'link'".
+hn_status model_check_rotation(hn_context *context, const char *owner, const hn_mat3 *rotation);
+
+/// A point mass has one point only: check that `point` (its frame) is there within round-off and make it exactly so.
+/// Other bodies pass. `kind` and `name` stand in the message ("joint", "rod").
+hn_status model_settle_point_mass(const hn_model *model, const char *kind, const char *name, int body, hn_vec3 *point);
+
+/// Check the sizes of a shape. `owner` stands in the message.
+hn_status model_check_shape(hn_context *context, const char *owner, const hn_shape *shape);
+
+/// Centroid of a shape in its own frame.
+hn_vec3 shape_centroid(const hn_shape *shape);
+
+/// Copy of `name` for element number `index` of a kind ("body", ...), checked to be usable and not taken; NULL gives
+/// the kind and a number. On success the caller owns `*copy`.
+hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
+                         char **copy);
+
+/// Give a model the text it was read from (copied).
+hn_status model_set_text(hn_model *model, const char *text, size_t length);
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// Reduction `nullspace`: n unknowns, the coordinates; constraint forces are projected away, constraints are appended.
+// Note: docs/theory/nullspace.md
+//
+//   (N1)  P(q_w)^T rho(q) = 0,   g(q) = 0                                                       (LMO 25, BL 11)
+//
+// P is never formed: P^T rho is evaluated body by body as in `reduced`,
+//
+//   (N2)  W_i = P_int(q_w)^T rho_i + sum_c A_c^T W_c,     r_c = B_c^T W_c = 0
+//
+// and the Newton matrix in the coordinates is solved through the sparse system in which the partial sums delta W stand
+// beside delta q. W itself is always recomputed from q: the iteration is Newton's in q alone.
+#include "reductions/coordinates.h"
+#include "reductions/reduction.h"
+
+#include "linalg/block_lu.h"
+#include "linalg/dense.h"
+
+#include <string.h>
+
+struct reduction {
+    hn_system *system;
+    block_lu *lu;
+    double *right;  // size of the sparse system
+    double *wrench; // W, 6 per body, not scaled
+};
+
+// Rows of a node: sums (N2), r_c, internal constraints, joint constraints. Columns: coordinates, delta W.
+typedef struct node_layout {
+    int sum_count;  // 6 rigid, 3 point, 2 planar point
+    int first_residual, first_internal, first_joint;
+    int first_wrench; // column
+    int size;
+} node_layout;
+
+static node_layout layout_of(const hn_system *system, int body)
+{
+    const system_body *b = &system->bodies[body];
+    const joint *j = &system->joints[body];
+    node_layout l;
+    l.sum_count = b->kind == HN_BODY_RIGID ? 6 : coordinate_width(b);
+    l.first_residual = l.sum_count;
+    l.first_internal = l.first_residual + j->dof;
+    l.first_joint = l.first_internal + b->internal_count;
+    l.first_wrench = b->coordinate_count;
+    l.size = b->coordinate_count + l.sum_count;
+    return l;
+}
+
+static void nullspace_destroy(reduction *r)
+{
+    if (r == NULL) return;
+    hn_context *context = r->system->context;
+    block_lu_destroy(r->lu);
+    context_release(context, r->right);
+    context_release(context, r->wrench);
+    context_release(context, r);
+}
+
+static hn_status nullspace_create(hn_system *system, reduction **out)
+{
+    *out = NULL;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->body_count;
+    reduction *r = context_allocate(context, sizeof *r);
+    if (r == NULL) return HN_OUT_OF_MEMORY;
+    r->system = system;
+    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
+    int(*edges)[2] = context_allocate(context, (n + (size_t)system->element_count + 1) * sizeof(int[2]));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (sizes != NULL && edges != NULL) {
+        int count = 0;
+        for (int i = 0; i < system->body_count; ++i) {
+            sizes[i] = layout_of(system, i).size;
+            if (system->parent[i] >= 0) edges[count][0] = i, edges[count][1] = system->parent[i], count++;
+        }
+        for (int e = 0; e < system->element_count; ++e)
+            if (system->places[e] == PLACE_ELSEWHERE)
+                edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b, count++;
+        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges, &r->lu);
+    }
+    if (status == HN_OK) {
+        r->right = context_allocate(context, ((size_t)block_lu_size(r->lu) + 1) * sizeof(double));
+        r->wrench = context_allocate(context, n * TWIST_SIZE * sizeof(double));
+        if (r->right == NULL || r->wrench == NULL) status = HN_OUT_OF_MEMORY;
+    }
+    context_release(context, sizes);
+    context_release(context, edges);
+    if (status != HN_OK) {
+        nullspace_destroy(r);
+        return status;
+    }
+    *out = r;
+    return HN_OK;
+}
+
+// ---- assembly ---------------------------------------------------------------------------------------
+
+// Write a 3x3 block from vector l of `column_body` into sum rows (0: force, 1: moment) of node `row_body`.
+static void add_sum_block(reduction *r, int row_body, int part, int column_body, int l, const double c[3][3])
+{
+    const system_body *rows = &r->system->bodies[row_body], *columns = &r->system->bodies[column_body];
+    if (part == 1 && rows->kind != HN_BODY_RIGID) return;
+    int stride = block_lu_node_size(r->lu, column_body);
+    coordinates_add_block(rows, part, columns, l, c, stride, block_lu_block(r->lu, row_body, column_body));
+}
+
+static void skew(hn_vec3 x, double s, double c[3][3])
+{
+    c[0][0] = c[1][1] = c[2][2] = 0.0;
+    c[0][1] = -s * x.z, c[0][2] = s * x.y;
+    c[1][0] = s * x.z, c[1][2] = -s * x.x;
+    c[2][0] = -s * x.y, c[2][1] = s * x.x;
+}
+
+// direction of component k of a node's W: force axes, then moment axes
+static void wrench_direction(const system_body *body, int k, hn_vec3 *force, hn_vec3 *moment)
+{
+    *force = *moment = vec3(0.0, 0.0, 0.0);
+    if (k < coordinate_width(body)) *force = coordinate_direction(body, k);
+    else *moment = vec3(k == 3 ? 1.0 : 0.0, k == 4 ? 1.0 : 0.0, k == 5 ? 1.0 : 0.0);
+}
+
+// d/dq of the body's own part of (N2), and -delta W_i
+static void add_own_sum(reduction *r, const step_equations *equations, const step_data *step, double scale, int body)
+{
+    const hn_system *system = r->system;
+    const system_body *b = &system->bodies[body];
+    const double *inertia = system->inertia + 4 * (size_t)body;
+    node_layout l = layout_of(system, body);
+    double rho[POSE_SIZE], pose[POSE_SIZE], c[3][3];
+    step_residual(system, equations, step, body, rho);
+    step_projection_pose(equations, step, body, pose);
+    double mass = inertia[0] / system->mass;
+    const double unit[3][3] = {{mass, 0.0, 0.0}, {0.0, mass, 0.0}, {0.0, 0.0, mass}};
+    add_sum_block(r, body, 0, body, 0, unit);
+    for (int i = 1; i < coordinate_vectors(b); ++i) {
+        // e_I x (alpha E_I delta d_I) - w rho_I x delta d_I
+        hn_vec3 x = vec3_scale(inertia[i] / system->mass, vec3_load(pose + 3 * i));
+        x = vec3_add_scaled(x, -equations->weight * scale, vec3_load(rho + 3 * i));
+        skew(x, 1.0, c);
+        add_sum_block(r, body, 1, body, i, (const double(*)[3])c);
+    }
+    double *diagonal = block_lu_block(r->lu, body, body);
+    for (int k = 0; k < l.sum_count; ++k) diagonal[k * l.size + l.first_wrench + k] -= 1.0;
+}
+
+// rows of the joint: r_c = B^T W, constraints; and the part A^T W of the parent's sums
+static void add_joint(reduction *r, const step_equations *equations, const step_data *step, double scale, int body)
+{
+    const hn_system *system = r->system;
+    const joint *j = &system->joints[body];
+    const joint_type *type = joint_type_of(j->kind);
+    const system_body *child_body = &system->bodies[body];
+    int parent = j->parent;
+    node_layout l = layout_of(system, body);
+    double parent_pose[POSE_SIZE], child_pose[POSE_SIZE], *right = r->right + block_lu_offset(r->lu, body);
+    step_projection_pose(equations, step, parent, parent_pose);
+    step_projection_pose(equations, step, body, child_pose);
+    const double *w = r->wrench + TWIST_SIZE * (size_t)body;
+    hn_vec3 force = vec3_load(w), moment = vec3_load(w + 3);
+    motion m;
+    type->motion(j, &step->joints[body], parent_pose, child_pose, &m);
+    double *own = block_lu_block(r->lu, body, body);
+    double *across = parent < 0 ? NULL : block_lu_block(r->lu, body, parent);
+    int parent_size = parent < 0 ? 0 : block_lu_node_size(r->lu, parent);
+
+    // r = B^T W
+    for (int k = 0; k < m.dof; ++k) {
+        int row = l.first_residual + k;
+        right[row] = scale * (vec3_dot(m.linear[k], force) + vec3_dot(m.angular[k], moment));
+        for (int c = 0; c < l.sum_count; ++c) {
+            hn_vec3 f, t;
+            wrench_direction(child_body, c, &f, &t);
+            own[row * l.size + l.first_wrench + c] += vec3_dot(m.linear[k], f) + vec3_dot(m.angular[k], t);
+        }
+    }
+    motion_term terms[JOINT_TERMS_MAX];
+    int count = equations->weight == 0.0
+                    ? 0
+                    : type->terms(j, &step->joints[body], parent_pose, child_pose, force, moment, terms);
+    for (int t = 0; t < count; ++t) {
+        int on = terms[t].on_child ? body : parent;
+        if (on < 0) continue;
+        const system_body *compiled = &system->bodies[on];
+        double *row = terms[t].on_child ? own + (l.first_residual + terms[t].row) * l.size
+                                        : across + (l.first_residual + terms[t].row) * parent_size;
+        const double coefficient[4] = {terms[t].phi_coefficient, terms[t].local.x, terms[t].local.y, terms[t].local.z};
+        int width = coordinate_width(compiled);
+        for (int k = 0; k < coordinate_vectors(compiled); ++k) {
+            double values[3];
+            coordinates_of(compiled, vec3_scale(scale * equations->weight * coefficient[k], terms[t].z), values);
+            for (int i = 0; i < width; ++i) row[width * k + i] += values[i];
+        }
+    }
+
+    // constraints at the iterate
+    int a = j->child_is_a ? body : parent, b = j->child_is_a ? parent : body;
+    const int sides[2] = {a, b};
+    for (int k = 0; k < child_body->internal_count + j->row_count; ++k) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        bool internal = k < child_body->internal_count;
+        int first = internal ? body : a, second = internal ? GROUND : b;
+        if (internal) row_internal(k, &row);
+        else type->row(j, k - child_body->internal_count, &row);
+        const double *qa = system_pose(step->q, first), *qb = system_pose(step->q, second);
+        int place = l.first_internal + k;
+        right[place] = row_value(&row, qa, qb);
+        row_gradient(&row, qa, qb, gradient);
+        for (int side = 0; side < 2; ++side) {
+            int on = internal ? (side == 0 ? body : GROUND) : sides[side];
+            if (on < 0) continue;
+            const system_body *compiled = &system->bodies[on];
+            double *to = on == body ? own + place * l.size : across + place * parent_size;
+            int width = coordinate_width(compiled);
+            for (int x = 0; x < coordinate_vectors(compiled); ++x) {
+                double values[3];
+                coordinates_of(compiled, gradient[4 * side + x], values);
+                for (int i = 0; i < width; ++i) to[width * x + i] += values[i];
+            }
+        }
+    }
+
+    // the parent's sums gain A^T W
+    if (parent < 0 || m.carry == CARRY_NONE) return;
+    const system_body *parent_body = &system->bodies[parent];
+    double *into = block_lu_block(r->lu, parent, body);
+    for (int c = 0; c < l.sum_count; ++c) {
+        hn_vec3 f, t;
+        wrench_direction(child_body, c, &f, &t);
+        hn_vec3 carried = carry_moment(&m, f, t);
+        for (int i = 0; i < coordinate_width(parent_body); ++i)
+            into[i * l.size + l.first_wrench + c] += vec3_dot(coordinate_direction(parent_body, i), f);
+        if (parent_body->kind != HN_BODY_RIGID) continue;
+        into[3 * l.size + l.first_wrench + c] += carried.x;
+        into[4 * l.size + l.first_wrench + c] += carried.y;
+        into[5 * l.size + l.first_wrench + c] += carried.z;
+    }
+    if (equations->weight == 0.0) return;
+    double block[3][3], size = scale * equations->weight;
+    if (m.carry == CARRY_RIGID) {
+        // w (delta phi_c - delta phi_p) x F
+        skew(force, -size, block);
+        add_sum_block(r, parent, 1, body, 0, (const double(*)[3])block);
+        skew(force, size, block);
+        add_sum_block(r, parent, 1, parent, 0, (const double(*)[3])block);
+    } else {
+        hn_vec3 arm = joint_parent_arm(j);
+        const double local[3] = {arm.x, arm.y, arm.z};
+        for (int i = 1; i < coordinate_vectors(parent_body); ++i) {
+            skew(force, -size * local[i - 1], block);
+            add_sum_block(r, parent, 1, parent, i, (const double(*)[3])block);
+        }
+    }
+}
+
+static void add_element(reduction *r, const step_equations *equations, const step_data *step, double scale, int index)
+{
+    const hn_system *system = r->system;
+    const element *e = &system->elements[index];
+    const int body[2] = {e->a, e->b};
+    stiffness_term terms[ELEMENT_TERMS_MAX];
+    int count = step_element_terms(system, equations, step, index, terms);
+    for (int t = 0; t < count; ++t)
+        for (int side = 0; side < 2; ++side) {
+            int x = body[side];
+            if (x < 0) continue;
+            // force rows: u_0 C; moment rows: (sum u_I e_I) x C
+            double pose[POSE_SIZE];
+            step_projection_pose(equations, step, x, pose);
+            const double *u = terms[t].u + 4 * side;
+            hn_vec3 lever = pose_direction(pose, vec3(u[1], u[2], u[3]));
+            for (int k = 0; k < 8; ++k) {
+                int y = body[k / 4];
+                if (y < 0 || terms[t].v[k] == 0.0 || k % 4 >= coordinate_vectors(&system->bodies[y])) continue;
+                double force[3][3], moment[3][3], size = scale * terms[t].v[k];
+                for (int c = 0; c < 3; ++c) {
+                    hn_vec3 column = vec3(terms[t].c[0][c], terms[t].c[1][c], terms[t].c[2][c]);
+                    hn_vec3 turned = vec3_cross(lever, column);
+                    force[0][c] = size * u[0] * column.x, moment[0][c] = size * turned.x;
+                    force[1][c] = size * u[0] * column.y, moment[1][c] = size * turned.y;
+                    force[2][c] = size * u[0] * column.z, moment[2][c] = size * turned.z;
+                }
+                add_sum_block(r, x, 0, y, k % 4, (const double(*)[3])force);
+                add_sum_block(r, x, 1, y, k % 4, (const double(*)[3])moment);
+            }
+        }
+}
+
+static void assemble(reduction *r, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = r->system;
+    double scale = 1.0 / (equations->mass_factor * system->mass);
+    block_lu_clear(r->lu);
+    memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
+    step_element_forces(system, equations, step);
+    step_wrenches(system, equations, step, r->wrench);
+    for (int i = 0; i < system->body_count; ++i) {
+        add_own_sum(r, equations, step, scale, i);
+        add_joint(r, equations, step, scale, i);
+    }
+    for (int e = 0; e < system->element_count; ++e) add_element(r, equations, step, scale, e);
+}
+
+static double residual_size(const reduction *r, double scale, const step_equations *equations, int *worst)
+{
+    const hn_system *system = r->system;
+    double largest = 0.0, momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
+    for (int i = 0; i < system->body_count; ++i) {
+        node_layout l = layout_of(system, i);
+        const double *right = r->right + block_lu_offset(r->lu, i);
+        for (int k = l.first_residual; k < l.size; ++k) {
+            double value = fabs(right[k]);
+            if (k < l.first_internal) value *= momentum / fmax(1.0, system->length);
+            else if (k >= l.first_joint) value /= fmax(1.0, system->length);
+            if (!(value <= largest)) largest = value, *worst = i;
+        }
+    }
+    return largest;
+}
+
+static double apply_increment(reduction *r, const step_data *step)
+{
+    const hn_system *system = r->system;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        double change[POSE_SIZE];
+        size_t at = POSE_SIZE * (size_t)i;
+        coordinates_expand(&system->bodies[i], r->right + block_lu_offset(r->lu, i), change);
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            step->delta[at + (size_t)k] += change[k];
+            step->q[at + (size_t)k] = step->q_start[at + (size_t)k] + step->delta[at + (size_t)k];
+            double size = fabs(change[k]) / (k < 3 ? system->length : 1.0);
+            if (!(size <= largest)) largest = size;
+        }
+    }
+    return largest;
+}
+
+static hn_status nullspace_solve(reduction *r, const step_equations *equations, step_data *step,
+                                 const newton_options *options, newton_report *report)
+{
+    double scale = newton_momentum_scale(r->system, equations, step);
+    while (report->iterations < options->iterations_max) {
+        assemble(r, equations, step);
+        double residual = residual_size(r, scale, equations, &report->worst_body);
+        if (!isfinite(residual)) return HN_NOT_CONVERGED;
+        if (newton_note_residual(report, options, residual)) break;
+        int node = block_lu_factor(r->lu);
+        if (node >= 0) {
+            report->worst_body = node;
+            return HN_SINGULAR_SYSTEM;
+        }
+        for (int k = 0; k < block_lu_size(r->lu); ++k) r->right[k] = -r->right[k];
+        block_lu_solve(r->lu, r->right);
+        report->increment = apply_increment(r, step);
+        report->iterations++;
+        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        if (report->increment <= options->increment_tolerance) break;
+        if (report->iterations == options->iterations_max) return HN_NOT_CONVERGED;
+    }
+    for (int i = 0; i < r->system->body_count; ++i) step_body_from_delta(r->system, step, i);
+    return HN_OK;
+}
+
+// The inverse of the n x n matrix of (N1), column by column through the sparse system.
+static hn_status nullspace_condition(reduction *r, const step_equations *equations, step_data *step, double *condition)
+{
+    const hn_system *system = r->system;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->coordinate_count, column = 0;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
+    if (inverse == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = HN_OK;
+    assemble(r, equations, step);
+    int node = block_lu_factor(r->lu);
+    if (node >= 0)
+        status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
+                              system->bodies[node].name);
+    double scale = 1.0 / (equations->mass_factor * system->mass);
+    for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
+        node_layout l = layout_of(system, i);
+        for (int k = l.first_residual; k < l.size; ++k, ++column) {
+            memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
+            r->right[block_lu_offset(r->lu, i) + k] = k < l.first_internal ? scale : 1.0;
+            block_lu_solve(r->lu, r->right);
+            size_t row = 0;
+            for (int b = 0; b < system->body_count; ++b)
+                for (int c = 0; c < system->bodies[b].coordinate_count; ++c, ++row)
+                    inverse[row * n + column] = r->right[block_lu_offset(r->lu, b) + c];
+        }
+    }
+    if (status == HN_OK) status = dense_norm(context, (int)n, (int)n, inverse, &inverse_norm);
+    if (status == HN_OK) status = dense_invert(context, (int)n, inverse);
+    if (status == HN_OK) status = dense_norm(context, (int)n, (int)n, inverse, &norm);
+    *condition = norm * inverse_norm;
+    context_release(context, inverse);
+    return status;
+}
+
+static int nullspace_unknown_count(const hn_system *system)
+{
+    return system->coordinate_count;
+}
+
+const reduction_type reduction_nullspace = {
+    .name = "nullspace",
+    .create = nullspace_create,
+    .destroy = nullspace_destroy,
+    .solve = nullspace_solve,
+    .condition = nullspace_condition,
+    .unknown_count = nullspace_unknown_count,
+    .joint_prediction = false,
+};

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// Reduction `reduced`: n - m unknowns, the joint increments; the iterate never leaves the constraint manifold.
+// Note: docs/theory/reduced.md
+//
+//   (D1)  r_c = B_c^T W_c = 0,   W_i = R_i + sum_c A_c^T W_c,   R_i = P_int(q_w)^T rho_i            (LMO 28, BL 15)
+//   (D2)  K_i = dR_i/dt_i:  alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I rho_I^T - (d_I . rho_I) 1)  for rotations,
+//         alpha m 1 for translations; e_I: directors of q_w, d_I: of the iterate
+//   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (mechanics note, section 5)
+//
+// Springs between bodies that are not neighbours enter as a border of three columns for each of their tangent terms.
+#include "reductions/reduction.h"
+
+#include "linalg/dense.h"
+#include "linalg/small_lu.h"
+#include "reductions/tree.h"
+
+#include <string.h>
+
+enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
+
+struct reduction {
+    hn_system *system;
+    void *memory;
+    tree_solver tree;
+    double *residuals;     // dof
+    int border_capacity;   // columns
+    int border_count;      // columns in use
+    double *border_rows;   // V: per column, 12 numbers (twist of a, twist of b)
+    double *border_loads;  // U C: per column, 12 numbers
+    int *border_element;   // per column
+    double *border_answers;// per column: delta t of all bodies
+    double *border_matrix; // capacity^2
+    double *border_right;  // capacity
+    int *border_exchange;  // capacity
+    double *load;          // 6 per body
+};
+
+static void layout(arena *a, const hn_system *system, reduction *r)
+{
+    size_t n = (size_t)system->body_count;
+    int border = 0;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->places[i] == PLACE_ELSEWHERE) border += 3 * BORDER_TERMS_PER_ELEMENT;
+    size_t b = (size_t)border;
+    tree_layout(a, system, &r->tree);
+    r->border_capacity = border;
+    r->residuals = arena_doubles(a, (size_t)system->dof + 1);
+    r->border_rows = arena_doubles(a, 12 * b);
+    r->border_loads = arena_doubles(a, 12 * b);
+    r->border_element = arena_ints(a, b);
+    r->border_answers = arena_doubles(a, b * TWIST_SIZE * n);
+    r->border_matrix = arena_doubles(a, b * b);
+    r->border_right = arena_doubles(a, b);
+    r->border_exchange = arena_ints(a, b);
+    r->load = arena_doubles(a, TWIST_SIZE * n);
+}
+
+static hn_status reduced_create(hn_system *system, reduction **out)
+{
+    *out = NULL;
+    reduction *r = context_allocate(system->context, sizeof *r);
+    if (r == NULL) return HN_OUT_OF_MEMORY;
+    arena a = {0};
+    layout(&a, system, r);
+    r->system = system;
+    r->memory = context_allocate(system->context, a.used);
+    if (r->memory == NULL) {
+        context_release(system->context, r);
+        return HN_OUT_OF_MEMORY;
+    }
+    a = (arena){.block = r->memory};
+    layout(&a, system, r);
+    tree_number_edges(&r->tree);
+    *out = r;
+    return HN_OK;
+}
+
+static void reduced_destroy(reduction *r)
+{
+    if (r == NULL) return;
+    context_release(r->system->context, r->memory);
+    context_release(r->system->context, r);
+}
+
+// (D1), (D2) of one body: its own residual and stiffness are added to the node
+static void add_body(reduction *r, const step_equations *equations, const step_data *step, int body)
+{
+    const hn_system *system = r->system;
+    tree_node *node = &r->tree.nodes[body];
+    const double *inertia = system->inertia + 4 * (size_t)body, *q = step->q + POSE_SIZE * (size_t)body;
+    double rho[POSE_SIZE], pose[POSE_SIZE], wrench[TWIST_SIZE];
+    step_residual(system, equations, step, body, rho);
+    step_projection_pose(equations, step, body, pose);
+    force_to_wrench(pose, rho, wrench);
+    for (int k = 0; k < 6; ++k) node->wrench[k] += wrench[k];
+
+    double *s = node->stiffness;
+    double mass = equations->mass_factor * inertia[0];
+    s[0] += mass, s[7] += mass, s[14] += mass;
+    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    double trace = 0.0;
+    for (int i = 1; i < 4; ++i) {
+        hn_vec3 d = vec3_load(q + 3 * i), e = vec3_load(pose + 3 * i), f = vec3_load(rho + 3 * i);
+        double factor = equations->mass_factor * inertia[i], w = equations->weight;
+        trace += factor * vec3_dot(e, d) - w * vec3_dot(d, f);
+        hn_vec3 row = vec3_add_scaled(vec3_scale(w, f), -factor, e);
+        s[21] += d.x * row.x, s[22] += d.x * row.y, s[23] += d.x * row.z;
+        s[27] += d.y * row.x, s[28] += d.y * row.y, s[29] += d.y * row.z;
+        s[33] += d.z * row.x, s[34] += d.z * row.y, s[35] += d.z * row.z;
+    }
+    s[21] += trace, s[28] += trace, s[35] += trace;
+}
+
+// twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 phi); columns 3 x 6
+static void twist_columns(const double *coefficients, const double *pose, double columns[3][6])
+{
+    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    const double skew[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] = i == k ? coefficients[0] : 0.0;
+            columns[i][3 + k] = skew[i][k];
+        }
+}
+
+// to += left^T C right, 6 x 6
+static void add_congruent(const double left[3][6], const double c[3][3], const double right[3][6], double *to)
+{
+    double product[3][6];
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 6; ++k)
+            product[i][k] = c[i][0] * right[0][k] + c[i][1] * right[1][k] + c[i][2] * right[2][k];
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < 6; ++k)
+            to[6 * i + k] += left[0][i] * product[0][k] + left[1][i] * product[1][k] + left[2][i] * product[2][k];
+}
+
+static void add_border_term(reduction *r, const step_equations *equations, const step_data *step, int index,
+                            const stiffness_term *term)
+{
+    const element *e = &r->system->elements[index];
+    double pose_a[POSE_SIZE], pose_b[POSE_SIZE], left[2][3][6], right[2][3][6];
+    step_projection_pose(equations, step, e->a, pose_a);
+    step_projection_pose(equations, step, e->b, pose_b);
+    twist_columns(term->u, pose_a, left[0]);
+    twist_columns(term->u + 4, pose_b, left[1]);
+    twist_columns(term->v, system_pose(step->q, e->a), right[0]);
+    twist_columns(term->v + 4, system_pose(step->q, e->b), right[1]);
+    for (int c = 0; c < 3; ++c) {
+        int column = r->border_count++;
+        double *row = r->border_rows + 12 * (size_t)column, *load = r->border_loads + 12 * (size_t)column;
+        r->border_element[column] = index;
+        for (int side = 0; side < 2; ++side)
+            for (int k = 0; k < 6; ++k) {
+                row[6 * side + k] = right[side][c][k];
+                load[6 * side + k] = left[side][0][k] * term->c[0][c] + left[side][1][k] * term->c[1][c] +
+                                     left[side][2][k] * term->c[2][c];
+            }
+    }
+}
+
+static void add_elements(reduction *r, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = r->system;
+    r->border_count = 0;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        stiffness_term terms[ELEMENT_TERMS_MAX];
+        int count = step_element_terms(system, equations, step, i, terms);
+        for (int t = 0; t < count; ++t) {
+            if (system->places[i] == PLACE_ELSEWHERE) {
+                add_border_term(r, equations, step, i, &terms[t]);
+                continue;
+            }
+            const int body[2] = {e->a, e->b};
+            for (int x = 0; x < 2; ++x)
+                for (int y = 0; y < 2; ++y) {
+                    if (body[x] < 0 || body[y] < 0) continue;
+                    double pose[POSE_SIZE], left[3][6], right[3][6];
+                    step_projection_pose(equations, step, body[x], pose);
+                    twist_columns(terms[t].u + 4 * x, pose, left);
+                    twist_columns(terms[t].v + 4 * y, system_pose(step->q, body[y]), right);
+                    double *to = r->tree.nodes[body[x]].stiffness;
+                    if (body[x] != body[y]) {
+                        // U: rows of the child, columns of the parent; K_pc: the other way round
+                        int child = system->element_edge[i];
+                        to = r->tree.edges + 72 * (size_t)r->tree.edge_of[child] + (body[x] == child ? 0 : 36);
+                    }
+                    add_congruent((const double(*)[6])left, (const double(*)[3])terms[t].c,
+                                  (const double(*)[6])right, to);
+                }
+        }
+    }
+}
+
+// residual, stiffness and elimination, leaves to root; the relative residual is returned, negative for a singular body
+static double sweep_inward(reduction *r, const step_equations *equations, step_data *step, double scale, int *worst)
+{
+    const hn_system *system = r->system;
+    double largest = 0.0, length = system->length;
+    tree_clear(&r->tree);
+    if (system->element_count > 0) {
+        step_element_forces(system, equations, step);
+        add_elements(r, equations, step);
+    }
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        add_body(r, equations, step, i);
+        double parent[POSE_SIZE], child[POSE_SIZE], *residual = r->residuals + system->dof_offset[i];
+        int p = system->parent[i];
+        step_projection_pose(equations, step, p, parent);
+        step_projection_pose(equations, step, i, child);
+        tree_joint_state state = {.parent_now = system_pose(step->q, p),
+                                  .child_now = system_pose(step->q, i),
+                                  .parent_projected = parent,
+                                  .child_projected = child,
+                                  .weight = equations->weight};
+        tree_residual(&r->tree, i, &step->joints[i], &state, residual);
+        const motion *m = &r->tree.nodes[i].projected;
+        for (int k = 0; k < m->dof; ++k) {
+            bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
+            double size = fabs(residual[k]) / (turning ? length : 1.0);
+            if (!(size <= largest)) largest = size, *worst = i;
+        }
+        if (!tree_eliminate(&r->tree, i, &step->joints[i], &state, residual)) {
+            *worst = i;
+            return -1.0;
+        }
+        tree_pass_wrench(&r->tree, i);
+    }
+    return scale > 0.0 ? largest / scale : largest;
+}
+
+// y = V delta of a border column for a field of twists
+static double border_product(const reduction *r, int column, const double *twists)
+{
+    const element *e = &r->system->elements[r->border_element[column]];
+    const double *row = r->border_rows + 12 * (size_t)column;
+    const double *a = twists + TWIST_SIZE * (size_t)e->a, *b = twists + TWIST_SIZE * (size_t)e->b;
+    double sum = 0.0;
+    for (int k = 0; k < 6; ++k) sum += row[k] * a[k] + row[6 + k] * b[k];
+    return sum;
+}
+
+// Springs elsewhere: delta = delta_0 + sum_j z_j y_j with z_j = -T^-1 (U C)_j and (1 - V z) y = V delta_0.
+// The final solution is one more tree solve with the load U C y added to the original one.
+static bool solve_border(reduction *r)
+{
+    const hn_system *system = r->system;
+    size_t size = TWIST_SIZE * (size_t)system->body_count;
+    int n = r->border_count;
+    if (n == 0) return true;
+    for (int c = 0; c < n; ++c) r->border_right[c] = border_product(r, c, r->tree.twists);
+    for (int c = 0; c < n; ++c) {
+        const element *e = &system->elements[r->border_element[c]];
+        double *answer = r->border_answers + (size_t)c * size;
+        memset(answer, 0, size * sizeof(double));
+        for (int k = 0; k < 6; ++k) {
+            answer[TWIST_SIZE * (size_t)e->a + (size_t)k] += r->border_loads[12 * c + k];
+            answer[TWIST_SIZE * (size_t)e->b + (size_t)k] += r->border_loads[12 * c + 6 + k];
+        }
+        memcpy(r->load, answer, size * sizeof(double));
+        tree_solve(&r->tree, NULL, r->load);
+        memcpy(answer, r->tree.twists, size * sizeof(double));
+    }
+    for (int i = 0; i < n; ++i)
+        for (int c = 0; c < n; ++c)
+            r->border_matrix[i * n + c] =
+                (i == c ? 1.0 : 0.0) - border_product(r, i, r->border_answers + (size_t)c * size);
+    if (!small_lu_factor(n, n, r->border_matrix, r->border_exchange)) return false;
+    small_lu_solve(n, n, r->border_matrix, r->border_exchange, 1, 1, r->border_right);
+
+    memset(r->load, 0, size * sizeof(double));
+    for (int c = 0; c < n; ++c) {
+        const element *e = &system->elements[r->border_element[c]];
+        for (int k = 0; k < 6; ++k) {
+            r->load[TWIST_SIZE * (size_t)e->a + (size_t)k] += r->border_loads[12 * c + k] * r->border_right[c];
+            r->load[TWIST_SIZE * (size_t)e->b + (size_t)k] += r->border_loads[12 * c + 6 + k] * r->border_right[c];
+        }
+    }
+    tree_solve(&r->tree, r->residuals, r->load);
+    return true;
+}
+
+// (D3): move the iterate, root to leaves; returns the size of the increment
+static double sweep_outward(reduction *r, step_data *step)
+{
+    static const body_step ground = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    const hn_system *system = r->system;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        int p = j->parent;
+        joint_type_of(j->kind)->advance(j, r->tree.increments + system->dof_offset[i], system_pose(step->q_start, p),
+                                        system_pose(step->q, p), system_pose(step->q_start, i),
+                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p], &step->joints[i],
+                                        &step->bodies[i]);
+        step_pose_from_body(system, step, i);
+        step_delta_from_body(system, step, i);
+        const double *t = r->tree.twists + TWIST_SIZE * (size_t)i;
+        double size = fmax(vec3_norm(vec3_load(t)) / system->length, vec3_norm(vec3_load(t + 3)));
+        if (!(size <= largest)) largest = size;
+    }
+    return largest;
+}
+
+static void settle(reduction *r, step_data *step)
+{
+    const hn_system *system = r->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        joint_type_of(j->kind)->settle(j, &step->joints[i], system_pose(step->q, j->parent),
+                                       step->q + POSE_SIZE * (size_t)i);
+    }
+}
+
+static hn_status reduced_solve(reduction *r, const step_equations *equations, step_data *step,
+                               const newton_options *options, newton_report *report)
+{
+    double scale = newton_momentum_scale(r->system, equations, step);
+    while (report->iterations < options->iterations_max) {
+        double residual = sweep_inward(r, equations, step, scale, &report->worst_body);
+        if (residual < 0.0) return HN_SINGULAR_SYSTEM;
+        if (!isfinite(residual)) return HN_NOT_CONVERGED;
+        if (newton_note_residual(report, options, residual)) {
+            settle(r, step);
+            return HN_OK;
+        }
+        tree_substitute(&r->tree);
+        if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
+        report->increment = sweep_outward(r, step);
+        report->iterations++;
+        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        if (report->increment <= options->increment_tolerance) {
+            settle(r, step);
+            return HN_OK;
+        }
+    }
+    return HN_NOT_CONVERGED;
+}
+
+// The inverse of dr/du column by column, from unit residuals; its condition number is that of the matrix.
+static hn_status reduced_condition(reduction *r, const step_equations *equations, step_data *step, double *condition)
+{
+    const hn_system *system = r->system;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->dof;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
+    if (inverse == NULL) return HN_OUT_OF_MEMORY;
+    int worst = 0;
+    hn_status status = HN_OK;
+    if (sweep_inward(r, equations, step, 1.0, &worst) < 0.0)
+        status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
+                              system->bodies[worst].name);
+    for (size_t c = 0; c < n && status == HN_OK; ++c) {
+        for (size_t k = 0; k < n; ++k) r->residuals[k] = k == c ? -1.0 : 0.0;
+        memset(r->load, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+        tree_solve(&r->tree, r->residuals, r->load);
+        if (!solve_border(r)) status = HN_SINGULAR_SYSTEM;
+        for (size_t k = 0; k < n; ++k) inverse[k * n + c] = r->tree.increments[k];
+    }
+    if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &inverse_norm);
+    if (status == HN_OK) status = dense_invert(context, system->dof, inverse);
+    if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &norm);
+    *condition = norm * inverse_norm;
+    context_release(context, inverse);
+    return status;
+}
+
+static int reduced_unknown_count(const hn_system *system)
+{
+    return system->dof;
+}
+
+const reduction_type reduction_reduced = {
+    .name = "reduced",
+    .create = reduced_create,
+    .destroy = reduced_destroy,
+    .solve = reduced_solve,
+    .condition = reduced_condition,
+    .unknown_count = reduced_unknown_count,
+    .joint_prediction = true,
+};

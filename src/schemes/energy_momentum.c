@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Energy-momentum scheme for q in R^n, constant mass matrix M, quadratic constraints g(q) = 0 (BL 10).
+// Note: docs/theory/energy-momentum.md
+//
+//   (E1)  q_n+1 - q_n = h (v_n + v_n+1)/2
+//   (E2)  M (v_n+1 - v_n) = -h grad_d V(q_n, q_n+1) + h F - h G(q_mid)^T lambda
+//   (E3)  0 = g(q_n+1)
+//
+// With (E1) eliminated, v_n+1 = 2 (q_n+1 - q_n)/h - v_n, (E2) has the form (S1), (S2) with alpha = 2/h, b = 2 M v_n,
+// beta = sigma = h, w = 1/2.
+//
+// Keeps: energy plus work of loads, momenta of symmetries, g = 0, all to solver tolerance, for any sequence of steps.
+// Does not keep: the symplectic form; G v = 0 at the nodes (G(q_mid) v_mid = 0 holds).
+#include "schemes/scheme.h"
+
+static void energy_momentum_start(const hn_system *system, const double *v, scheme_state *state)
+{
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->impetus[k] = v[k];
+    state->first = true;
+}
+
+static void energy_momentum_equations(const hn_system *system, const scheme_state *state, double h, double time,
+                                      double *momentum, step_equations *equations)
+{
+    scheme_apply_mass(system, 2.0, state->impetus, momentum);
+    *equations = (step_equations){
+        .step_size = h,
+        .mass_factor = 2.0 / h,
+        .force_factor = h,
+        .multiplier_factor = h,
+        .weight = 0.5,
+        .discrete_gradient = true,
+        .time_middle = time + 0.5 * h,
+        .momentum = momentum,
+    };
+}
+
+static double energy_momentum_finish(const hn_system *system, const step_equations *equations, const step_data *step,
+                                     const double *impetus, double *next_impetus)
+{
+    double factor = 2.0 / equations->step_size;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) next_impetus[k] = factor * step->delta[k] - impetus[k]; // (E1)
+    return scheme_load_work(system, equations, step, equations->weight);
+}
+
+static void energy_momentum_momenta(const hn_system *system, const scheme_state *state,
+                                    const step_equations *ahead_equations, const step_data *ahead, double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    scheme_apply_mass(system, 1.0, state->impetus, p);
+}
+
+const scheme_type scheme_energy_momentum = {
+    .name = "energy-momentum",
+    .may_halve = true,
+    .look_ahead = false,
+    .energy_kept = true,
+    .start = energy_momentum_start,
+    .equations = energy_momentum_equations,
+    .finish = energy_momentum_finish,
+    .momenta = energy_momentum_momenta,
+};

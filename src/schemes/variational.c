@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Variational scheme with the midpoint discrete Lagrangian and constraints at the nodes (LMO 22).
+// Note: docs/theory/variational.md
+//
+//   (V1)  L_d(q_n, q_n+1) = 1/(2h) (q_n+1 - q_n)^T M (q_n+1 - q_n) - h V(q_mid)
+//   (V2)  D2 L_d(q_n-1, q_n) + F_d^+ + D1 L_d(q_n, q_n+1) + F_d^- - h G(q_n)^T lambda_n = 0,   g(q_n+1) = 0
+//   (V3)  start: p_0 + D1 L_d(q_0, q_1) + F_d^- - h/2 G(q_0)^T lambda_0 = 0                    (LMO 34, 47)
+//   (V4)  p_n = D2 L_d(q_n-1, q_n) + F_d^+ - h/2 G^T lambda_n = -D1 L_d(q_n, q_n+1) - F_d^- + h/2 G^T lambda_n   (LMO 34, 35)
+//
+// In the form (S1), (S2): alpha = 1/h, b = D2 L_d + F_d^+ of the last step (p_0 at the start), beta = h/2, sigma = h
+// (h/2 at the start), w = 0. The impetus kept is b.
+//
+// Keeps: symplectic form, momenta of symmetries, g = 0, to solver tolerance. Energy oscillates without drift.
+// Needs: h |omega| < 1 for every body.
+#include "schemes/scheme.h"
+
+#include <string.h>
+
+static void variational_start(const hn_system *system, const double *v, scheme_state *state)
+{
+    scheme_apply_mass(system, 1.0, v, state->impetus);
+    state->first = true;
+}
+
+static void variational_equations(const hn_system *system, const scheme_state *state, double h, double time,
+                                  double *momentum, step_equations *equations)
+{
+    memcpy(momentum, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    *equations = (step_equations){
+        .step_size = h,
+        .mass_factor = 1.0 / h,
+        .force_factor = 0.5 * h,
+        .multiplier_factor = state->first ? 0.5 * h : h,
+        .weight = 0.0,
+        .discrete_gradient = false,
+        .time_middle = time + 0.5 * h,
+        .momentum = momentum,
+    };
+}
+
+// D2 L_d + F_d^+ = M Delta/h - h/2 grad V(q_mid) + h/2 F at the directors of t_n+1
+static double variational_finish(const hn_system *system, const step_equations *equations, const step_data *step,
+                                 const double *impetus, double *next_impetus)
+{
+    (void)impetus;
+    double beta = equations->force_factor;
+    scheme_apply_mass(system, equations->mass_factor, step->delta, next_impetus);
+    for (int i = 0; i < system->body_count; ++i) {
+        double *p = next_impetus + POSE_SIZE * (size_t)i, weight = beta * system->inertia[4 * i];
+        p[0] += weight * system->gravity.x;
+        p[1] += weight * system->gravity.y;
+        p[2] += weight * system->gravity.z;
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        element_step view = {
+            .a_start = system_pose(step->q_start, e->a),
+            .b_start = system_pose(step->q_start, e->b),
+            .a = system_pose(step->q, e->a),
+            .b = system_pose(step->q, e->b),
+            .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
+            .step_size = equations->step_size,
+            .time_middle = equations->time_middle,
+            .weight = 1.0,
+            .factor = -beta, // gradient adds -beta grad V, load adds +beta F
+        };
+        element_output out = {
+            .residual_a = e->a < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->a,
+            .residual_b = e->b < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->b,
+        };
+        element_type_of(e->kind)->gradient(e, &view, &out);
+        element_type_of(e->kind)->load(e, &view, &out);
+    }
+    return 0.5 * (scheme_load_work(system, equations, step, 0.0) + scheme_load_work(system, equations, step, 1.0));
+}
+
+// (V4) as the mean of its two sides: b + rho/2; at the start p_0 = b itself
+static void variational_momenta(const hn_system *system, const scheme_state *state,
+                                const step_equations *ahead_equations, const step_data *ahead, double *p)
+{
+    memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    if (state->first || ahead == NULL) return;
+    for (int i = 0; i < system->body_count; ++i) {
+        double rho[POSE_SIZE];
+        step_residual(system, ahead_equations, ahead, i, rho);
+        for (int k = 0; k < POSE_SIZE; ++k) p[POSE_SIZE * (size_t)i + (size_t)k] += 0.5 * rho[k];
+    }
+}
+
+const scheme_type scheme_variational = {
+    .name = "variational",
+    .may_halve = false,
+    .look_ahead = true,
+    .energy_kept = false,
+    .start = variational_start,
+    .equations = variational_equations,
+    .finish = variational_finish,
+    .momenta = variational_momenta,
+};

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// The ledger: what a scheme promises on a model, measured at every step (definitions: mechanics note, section 12).
+#include "simulation/simulation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Default bounds for "kept".
+static const double ENERGY_BOUND = 1e-10, MOMENTUM_BOUND = 1e-10, OPENING_BOUND = 1e-10, CONSTRAINT_BOUND = 1e-12;
+static const double INDEPENDENT = 1e-8; // a direction shorter than this after projection depends on the others
+
+static const char *const PROMISES[HN_PROMISE_COUNT] = {"energy", "linear_momentum", "angular_momentum", "joints",
+                                                       "constraints"};
+
+const char *hn_promise_name(hn_promise promise)
+{
+    return (int)promise >= 0 && (int)promise < HN_PROMISE_COUNT ? PROMISES[promise] : "";
+}
+
+bool hn_promise_from_name(const char *name, hn_promise *promise)
+{
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i)
+        if (strcmp(name, PROMISES[i]) == 0) {
+            *promise = (hn_promise)i;
+            return true;
+        }
+    return false;
+}
+
+// Split the symmetries into translations and the rest, the rest with |omega| = 1.
+static void split_symmetries(hn_simulation *s)
+{
+    const symmetry_group *group = &s->symmetries;
+    double length = s->system->length;
+    double basis[6][6] = {{0.0}};
+    int count = group->translation_count;
+    for (int c = 0; c < count; ++c) memcpy(basis[c], group->translations[c], 3 * sizeof(double));
+    memcpy(s->translations, group->translations, sizeof s->translations);
+    s->translation_count = count;
+    s->rotation_count = 0;
+    for (int m = 0; m < group->count && s->rotation_count < group->count - s->translation_count; ++m) {
+        double x[6];
+        memcpy(x, group->motions[m], sizeof x);
+        for (int pass = 0; pass < 2; ++pass)
+            for (int c = 0; c < count; ++c) {
+                double dot = 0.0;
+                for (int k = 0; k < 6; ++k) dot += basis[c][k] * x[k];
+                for (int k = 0; k < 6; ++k) x[k] -= dot * basis[c][k];
+            }
+        double size = 0.0;
+        for (int k = 0; k < 6; ++k) size += x[k] * x[k];
+        if (sqrt(size) < INDEPENDENT) continue;
+        for (int k = 0; k < 6; ++k) x[k] /= sqrt(size);
+        memcpy(basis[count++], x, sizeof x);
+        // undo the scaling of omega, then make it a unit vector
+        double spin = sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5]) / length;
+        double *to = s->rotations[s->rotation_count++];
+        for (int k = 0; k < 3; ++k) to[k] = x[k] / spin, to[3 + k] = x[3 + k] / length / spin;
+    }
+}
+
+typedef struct measure {
+    double kinetic, potential;
+    double maps[6];          // translations, then rotations
+    double linear, angular;  // scales: sum |p|, sum (|phi||p| + |J omega|)
+    constraint_check constraints;
+} measure;
+
+static measure take(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    measure m = {0};
+    simulation_update_momenta(s);
+    m.kinetic = simulation_kinetic_energy(s, s->momenta);
+    m.potential = simulation_potential_energy(s);
+    hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
+    for (int i = 0; i < system->body_count; ++i) {
+        double wrench[TWIST_SIZE];
+        const double *q = system_pose(s->state.q, i);
+        force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
+        hn_vec3 p = vec3_load(wrench), spin = vec3(0.0, 0.0, 0.0);
+        if (system->bodies[i].kind == HN_BODY_RIGID) spin = vec3_load(wrench + 3);
+        linear = vec3_add(linear, p);
+        angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
+        m.linear += vec3_norm(p);
+        m.angular += vec3_norm(pose_center(q)) * vec3_norm(p) + vec3_norm(spin);
+    }
+    for (int k = 0; k < s->translation_count; ++k) m.maps[k] = vec3_dot(vec3_load(s->translations[k]), linear);
+    for (int k = 0; k < s->rotation_count; ++k)
+        m.maps[s->translation_count + k] =
+            vec3_dot(vec3_load(s->rotations[k]), linear) + vec3_dot(vec3_load(s->rotations[k] + 3), angular);
+    m.constraints = system_check_constraints(system, s->state.q);
+    return m;
+}
+
+static void note(ledger_record *r, const hn_simulation *s, const measure *m)
+{
+    double balance = m->kinetic + m->potential - s->work;
+    r->energy_drift = balance - r->energy_start;
+    r->energy_error = fmax(r->energy_error, fabs(r->energy_drift));
+    r->energy_min = fmin(r->energy_min, balance);
+    r->energy_max = fmax(r->energy_max, balance);
+    r->kinetic_max = fmax(r->kinetic_max, m->kinetic);
+    r->potential_change_max = fmax(r->potential_change_max, fabs(m->potential - r->potential_start));
+    r->linear_scale = fmax(r->linear_scale, m->linear);
+    r->angular_scale = fmax(r->angular_scale, m->angular);
+    r->linear_drift = r->angular_drift = 0.0;
+    for (int k = 0; k < s->translation_count + s->rotation_count; ++k) {
+        double change = fabs(m->maps[k] - r->momentum_start[k]);
+        double *drift = k < s->translation_count ? &r->linear_drift : &r->angular_drift;
+        *drift = fmax(*drift, change);
+    }
+    r->linear_error = fmax(r->linear_error, r->linear_drift);
+    r->angular_error = fmax(r->angular_error, r->angular_drift);
+    r->opening_now = m->constraints.opening;
+    r->residual_now = m->constraints.residual;
+    r->opening = fmax(r->opening, r->opening_now);
+    r->residual = fmax(r->residual, r->residual_now);
+}
+
+hn_status ledger_start(hn_simulation *s)
+{
+    split_symmetries(s);
+    s->record = (ledger_record){0};
+    if (!s->def.ledger) return HN_OK;
+    measure m = take(s);
+    ledger_record *r = &s->record;
+    r->energy_start = r->energy_min = r->energy_max = m.kinetic + m.potential;
+    r->potential_start = m.potential;
+    memcpy(r->momentum_start, m.maps, sizeof m.maps);
+    note(r, s, &m);
+    return HN_OK;
+}
+
+void ledger_note(hn_simulation *s)
+{
+    measure m = take(s);
+    note(&s->record, s, &m);
+    s->record.count++;
+}
+
+static double ratio(double x, double scale)
+{
+    return scale > 0.0 ? x / scale : 0.0;
+}
+
+static void fill(hn_ledger_entry *e, bool conserved, double error, double drift, double bound, int64_t steps)
+{
+    e->conserved = conserved;
+    e->error = error;
+    e->drift = drift;
+    e->drift_per_step = steps > 0 ? drift / (double)steps : 0.0;
+    e->bound = bound;
+    e->kept = !conserved || error <= bound;
+}
+
+hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
+{
+    if (!s->def.ledger)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "this simulation was created without a ledger");
+    const ledger_record *r = &s->record;
+    memset(ledger, 0, sizeof *ledger);
+    ledger->step_count = s->step_count;
+    ledger->energy_scale = r->kinetic_max + r->potential_change_max;
+    ledger->momentum_scale = r->angular_scale;
+    ledger->energy_min = r->energy_min;
+    ledger->energy_max = r->energy_max;
+    for (int k = 0; k < 3; ++k) {
+        ledger->linear_component[k] = s->symmetries.linear[k];
+        ledger->angular_component[k] = s->symmetries.angular[k];
+    }
+    ledger->angular_point = s->symmetries.point;
+    hn_ledger_entry *e = ledger->entry;
+    int64_t n = s->step_count;
+    fill(&e[HN_PROMISE_ENERGY], s->scheme->energy_kept, ratio(r->energy_error, ledger->energy_scale),
+         ratio(r->energy_drift, ledger->energy_scale), ENERGY_BOUND, n);
+    fill(&e[HN_PROMISE_LINEAR_MOMENTUM], s->translation_count > 0, ratio(r->linear_error, r->linear_scale),
+         ratio(r->linear_drift, r->linear_scale), MOMENTUM_BOUND, n);
+    fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], s->rotation_count > 0, ratio(r->angular_error, r->angular_scale),
+         ratio(r->angular_drift, r->angular_scale), MOMENTUM_BOUND, n);
+    fill(&e[HN_PROMISE_JOINTS], s->system->constraint_count > s->system->internal_count, r->opening, r->opening_now,
+         OPENING_BOUND, n);
+    fill(&e[HN_PROMISE_CONSTRAINTS], s->system->constraint_count > 0, r->residual, r->residual_now, CONSTRAINT_BOUND,
+         n);
+
+    // which components, and why not
+    char *text = e[HN_PROMISE_ENERGY].note;
+    size_t size = sizeof e[0].note;
+    if (s->scheme->energy_kept) snprintf(text, size, s->symmetries.loaded ? "energy minus work of loads" : "energy");
+    else
+        snprintf(text, size, "oscillates in a band of %.2g, no drift expected",
+                 ratio(r->energy_max - r->energy_min, ledger->energy_scale));
+    const char *reason = s->symmetries.loaded ? "not conserved: loads act" : "not conserved: gravity or ground reactions";
+    text = e[HN_PROMISE_LINEAR_MOMENTUM].note;
+    if (s->translation_count == 3) snprintf(text, size, "all components");
+    else if (s->translation_count > 0) snprintf(text, size, "%d of 3 directions", s->translation_count);
+    else snprintf(text, size, "%s", reason);
+    text = e[HN_PROMISE_ANGULAR_MOMENTUM].note;
+    if (s->rotation_count == 3) snprintf(text, size, "all components");
+    else if (s->rotation_count == 1)
+        snprintf(text, size, "about the axis (%.3g, %.3g, %.3g)", s->rotations[0][3], s->rotations[0][4],
+                 s->rotations[0][5]);
+    else if (s->rotation_count > 1) snprintf(text, size, "%d of 3 axes", s->rotation_count);
+    else snprintf(text, size, "%s", reason);
+    snprintf(e[HN_PROMISE_JOINTS].note, size, "worst opening in m");
+    snprintf(e[HN_PROMISE_CONSTRAINTS].note, size, "worst residual, relative");
+    return HN_OK;
+}

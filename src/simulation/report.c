@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: MIT
+// What a simulation tells about its current state: bodies, joints, energies, momenta, constraints.
+#include "simulation/simulation.h"
+
+#include "linalg/small_lu.h"
+#include "reductions/coordinates.h"
+#include "reductions/tree.h"
+
+#include <string.h>
+
+int simulation_body_index(const hn_simulation *s, hn_body_id body)
+{
+    // ids count bodies in model order
+    if (body.index1 == 0 || body.index1 > (uint32_t)s->system->body_count) return -1;
+    return s->system->tree_place[body.index1 - 1];
+}
+
+// ---- momenta ----------------------------------------------------------------------------------------
+
+void simulation_update_momenta(hn_simulation *s)
+{
+    if (s->momenta_valid) return;
+    solved_step *ahead = &s->steps[s->ahead];
+    if (s->scheme->look_ahead && !ahead->valid && !s->state.first) {
+        // the step from here on, kept for when it is taken; without it the projected momenta are reported
+        if (simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK) {
+            if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
+                memcpy(s->momenta, s->state.impetus, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+            s->momenta_valid = true;
+            return;
+        }
+    }
+    s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL, s->momenta);
+    s->momenta_valid = true;
+}
+
+const solved_step *simulation_reaction_step(hn_simulation *s)
+{
+    if (!s->scheme->look_ahead) {
+        const solved_step *last = &s->steps[1 - s->ahead];
+        return last->valid ? last : NULL;
+    }
+    solved_step *ahead = &s->steps[s->ahead];
+    if (!ahead->valid && simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK)
+        return NULL;
+    return ahead;
+}
+
+hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *projected, double *reduced)
+{
+    const hn_system *system = s->system;
+    tree_solver solver = {0};
+    arena a = {0};
+    tree_layout(&a, system, &solver);
+    joint_step *steps = context_allocate(s->context, (size_t)system->body_count * sizeof(joint_step));
+    void *memory = context_allocate(s->context, a.used);
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (steps == NULL || memory == NULL) goto done;
+    a = (arena){.block = memory};
+    tree_layout(&a, system, &solver);
+    tree_number_edges(&solver);
+    tree_clear(&solver);
+    status = HN_OK;
+    for (int i = system->body_count - 1; i >= 0 && status == HN_OK; --i) {
+        const joint *j = &system->joints[i];
+        const double *q = system_pose(s->state.q, i), *parent = system_pose(s->state.q, j->parent);
+        const double *inertia = system->inertia + 4 * (size_t)i;
+        tree_node *node = &solver.nodes[i];
+        // reduced mass P^T M P and momentum -P^T p
+        double wrench[TWIST_SIZE], r[JOINT_DOF_MAX];
+        force_to_wrench(q, p + POSE_SIZE * (size_t)i, wrench);
+        for (int k = 0; k < TWIST_SIZE; ++k) node->wrench[k] -= wrench[k];
+        for (int k = 0; k < 3; ++k) node->stiffness[7 * k] += inertia[0];
+        for (int e = 1; e < 4 && system->bodies[i].kind == HN_BODY_RIGID; ++e) {
+            const double *d = q + 3 * e;
+            double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+            for (int x = 0; x < 3; ++x)
+                for (int y = 0; y < 3; ++y)
+                    node->stiffness[6 * (3 + x) + 3 + y] += inertia[e] * ((x == y ? square : 0.0) - d[x] * d[y]);
+        }
+        joint_type_of(j->kind)->begin(j, parent, q, &steps[i]);
+        tree_joint_state state = {parent, q, parent, q, 0.0};
+        tree_residual(&solver, i, &steps[i], &state, r);
+        for (int k = 0; reduced != NULL && k < j->dof; ++k) reduced[system->dof_offset[i] + k] = -r[k];
+        if (!tree_eliminate(&solver, i, &steps[i], &state, r))
+            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "body '%s': the reduced mass matrix is singular",
+                                  system->bodies[i].name);
+        tree_pass_wrench(&solver, i);
+    }
+    if (status != HN_OK || projected == NULL) goto done;
+    tree_substitute(&solver);
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        twist_to_velocity(s->state.q + at, solver.twists + TWIST_SIZE * (size_t)i, projected + at);
+        for (int k = 0; k < POSE_SIZE; ++k) projected[at + (size_t)k] *= system->inertia[4 * i + k / 3];
+    }
+done:
+    context_release(s->context, steps);
+    context_release(s->context, memory);
+    return status;
+}
+
+// twist of a body from its momenta: v = p/m; omega from v_I = p_I/E_I, or from the angular momentum where an E_I is zero
+static void twist_of_body(const hn_simulation *s, int body, double *twist)
+{
+    memset(twist, 0, TWIST_SIZE * sizeof(double));
+    if (body < 0) return;
+    const hn_system *system = s->system;
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *p = s->momenta + at, *q = s->state.q + at, *inertia = system->inertia + 4 * (size_t)body;
+    for (int k = 0; k < 3; ++k) twist[k] = p[k] / inertia[0];
+    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    double wrench[TWIST_SIZE];
+    force_to_wrench(q, p, wrench);
+    hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
+    double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3], j3 = inertia[1] + inertia[2];
+    hn_vec3 omega = vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0);
+    vec3_store(pose_direction(q, omega), twist + 3);
+}
+
+double simulation_kinetic_energy(const hn_simulation *s, const double *p)
+{
+    const hn_system *system = s->system;
+    double sum = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            double inertia = system->inertia[4 * i + k / 3], x = p[POSE_SIZE * (size_t)i + (size_t)k];
+            if (inertia > 0.0) sum += 0.5 * x * x / inertia;
+        }
+    return sum;
+}
+
+static double potential_at(const hn_simulation *s, const double *q, const double *angles)
+{
+    const hn_system *system = s->system;
+    double sum = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        sum -= system->inertia[4 * i] * vec3_dot(system->gravity, pose_center(system_pose(q, i)));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        sum += element_type_of(e->kind)->potential(e, system_pose(q, e->a), system_pose(q, e->b),
+                                                   e->angle >= 0 ? angles[e->angle] : 0.0);
+    }
+    return sum;
+}
+
+double simulation_potential_energy(const hn_simulation *s)
+{
+    return potential_at(s, s->state.q, s->angles);
+}
+
+hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
+{
+    simulation_update_momenta(s);
+    energy->kinetic = simulation_kinetic_energy(s, s->momenta);
+    energy->potential = simulation_potential_energy(s);
+    energy->external_work = s->work;
+    energy->discrete_energy = energy->kinetic + energy->potential;
+    const solved_step *last = &s->steps[1 - s->ahead];
+    if (!s->scheme->look_ahead || !last->valid) return HN_OK;
+    // E_d (LMO 52): difference quotients and the potential at the midpoint
+    const hn_system *system = s->system;
+    double h = last->equations.step_size, sum = 0.0;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) {
+        double v = last->data.delta[k] / h;
+        sum += 0.5 * system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3] * v * v;
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        hn_vec3 middle = vec3_mean(pose_center(system_pose(last->data.q_start, i)),
+                                   pose_center(system_pose(last->data.q, i)));
+        sum -= system->inertia[4 * i] * vec3_dot(system->gravity, middle);
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        double a[POSE_SIZE], b[POSE_SIZE];
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            a[k] = 0.5 * (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
+            b[k] = 0.5 * (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
+        }
+        double angle = e->angle >= 0 ? element_angle(e, a, b, last->angle_start[e->angle]) : 0.0;
+        sum += element_type_of(e->kind)->potential(e, a, b, angle);
+    }
+    energy->discrete_energy = sum;
+    return HN_OK;
+}
+
+// linear momentum and angular momentum about the origin of one body
+static void body_momentum(const hn_simulation *s, int body, hn_vec3 *linear, hn_vec3 *angular)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    double wrench[TWIST_SIZE];
+    force_to_wrench(s->state.q + at, s->momenta + at, wrench);
+    *linear = vec3_load(wrench);
+    *angular = vec3_cross(pose_center(s->state.q + at), *linear);
+    if (s->system->bodies[body].kind == HN_BODY_RIGID) *angular = vec3_add(*angular, vec3_load(wrench + 3));
+}
+
+hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
+{
+    simulation_update_momenta(s);
+    *linear = *angular = vec3(0.0, 0.0, 0.0);
+    for (int i = 0; i < s->system->body_count; ++i) {
+        hn_vec3 p, l;
+        body_momentum(s, i, &p, &l);
+        *linear = vec3_add(*linear, p);
+        *angular = vec3_add(*angular, l);
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_state *state)
+{
+    int index = simulation_body_index(s, body);
+    if (index < 0) return context_fail(s->context, HN_INVALID_ARGUMENT, "no body with id %u", body.index1);
+    simulation_update_momenta(s);
+    const double *q = s->state.q + POSE_SIZE * (size_t)index;
+    double twist[TWIST_SIZE];
+    twist_of_body(s, index, twist);
+    state->position = pose_center(q);
+    hn_vec3 axes[3];
+    for (int k = 0; k < 3; ++k) axes[k] = pose_direction(q, mat3_column(&s->system->bodies[index].user_axes, k));
+    state->orientation = mat3_from_columns(axes[0], axes[1], axes[2]);
+    state->velocity = vec3_load(twist);
+    state->angular_velocity = vec3_load(twist + 3);
+    body_momentum(s, index, &state->linear_momentum, &state->angular_momentum);
+    return HN_OK;
+}
+
+hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count)
+{
+    const hn_system *system = s->system;
+    if (count != system->coordinate_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d coordinates, not %d",
+                            system->coordinate_count, count);
+    for (int i = 0; i < system->body_count; ++i)
+        coordinates_contract(&system->bodies[i], system_pose(s->state.q, i), q + system->bodies[i].coordinate_offset);
+    return HN_OK;
+}
+
+hn_status hn_simulation_legendre(hn_simulation *s, const hn_legendre *out)
+{
+    const hn_system *system = s->system;
+    simulation_update_momenta(s);
+    size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
+    double *projected = context_allocate(s->context, size);
+    if (projected == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = simulation_project_momenta(s, s->momenta, projected, out->reduced);
+    for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
+        const system_body *body = &system->bodies[i];
+        size_t at = POSE_SIZE * (size_t)i;
+        if (out->constrained != NULL)
+            coordinates_contract(body, s->momenta + at, out->constrained + body->coordinate_offset);
+        if (out->projected != NULL)
+            coordinates_contract(body, projected + at, out->projected + body->coordinate_offset);
+    }
+    context_release(s->context, projected);
+    return status;
+}
+
+// ---- constraints ------------------------------------------------------------------------------------
+
+// gradient of a row times twelve velocities per body
+static double row_rate(const constraint_row *row, const double *qa, const double *qb, const double *va,
+                       const double *vb)
+{
+    hn_vec3 gradient[8];
+    double sum = 0.0;
+    row_gradient(row, qa, qb, gradient);
+    for (int k = 0; k < 4; ++k) {
+        if (va != NULL) sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
+        if (vb != NULL) sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
+    }
+    return sum;
+}
+
+// max |G(q) v| over all constraints
+static double hidden_residual(const hn_system *system, const double *q, const double *v)
+{
+    double worst = 0.0;
+    constraint_row row;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int r = 0; r < system->bodies[i].internal_count; ++r) {
+            size_t at = POSE_SIZE * (size_t)i;
+            row_internal(r, &row);
+            worst = fmax(worst, fabs(row_rate(&row, q + at, q + at, v + at, NULL)));
+        }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        const double *va = j->parent < 0 ? NULL : v + POSE_SIZE * (size_t)j->parent;
+        const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
+        for (int r = 0; r < j->row_count; ++r) {
+            joint_type_of(j->kind)->row(j, r, &row);
+            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent), system_pose(q, j->child), va, vb)));
+        }
+    }
+    return worst;
+}
+
+hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state)
+{
+    const hn_system *system = s->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    constraint_check check = system_check_constraints(system, s->state.q);
+    *state = (hn_constraint_state){
+        .residual = check.residual,
+        .joint_opening = check.opening,
+        .joint_misalignment = check.misalignment,
+        .orthonormality = check.orthonormality,
+    };
+    double *scratch = context_allocate(s->context, 2 * count * sizeof(double));
+    if (scratch == NULL) return HN_OUT_OF_MEMORY;
+    double *middle = scratch, *velocity = scratch + count;
+    const solved_step *last = &s->steps[1 - s->ahead];
+    if (last->valid) {
+        // f_d (LMO 45)
+        for (size_t k = 0; k < count; ++k) {
+            middle[k] = 0.5 * (last->data.q_start[k] + last->data.q[k]);
+            velocity[k] = last->data.delta[k] / last->equations.step_size;
+        }
+        state->hidden_velocity = hidden_residual(system, middle, velocity);
+    }
+    // h_d (LMO 46)
+    simulation_update_momenta(s);
+    for (size_t k = 0; k < count; ++k) {
+        double inertia = system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3];
+        velocity[k] = inertia > 0.0 ? s->momenta[k] / inertia : 0.0;
+    }
+    state->hidden_momentum = hidden_residual(system, s->state.q, velocity);
+    hn_status status = simulation_project_momenta(s, s->momenta, middle, NULL);
+    for (size_t k = 0; k < count; ++k) {
+        double inertia = system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3];
+        velocity[k] = inertia > 0.0 ? middle[k] / inertia : 0.0;
+    }
+    if (status == HN_OK) state->hidden_projected = hidden_residual(system, s->state.q, velocity);
+    context_release(s->context, scratch);
+    return status;
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+// place of the unwrapped angle among the coordinates of a joint, or -1
+static int angle_place(hn_joint_kind kind)
+{
+    switch (kind) {
+    case HN_JOINT_REVOLUTE: return 0;
+    case HN_JOINT_CYLINDRICAL: return 1;
+    case HN_JOINT_PLANAR: return 2;
+    default: return -1;
+    }
+}
+
+// a point mass as body b has no orientation to report
+static bool joint_to_point(const hn_system *system, const joint *j)
+{
+    return j->child >= 0 && system->bodies[j->child].kind != HN_BODY_RIGID;
+}
+
+// coordinates of the user's b relative to a; returns their number
+static int joint_coordinates(const hn_simulation *s, int index, double *coordinates)
+{
+    const system_joint *report = &s->system->reports[index];
+    const joint *j = &report->rows;
+    const joint_type *type = joint_type_of(j->kind);
+    const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
+    type->coordinates(j, a, b, coordinates);
+    int count = type->dof;
+    if (j->kind == HN_JOINT_DISTANCE) return 0;
+    if (joint_to_point(s->system, j)) return j->kind == HN_JOINT_FREE ? 3 : 0;
+    if (report->rows_swapped)
+        for (int k = 0; k < count; ++k) coordinates[k] = -coordinates[k];
+    return count;
+}
+
+void simulation_update_angles(hn_simulation *s)
+{
+    const double turn = 6.283185307179586;
+    for (int k = 0; k < s->system->joint_count; ++k) {
+        int place = angle_place(s->system->reports[k].rows.kind);
+        if (place < 0) continue;
+        double coordinates[HN_JOINT_COORDINATES_MAX];
+        joint_coordinates(s, k, coordinates);
+        s->joint_angles[k] = coordinates[place] + turn * nearbyint((s->joint_angles[k] - coordinates[place]) / turn);
+    }
+}
+
+static void joint_rates(const hn_simulation *s, int index, double *rates)
+{
+    const system_joint *report = &s->system->reports[index];
+    const joint *j = &report->rows;
+    const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
+    double ta[TWIST_SIZE], tb[TWIST_SIZE];
+    twist_of_body(s, j->parent, ta);
+    twist_of_body(s, j->child, tb);
+    hn_vec3 omega_a = vec3_load(ta + 3), omega_b = vec3_load(tb + 3);
+    hn_vec3 arm_a = pose_direction(a, j->rho_a), arm_b = pose_direction(b, j->rho_b);
+    hn_vec3 link = vec3_subtract(vec3_add(pose_center(b), arm_b), vec3_add(pose_center(a), arm_a));
+    hn_vec3 v = vec3_add(vec3_load(tb), vec3_cross(omega_b, arm_b));
+    v = vec3_subtract(v, vec3_add(vec3_load(ta), vec3_cross(omega_a, vec3_add(arm_a, link))));
+    hn_vec3 omega = vec3_subtract(omega_b, omega_a), n = pose_direction(a, j->a[2]);
+    double sign = report->rows_swapped ? -1.0 : 1.0;
+    switch (j->kind) {
+    case HN_JOINT_SPHERICAL: vec3_store(omega, rates); break;
+    case HN_JOINT_REVOLUTE: rates[0] = vec3_dot(n, omega); break;
+    case HN_JOINT_PRISMATIC: rates[0] = vec3_dot(n, v); break;
+    case HN_JOINT_CYLINDRICAL:
+        rates[0] = sign * vec3_dot(n, v);
+        rates[1] = sign * vec3_dot(n, omega);
+        break;
+    case HN_JOINT_PLANAR:
+        rates[0] = vec3_dot(pose_direction(a, j->a[0]), v);
+        rates[1] = vec3_dot(pose_direction(a, j->a[1]), v);
+        rates[2] = vec3_dot(n, omega);
+        break;
+    case HN_JOINT_UNIVERSAL:
+        rates[0] = vec3_dot(n, omega);
+        rates[1] = vec3_dot(pose_direction(b, j->b[2]), omega);
+        break;
+    case HN_JOINT_FREE:
+        vec3_store(v, rates);
+        vec3_store(omega, rates + 3);
+        break;
+    case HN_JOINT_FIXED:
+    case HN_JOINT_DISTANCE: break;
+    }
+}
+
+static const double *update_wrenches(hn_simulation *s, const solved_step *step)
+{
+    if (!s->wrench_valid) step_wrenches(s->system, &step->equations, &step->data, s->wrench);
+    s->wrench_valid = true;
+    return s->wrench;
+}
+
+// force and moment that the joint of tree body `body` exerts on it, about its centre of mass
+static void child_wrench(const hn_simulation *s, const solved_step *step, int body, hn_vec3 *force, hn_vec3 *moment)
+{
+    double factor = 1.0 / step->equations.multiplier_factor;
+    *force = vec3_scale(factor, vec3_load(s->wrench + TWIST_SIZE * (size_t)body));
+    *moment = vec3_scale(factor, vec3_load(s->wrench + TWIST_SIZE * (size_t)body + 3));
+}
+
+hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
+{
+    const hn_system *system = s->system;
+    if (id.index1 == 0 || id.index1 > (uint32_t)system->joint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "no joint with id %u", id.index1);
+    int index = (int)id.index1 - 1;
+    *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
+    simulation_update_momenta(s);
+    simulation_update_angles(s);
+    state->coordinate_count = joint_coordinates(s, index, state->coordinates);
+    int place = angle_place(system->reports[index].rows.kind);
+    if (place >= 0) state->coordinates[place] = s->joint_angles[index];
+    joint_rates(s, index, state->rates);
+    const system_joint *report = &system->reports[index];
+    const solved_step *step = simulation_reaction_step(s);
+    if (step == NULL) return HN_OK;
+    state->reaction_valid = true;
+    if (!s->scheme->look_ahead) state->reaction_time = step->equations.time_middle;
+    if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
+    update_wrenches(s, step);
+    int child = report->tree_body;
+    const joint *tree = &system->joints[child];
+    hn_vec3 force, moment;
+    child_wrench(s, step, child, &force, &moment);
+    double pose[POSE_SIZE], parent[POSE_SIZE];
+    step_projection_pose(&step->equations, &step->data, child, pose);
+    step_projection_pose(&step->equations, &step->data, tree->parent, parent);
+    moment = vec3_subtract(moment, vec3_cross(pose_direction(pose, joint_child_arm(tree)), force));
+    int user_b = report->rows_swapped ? report->rows.parent : report->rows.child;
+    if (user_b != child) {
+        // on the parent, about its own joint point
+        hn_vec3 shift = vec3_subtract(pose_point(pose, joint_child_arm(tree)),
+                                      pose_point(parent, joint_parent_arm(tree)));
+        moment = vec3_negate(vec3_add(moment, vec3_cross(shift, force)));
+        force = vec3_negate(force);
+    }
+    state->reaction_force = force;
+    state->reaction_torque = moment;
+    return HN_OK;
+}
+
+// ---- multipliers ------------------------------------------------------------------------------------
+
+// lambda of a joint from the wrench on the child: -G~^T lambda = wrench, G~ the rows on the child's twist
+static bool joint_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force, hn_vec3 moment,
+                              bool point, double *lambda)
+{
+    double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE], normal[36];
+    int pivot[JOINT_ROWS_MAX], n = rows->row_count;
+    step_projection_pose(&step->equations, &step->data, rows->parent, a);
+    step_projection_pose(&step->equations, &step->data, rows->child, b);
+    const double wrench[TWIST_SIZE] = {force.x, force.y, force.z, moment.x, moment.y, moment.z};
+    for (int r = 0; r < n; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        double flat[POSE_SIZE];
+        joint_type_of(rows->kind)->row(rows, r, &row);
+        row_gradient(&row, a, b, gradient);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[rows->child == child ? 4 + k : k], flat + 3 * k);
+        force_to_wrench(rows->child == child ? b : a, flat, covector[r]);
+        if (point) covector[r][3] = covector[r][4] = covector[r][5] = 0.0;
+    }
+    for (int r = 0; r < n; ++r) {
+        lambda[r] = 0.0;
+        for (int k = 0; k < TWIST_SIZE; ++k) lambda[r] -= covector[r][k] * wrench[k];
+        for (int c = 0; c < n; ++c) {
+            normal[n * r + c] = 0.0;
+            for (int k = 0; k < TWIST_SIZE; ++k) normal[n * r + c] += covector[r][k] * covector[c][k];
+        }
+    }
+    if (!small_lu_factor(n, n, normal, pivot)) return false;
+    small_lu_solve(n, n, normal, pivot, 1, 1, lambda);
+    return true;
+}
+
+// internal multipliers of a body from what is left of its residual: G_int^T lambda = -rest
+static bool internal_multipliers(const double *pose, const double *rest, double *lambda)
+{
+    double gradients[INTERNAL_ROWS][POSE_SIZE], normal[INTERNAL_ROWS * INTERNAL_ROWS];
+    int pivot[INTERNAL_ROWS];
+    for (int r = 0; r < INTERNAL_ROWS; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        row_internal(r, &row);
+        row_gradient(&row, pose, pose, gradient);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[k], gradients[r] + 3 * k);
+    }
+    for (int r = 0; r < INTERNAL_ROWS; ++r) {
+        lambda[r] = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k) lambda[r] -= gradients[r][k] * rest[k];
+        for (int c = 0; c < INTERNAL_ROWS; ++c) {
+            normal[INTERNAL_ROWS * r + c] = 0.0;
+            for (int k = 0; k < POSE_SIZE; ++k) normal[INTERNAL_ROWS * r + c] += gradients[r][k] * gradients[c][k];
+        }
+    }
+    if (!small_lu_factor(INTERNAL_ROWS, INTERNAL_ROWS, normal, pivot)) return false;
+    small_lu_solve(INTERNAL_ROWS, INTERNAL_ROWS, normal, pivot, 1, 1, lambda);
+    return true;
+}
+
+hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
+{
+    const hn_system *system = s->system;
+    if (count != system->constraint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d multipliers, not %d",
+                            system->constraint_count, count);
+    memset(lambda, 0, (size_t)count * sizeof(double));
+    const solved_step *step = simulation_reaction_step(s);
+    if (step == NULL) return HN_OK;
+    update_wrenches(s, step);
+    size_t size = POSE_SIZE * (size_t)system->body_count;
+    double *rest = context_allocate(s->context, size * sizeof(double));
+    if (rest == NULL) return HN_OUT_OF_MEMORY;
+    // rho/sigma + G^T lambda = 0: joints first, what is left is internal
+    for (int i = 0; i < system->body_count; ++i) {
+        double *r = rest + POSE_SIZE * (size_t)i;
+        step_residual(system, &step->equations, &step->data, i, r);
+        for (int k = 0; k < POSE_SIZE; ++k) r[k] /= step->equations.multiplier_factor;
+    }
+    hn_status status = HN_OK;
+    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
+        const system_joint *report = &system->reports[k];
+        const joint *rows = &report->rows;
+        if (report->tree_body < 0 || rows->row_count == 0) continue;
+        hn_vec3 force, moment;
+        child_wrench(s, step, report->tree_body, &force, &moment);
+        double *own = lambda + rows->row_offset;
+        if (!joint_multipliers(step, rows, report->tree_body, force, moment,
+                               system->bodies[report->tree_body].kind != HN_BODY_RIGID, own))
+            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "joint '%s': its constraint rows are dependent",
+                                  report->name);
+        double a[POSE_SIZE], b[POSE_SIZE];
+        step_projection_pose(&step->equations, &step->data, rows->parent, a);
+        step_projection_pose(&step->equations, &step->data, rows->child, b);
+        for (int r = 0; r < rows->row_count; ++r) {
+            constraint_row row;
+            hn_vec3 gradient[8];
+            joint_type_of(rows->kind)->row(rows, r, &row);
+            row_gradient(&row, a, b, gradient);
+            for (int x = 0; x < 8; ++x) {
+                int body = x < 4 ? rows->parent : rows->child;
+                if (body < 0) continue;
+                double *to = rest + POSE_SIZE * (size_t)body + 3 * (x % 4);
+                vec3_store(vec3_add_scaled(vec3_load(to), own[r], gradient[x]), to);
+            }
+        }
+    }
+    for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
+        if (system->bodies[i].internal_count == 0) continue;
+        double pose[POSE_SIZE];
+        step_projection_pose(&step->equations, &step->data, i, pose);
+        if (!internal_multipliers(pose, rest + POSE_SIZE * (size_t)i, lambda + system->bodies[i].internal_offset))
+            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "body '%s': its directors are dependent",
+                                  system->bodies[i].name);
+    }
+    context_release(s->context, rest);
+    return status;
+}

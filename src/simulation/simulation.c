@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+// Creation, the step loop with its way out of failures, snapshots, names of schemes and promises.
+#include "simulation/simulation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double DEFAULT_RESIDUAL_TOLERANCE = 1e-16;
+static const double DEFAULT_INCREMENT_TOLERANCE = 1e-10; // quadratic convergence makes the next one round-off
+enum { DEFAULT_ITERATIONS_MAX = 20, DEFAULT_HALVINGS_MAX = 10 };
+static const double DEFAULT_START_TOLERANCE = 1e-3;
+
+hn_simulation_def hn_simulation_def_default(void)
+{
+    return (hn_simulation_def){
+        .scheme = HN_SCHEME_ENERGY_MOMENTUM,
+        .reduction = HN_REDUCTION_REDUCED,
+        .residual_tolerance = DEFAULT_RESIDUAL_TOLERANCE,
+        .increment_tolerance = DEFAULT_INCREMENT_TOLERANCE,
+        .iterations_max = DEFAULT_ITERATIONS_MAX,
+        .halvings_max = DEFAULT_HALVINGS_MAX,
+        .ledger = true,
+        .start_tolerance = DEFAULT_START_TOLERANCE,
+    };
+}
+
+// ---- creation ---------------------------------------------------------------------------------------
+
+static void layout_step(arena *a, const hn_system *system, solved_step *step)
+{
+    size_t n = (size_t)system->body_count;
+    step->q_start = arena_doubles(a, POSE_SIZE * n);
+    step->momentum = arena_doubles(a, POSE_SIZE * n);
+    step->angle_start = arena_doubles(a, (size_t)system->angle_count);
+    step->data.q = arena_doubles(a, POSE_SIZE * n);
+    step->data.delta = arena_doubles(a, POSE_SIZE * n);
+    step->data.force = arena_doubles(a, POSE_SIZE * n);
+    step->data.bodies = arena_bytes(a, n * sizeof(body_step));
+    step->data.joints = arena_bytes(a, n * sizeof(joint_step));
+    step->data.q_start = step->q_start;
+    step->data.angle_start = step->angle_start;
+}
+
+static void layout(arena *a, hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    size_t n = (size_t)system->body_count;
+    s->state.q = arena_doubles(a, POSE_SIZE * n);
+    s->state.impetus = arena_doubles(a, POSE_SIZE * n);
+    s->angles = arena_doubles(a, (size_t)system->angle_count);
+    s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
+    s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
+    s->next_impetus = arena_doubles(a, POSE_SIZE * n);
+    s->momenta = arena_doubles(a, POSE_SIZE * n);
+    s->wrench = arena_doubles(a, TWIST_SIZE * n);
+    for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
+    s->snapshot_size = hn_simulation_snapshot_size(s);
+    s->backup = arena_bytes(a, s->scheme->may_halve ? s->snapshot_size : 0);
+}
+
+static hn_status check_def(hn_context *context, const hn_simulation_def *def)
+{
+    if (!(def->step_size > 0.0) || !isfinite(def->step_size))
+        return context_fail(context, HN_INVALID_ARGUMENT, "step size is %g s; expected a positive number",
+                            def->step_size);
+    if ((int)def->scheme < 0 || (int)def->scheme >= HN_SCHEME_COUNT)
+        return context_fail(context, HN_INVALID_ARGUMENT, "unknown scheme number %d", (int)def->scheme);
+    if ((int)def->reduction < 0 || (int)def->reduction >= HN_REDUCTION_COUNT)
+        return context_fail(context, HN_INVALID_ARGUMENT, "unknown reduction number %d", (int)def->reduction);
+    if (!(def->increment_tolerance > 0.0) || !(def->residual_tolerance >= 0.0) || def->iterations_max < 1 ||
+        def->halvings_max < 0 || !(def->start_tolerance >= 0.0))
+        return context_fail(context, HN_INVALID_ARGUMENT, "Newton tolerances and counts must be positive");
+    return HN_OK;
+}
+
+static hn_status initialise(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        twist_to_velocity(system->q_start + at, system->twist_start + TWIST_SIZE * (size_t)i, s->momenta + at);
+        if (system->bodies[i].kind != HN_BODY_RIGID)
+            memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
+    }
+    s->scheme->start(system, s->momenta, &s->state);
+    simulation_update_angles(s);
+    TRY(s->reduction_kind->create(s->system, &s->reduction));
+    TRY(system_symmetries(system, &s->symmetries));
+    return ledger_start(s);
+}
+
+hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def, hn_simulation **out)
+{
+    *out = NULL;
+    hn_context *context = model->context;
+    TRY(check_def(context, def));
+    hn_simulation *s = context_allocate(context, sizeof *s);
+    if (s == NULL) return HN_OUT_OF_MEMORY;
+    s->context = context;
+    s->def = *def;
+    s->scheme = scheme_type_of(def->scheme);
+    s->reduction_kind = reduction_type_of(def->reduction);
+    hn_status status = system_create(model, def->start_tolerance, &s->system);
+    if (status == HN_OK) {
+        arena a = {0};
+        layout(&a, s);
+        s->memory = context_allocate(context, a.used);
+        if (s->memory == NULL) status = HN_OUT_OF_MEMORY;
+    }
+    if (status == HN_OK) {
+        arena a = {.block = s->memory};
+        layout(&a, s);
+        status = initialise(s);
+    }
+    if (status != HN_OK) {
+        hn_simulation_destroy(s);
+        return status;
+    }
+    *out = s;
+    return HN_OK;
+}
+
+void hn_simulation_destroy(hn_simulation *s)
+{
+    if (s == NULL) return;
+    s->reduction_kind->destroy(s->reduction);
+    system_destroy(s->system);
+    context_release(s->context, s->memory);
+    context_release(s->context, s);
+}
+
+// ---- steps ------------------------------------------------------------------------------------------
+
+hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time, bool from_velocities)
+{
+    const hn_system *system = s->system;
+    solved_step *step = &s->steps[s->ahead];
+    step->valid = false;
+    s->scheme->equations(system, &s->state, step_size, time, step->momentum, &step->equations);
+    memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    predict_step(s, step, from_velocities);
+    step_element_forces(system, &step->equations, &step->data);
+    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance, s->def.iterations_max};
+    s->newton = (newton_report){.worst_body = 0};
+    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options, &s->newton));
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
+        if (!isfinite(step->data.q[k])) {
+            s->newton.worst_body = k / POSE_SIZE;
+            return HN_NOT_CONVERGED;
+        }
+    step_element_forces(system, &step->equations, &step->data);
+    step->valid = true;
+    s->statistics.newton_iteration_count += s->newton.iterations;
+    s->statistics.last_iteration_count = s->newton.iterations;
+    if (s->newton.iterations > s->statistics.newton_iteration_max)
+        s->statistics.newton_iteration_max = s->newton.iterations;
+    s->statistics.last_residual = s->newton.residual;
+    s->statistics.last_increment = s->newton.increment;
+    return HN_OK;
+}
+
+// Make the solved step the state.
+static void commit(hn_simulation *s, bool keep_history)
+{
+    const hn_system *system = s->system;
+    solved_step *step = &s->steps[s->ahead];
+    s->work += s->scheme->finish(system, &step->equations, &step->data, s->state.impetus, s->next_impetus);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->angle >= 0)
+            s->angles[e->angle] = element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
+                                                s->angles[e->angle]);
+    }
+    double *impetus = s->state.impetus;
+    s->state.impetus = s->next_impetus;
+    s->next_impetus = impetus;
+    memcpy(s->state.q, step->data.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    s->state.first = false;
+    if (keep_history) predict_record(s, step);
+    else s->history_count = 0;
+    s->ahead = 1 - s->ahead;
+    s->steps[s->ahead].valid = false;
+    s->momenta_valid = false;
+    s->wrench_valid = false;
+}
+
+// A step of size h from time t, in halves when it fails.
+static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
+{
+    hn_status status = simulation_solve_ahead(s, h, t, true);
+    if (status == HN_OK) {
+        commit(s, false);
+        return HN_OK;
+    }
+    if (depth >= s->def.halvings_max) return status;
+    TRY(halved_step(s, 0.5 * h, t, depth + 1));
+    return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
+}
+
+// Largest h |omega| of any body by the last increments, and which body.
+static double largest_spin(const hn_simulation *s, int *body)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    *body = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *q = s->state.q + POSE_SIZE * (size_t)i, *x = s->state.impetus + POSE_SIZE * (size_t)i;
+        const double *inertia = system->inertia + 4 * (size_t)i;
+        double spin;
+        if (system->bodies[i].kind != HN_BODY_RIGID) {
+            // a point on a link of length L: h |v|/L
+            const joint *j = &system->joints[i];
+            double speed = vec3_norm(vec3_load(x)) / (s->scheme->look_ahead ? inertia[0] : 1.0);
+            spin = j->kind == HN_JOINT_DISTANCE ? speed / j->length : 0.0;
+        } else {
+            // angular momentum (or velocity) to angular velocity along the directors
+            double twist[TWIST_SIZE];
+            if (s->scheme->look_ahead) {
+                double wrench[TWIST_SIZE];
+                force_to_wrench(q, x, wrench);
+                hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
+                double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3], j3 = inertia[1] + inertia[2];
+                vec3_store(vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0),
+                           twist + 3);
+            } else {
+                velocity_to_twist(q, x, twist);
+            }
+            spin = vec3_norm(vec3_load(twist + 3));
+        }
+        if (spin * s->def.step_size > largest) largest = spin * s->def.step_size, *body = i;
+    }
+    return largest;
+}
+
+static hn_status explain_failure(hn_simulation *s, hn_status status)
+{
+    const hn_system *system = s->system;
+    int worst = s->newton.worst_body, spinning = 0;
+    const joint *j = &system->joints[worst];
+    const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
+    double spin = largest_spin(s, &spinning);
+    char cause[200] = "a smaller step may help";
+    if (s->scheme == &scheme_variational && spin > 0.5)
+        snprintf(cause, sizeof cause,
+                 "`variational` has no solution for h|omega| > 1 and body '%s' has h|omega| = %.3g: take a smaller step",
+                 system->bodies[spinning].name, spin);
+    else if (spin > 1.0)
+        snprintf(cause, sizeof cause, "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
+                 system->bodies[spinning].name, spin);
+    if (status == HN_SINGULAR_SYSTEM)
+        return context_fail(s->context, status,
+                            "step %lld at t = %.9g s: the linear system is singular at body '%s', joint '%s'; %s",
+                            (long long)s->step_count + 1, hn_simulation_time(s), system->bodies[worst].name,
+                            joint_name, cause);
+    return context_fail(s->context, status,
+                        "step %lld at t = %.9g s: Newton did not converge in %d iterations (relative residual %.2g, "
+                        "increment %.2g, worst at body '%s', joint '%s'%s); %s",
+                        (long long)s->step_count + 1, hn_simulation_time(s), s->newton.iterations, s->newton.residual,
+                        s->newton.increment, system->bodies[worst].name, joint_name,
+                        s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "", cause);
+}
+
+static hn_status one_step(hn_simulation *s)
+{
+    double h = s->def.step_size, time = hn_simulation_time(s);
+    if (s->steps[s->ahead].valid) {
+        commit(s, true);
+    } else {
+        hn_status status = simulation_solve_ahead(s, h, time, false);
+        if (status == HN_OK) {
+            commit(s, true);
+        } else if (!s->scheme->may_halve || s->def.halvings_max == 0) {
+            return explain_failure(s, status);
+        } else {
+            // keep the last good state, fill the nominal step with halves
+            TRY(hn_simulation_save(s, s->backup, s->snapshot_size));
+            status = halved_step(s, 0.5 * h, time, 1);
+            if (status == HN_OK) status = halved_step(s, 0.5 * h, time + 0.5 * h, 1);
+            if (status != HN_OK) {
+                newton_report failed = s->newton;
+                TRY(hn_simulation_restore(s, s->backup, s->snapshot_size));
+                s->newton = failed;
+                return explain_failure(s, status);
+            }
+            s->statistics.halved_step_count++;
+        }
+    }
+    s->step_count++;
+    s->statistics.step_count++;
+    if (s->def.ledger) {
+        simulation_update_angles(s);
+        ledger_note(s);
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_step(hn_simulation *s, int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i) TRY(one_step(s));
+    return HN_OK;
+}
+
+double hn_simulation_time(const hn_simulation *s)
+{
+    return (double)s->step_count * s->def.step_size;
+}
+
+int64_t hn_simulation_step_count(const hn_simulation *s)
+{
+    return s->step_count;
+}
+
+double hn_simulation_step_size(const hn_simulation *s)
+{
+    return s->def.step_size;
+}
+
+hn_scheme hn_simulation_scheme(const hn_simulation *s)
+{
+    return s->def.scheme;
+}
+
+hn_reduction hn_simulation_reduction(const hn_simulation *s)
+{
+    return s->def.reduction;
+}
+
+hn_statistics hn_simulation_statistics(const hn_simulation *s)
+{
+    return s->statistics;
+}
+
+int hn_simulation_newton_history(const hn_simulation *s, double *norms, int capacity)
+{
+    int count = s->newton.history_count < capacity ? s->newton.history_count : capacity;
+    memcpy(norms, s->newton.history, (size_t)count * sizeof(double));
+    return count;
+}
+
+hn_structure hn_simulation_structure(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    int body;
+    double spin = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        spin = fmax(spin, vec3_norm(vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3)) * s->def.step_size);
+    if (s->step_count == 0) spin = fmax(spin, largest_spin(s, &body));
+    return (hn_structure){
+        .body_count = system->body_count,
+        .joint_count = system->joint_count,
+        .loop_count = system->loop_count,
+        .coordinate_count = system->coordinate_count,
+        .constraint_count = system->constraint_count,
+        .internal_constraint_count = system->internal_count,
+        .constraint_rank = system->coordinate_count - system->dof,
+        .degrees_of_freedom = system->dof,
+        .unknown_count = s->reduction_kind->unknown_count(system),
+        .position_projection = system->position_projection,
+        .velocity_projection = system->velocity_projection,
+        .spin_step = spin,
+    };
+}
+
+hn_status hn_simulation_condition(hn_simulation *s, double *condition)
+{
+    const solved_step *step = simulation_reaction_step(s);
+    *condition = 0.0;
+    if (step == NULL)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "the condition number belongs to a solved step: take a step first");
+    // an ordinary copy: the condition functions leave the solution where it is up to round-off
+    step_data data = step->data;
+    hn_status status = s->reduction_kind->condition(s->reduction, &step->equations, &data, condition);
+    return status;
+}
+
+// ---- snapshots --------------------------------------------------------------------------------------
+
+// One list of what a snapshot holds, walked to count, to save and to restore.
+typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE } snapshot_action;
+
+static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer, size_t *used)
+{
+    if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
+    if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
+    *used += size;
+}
+
+static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buffer)
+{
+    const hn_system *system = s->system;
+    size_t n = (size_t)system->body_count, used = 0;
+    snapshot_part(action, &s->step_count, sizeof s->step_count, buffer, &used);
+    snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
+    snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
+    snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
+    snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
+    snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
+    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer, &used);
+    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer, &used);
+    return used;
+}
+
+size_t hn_simulation_snapshot_size(const hn_simulation *s)
+{
+    return snapshot_walk((hn_simulation *)s, SNAPSHOT_COUNT, NULL);
+}
+
+hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size)
+{
+    if (size != s->snapshot_size)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "a snapshot has %zu bytes, not %zu", s->snapshot_size,
+                            size);
+    snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, snapshot);
+    return HN_OK;
+}
+
+hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t size)
+{
+    if (size != s->snapshot_size)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "a snapshot of this simulation has %zu bytes, not %zu: it belongs to another model",
+                            s->snapshot_size, size);
+    snapshot_walk(s, SNAPSHOT_RESTORE, (char *)snapshot);
+    s->steps[0].valid = s->steps[1].valid = false;
+    s->momenta_valid = s->wrench_valid = false;
+    return HN_OK;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// A simulation seen from inside: system, scheme, reduction, state, solved steps, ledger.
+#ifndef SIMULATION_SIMULATION_H
+#define SIMULATION_SIMULATION_H
+
+#include <holonom/simulation.h>
+
+#include "base/arena.h"
+#include "reductions/reduction.h"
+#include "schemes/scheme.h"
+
+enum { HISTORY_DEPTH = 3 };
+
+/// A step with all its data, so that reactions can be found afterwards.
+typedef struct solved_step {
+    bool valid;
+    step_equations equations;
+    step_data data;
+    double *q_start;     ///< 12 per body, owned copy
+    double *angle_start; ///< owned copy
+    double *momentum;    ///< b
+} solved_step;
+
+/// Running measures of the ledger.
+typedef struct ledger_record {
+    double energy_start, potential_start;
+    double kinetic_max, potential_change_max;
+    double energy_error, energy_drift;
+    double energy_min, energy_max; ///< of E - W
+    double momentum_start[6];      ///< per conserved momentum map
+    double linear_error, linear_drift, angular_error, angular_drift;
+    double linear_scale, angular_scale;
+    double opening, residual;
+    double opening_now, residual_now;
+    int64_t count;
+} ledger_record;
+
+struct hn_simulation {
+    hn_context *context;
+    hn_system *system;
+    hn_simulation_def def;
+    const scheme_type *scheme;
+    const reduction_type *reduction_kind;
+    reduction *reduction;
+    void *memory;
+
+    // state: everything a snapshot holds
+    scheme_state state;
+    double *angles;       ///< torsional springs, unwrapped
+    double *joint_angles; ///< per joint of the model: last unwrapped angle (0 where there is none)
+    double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first
+    int history_count;
+    int64_t step_count;
+    double work;
+    ledger_record record;
+
+    // derived
+    solved_step steps[2];
+    int ahead;            ///< which of `steps` is solved next; the other one is the last completed
+    double *next_impetus; ///< 12 per body
+    double *momenta;      ///< p_n, 12 per body
+    bool momenta_valid;
+    double *wrench;       ///< 6 per body
+    bool wrench_valid;
+    void *backup;         ///< snapshot before a step that may be halved
+    size_t snapshot_size;
+    newton_report newton;
+    hn_statistics statistics;
+    symmetry_group symmetries;
+    int translation_count; ///< orthonormal translations among the symmetries
+    double translations[3][3];
+    int rotation_count;    ///< the rest: (v at the origin, omega), |omega| = 1
+    double rotations[6][6];
+};
+
+/// Start the iterate of a step from history or velocities.
+void predict_step(hn_simulation *simulation, solved_step *step, bool from_velocities);
+/// Store what the next prediction needs.
+void predict_record(hn_simulation *simulation, const solved_step *step);
+
+/// Solve the step from the current state into steps[ahead]. No message is set on failure.
+hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, double time, bool from_velocities);
+/// p_n in simulation->momenta; solves ahead where the scheme needs it.
+void simulation_update_momenta(hn_simulation *simulation);
+/// The solved step that reactions belong to, or NULL before there is one.
+const solved_step *simulation_reaction_step(hn_simulation *simulation);
+/// Unwrapped angles of joints, near the last ones.
+void simulation_update_angles(hn_simulation *simulation);
+
+double simulation_kinetic_energy(const hn_simulation *simulation, const double *p);
+double simulation_potential_energy(const hn_simulation *simulation);
+
+/// Start and continue the ledger.
+hn_status ledger_start(hn_simulation *simulation);
+void ledger_note(hn_simulation *simulation);
+
+/// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.
+/// `projected` (12 per body) and `reduced` (dof) may be NULL. Allocates.
+hn_status simulation_project_momenta(hn_simulation *simulation, const double *p, double *projected, double *reduced);
+
+/// Place of body and joint ids in the system; -1 when they are not of this model.
+int simulation_body_index(const hn_simulation *simulation, hn_body_id body);
+
+#endif

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: MIT
+// From a model to a system: principal axes, spanning tree, joints seen from the tree, elements, start poses.
+#include "system/system.h"
+
+#include "model/inertia.h"
+
+#include <string.h>
+
+const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+
+// Start positions off by less than this (m over the model's length, rad) are taken as exact.
+static const double START_ROUND_OFF = 1e-13;
+enum { SETTLE_SWEEPS = 4 };
+enum { COMPILE_BLOCKS = 17 }; // allocations made by `compile`
+
+void *system_allocate(hn_system *system, size_t size)
+{
+    void *memory = context_allocate(system->context, size > 0 ? size : 1);
+    if (memory != NULL) system->memory[system->memory_count++] = memory;
+    return memory;
+}
+
+void system_destroy(hn_system *system)
+{
+    if (system == NULL) return;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->profiles[i].kind == HN_PROFILE_TABLE)
+            context_release(system->context, (void *)system->profiles[i].times);
+    for (int i = 0; i < system->memory_count; ++i) context_release(system->context, system->memory[i]);
+    context_release(system->context, system);
+}
+
+// ---- spanning tree ----------------------------------------------------------------------------------
+
+// What the search for the tree leaves behind.
+typedef struct tree {
+    int *order;  // model index of the k-th body in tree order
+    int *place;  // tree index of a body of the model
+    int *parent; // tree index of the parent, or GROUND
+    int *joint;  // model joint to the parent, or -1: free root
+    bool *used;  // per joint: in the tree
+} tree;
+
+// Depth first from the ground, then from every body not yet reached; parents come before children and a chain lies
+// in one piece of memory.
+static hn_status find_tree(hn_context *context, const hn_model *model, tree *t)
+{
+    int n = model->body_count, m = model->joint_count;
+    hn_status status = HN_OUT_OF_MEMORY;
+    // joints at each body in compressed form; node n is the ground
+    int *first = context_allocate(context, ((size_t)n + 2) * sizeof(int));
+    int *list = context_allocate(context, ((size_t)m * 2 + 1) * sizeof(int));
+    int *fill = context_allocate(context, ((size_t)n + 2) * sizeof(int));
+    int(*stack)[2] = context_allocate(context, ((size_t)m * 2 + (size_t)n + 2) * sizeof(int[2]));
+    if (first == NULL || list == NULL || fill == NULL || stack == NULL) goto done;
+    for (int j = 0; j < m; ++j) {
+        const model_joint *from = &model->joints[j];
+        if (from->kind == HN_JOINT_FREE) continue;
+        first[(from->body_a < 0 ? n : from->body_a) + 1]++;
+        first[(from->body_b < 0 ? n : from->body_b) + 1]++;
+    }
+    for (int i = 0; i <= n; ++i) first[i + 1] += first[i];
+    for (int i = 0; i <= n; ++i) fill[i] = first[i];
+    for (int j = 0; j < m; ++j) {
+        const model_joint *from = &model->joints[j];
+        if (from->kind == HN_JOINT_FREE) continue;
+        list[fill[from->body_a < 0 ? n : from->body_a]++] = j;
+        list[fill[from->body_b < 0 ? n : from->body_b]++] = j;
+    }
+    for (int i = 0; i < n; ++i) t->place[i] = -1;
+    int count = 0;
+    for (int root = -1; root < n; ++root) {
+        if (root >= 0 && t->place[root] >= 0) continue;
+        int depth = 0;
+        if (root >= 0) {
+            t->place[root] = count;
+            t->order[count] = root;
+            t->parent[count] = GROUND;
+            t->joint[count] = -1;
+            count++;
+        }
+        int node = root >= 0 ? root : n;
+        for (int p = first[node + 1] - 1; p >= first[node]; --p)
+            stack[depth][0] = list[p], stack[depth][1] = root, depth++;
+        while (depth > 0) {
+            depth--;
+            int j = stack[depth][0], from = stack[depth][1];
+            int a = model->joints[j].body_a, b = model->joints[j].body_b;
+            int to = a == from ? b : a;
+            if (to < 0 || t->place[to] >= 0) continue;
+            t->place[to] = count;
+            t->order[count] = to;
+            t->parent[count] = from < 0 ? GROUND : t->place[from];
+            t->joint[count] = j;
+            t->used[j] = true;
+            count++;
+            for (int p = first[to + 1] - 1; p >= first[to]; --p)
+                if (list[p] != j) stack[depth][0] = list[p], stack[depth][1] = to, depth++;
+        }
+    }
+    status = HN_OK;
+done:
+    context_release(context, first);
+    context_release(context, list);
+    context_release(context, fill);
+    context_release(context, stack);
+    return status;
+}
+
+// ---- bodies -----------------------------------------------------------------------------------------
+
+// Directors lie along the principal axes of inertia; a tensor that is diagonal already keeps the user's axes.
+static void compile_body(hn_system *system, const model_body *from, int index, int model_index)
+{
+    system_body *body = &system->bodies[index];
+    double *inertia = system->inertia + 4 * (size_t)index;
+    double *q = system->q_start + POSE_SIZE * (size_t)index;
+    memcpy(q, GROUND_POSE, sizeof GROUND_POSE);
+    body->kind = from->kind;
+    body->model_index = model_index;
+    body->coordinate_count = from->kind == HN_BODY_RIGID ? 12 : from->kind == HN_BODY_POINT_MASS ? 3 : 2;
+    body->internal_count = from->kind == HN_BODY_RIGID ? INTERNAL_ROWS : 0;
+    body->user_axes = mat3_identity();
+    for (int k = 0; k < 3; ++k) body->plane[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+    inertia[0] = from->mass;
+    hn_vec3 center = vec3_add(from->position, mat3_apply(&from->orientation, from->center_of_mass));
+    vec3_store(center, q);
+    if (from->kind == HN_BODY_PLANAR_POINT_MASS) {
+        body->plane[2] = from->plane_normal;
+        body->plane[0] = vec3_perpendicular(from->plane_normal);
+        body->plane[1] = vec3_cross(from->plane_normal, body->plane[0]);
+    }
+    if (from->kind != HN_BODY_RIGID) return;
+    hn_vec3 principal;
+    hn_mat3 axes;
+    inertia_principal(&from->inertia, &principal, &axes);
+    const double moments[3] = {principal.x, principal.y, principal.z};
+    // E_I = (tr J)/2 - J_I (BL 158); flat bodies have one at zero, where round-off must not make it negative
+    double half_trace = 0.5 * (moments[0] + moments[1] + moments[2]);
+    for (int k = 0; k < 3; ++k) {
+        double euler = half_trace - moments[k];
+        inertia[1 + k] = euler > 1e-14 * half_trace ? euler : 0.0;
+    }
+    hn_mat3 directors = mat3_multiply(&from->orientation, &axes);
+    for (int k = 0; k < 3; ++k) vec3_store(mat3_column(&directors, k), q + 3 + 3 * k);
+    settle_directors(vec3(0.0, 0.0, 0.0), q);
+    body->user_axes = mat3_transpose(&axes);
+}
+
+// a vector of the user's body frame in directors
+static hn_vec3 in_directors(const hn_system *system, int body, hn_vec3 x)
+{
+    return body < 0 ? x : mat3_apply(&system->bodies[body].user_axes, x);
+}
+
+// a point of the user's body frame relative to the centre of mass, in directors
+static hn_vec3 point_in_directors(const hn_system *system, const hn_model *model, int body, hn_vec3 x)
+{
+    if (body < 0) return x;
+    hn_vec3 center = model->bodies[system->bodies[body].model_index].center_of_mass;
+    return mat3_apply(&system->bodies[body].user_axes, vec3_subtract(x, center));
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+static bool is_point(const hn_system *system, int body)
+{
+    return body >= 0 && system->bodies[body].kind != HN_BODY_RIGID;
+}
+
+static int joint_dof(const hn_system *system, const joint *j)
+{
+    int dof = joint_type_of(j->kind)->dof;
+    if (!is_point(system, j->child)) return dof;
+    if (system->bodies[j->child].kind == HN_BODY_PLANAR_POINT_MASS) return dof - 4; // free 2, distance 1
+    return dof - 3;
+}
+
+static void set_child_kind(const hn_system *system, joint *j)
+{
+    j->point_child = is_point(system, j->child);
+    j->plane_child = j->point_child && system->bodies[j->child].kind == HN_BODY_PLANAR_POINT_MASS;
+    if (j->plane_child)
+        for (int k = 0; k < 3; ++k) j->a[k] = system->bodies[j->child].plane[k];
+}
+
+static void swap_sides(joint *j)
+{
+    int body = j->parent;
+    j->parent = j->child;
+    j->child = body;
+    hn_vec3 rho = j->rho_a;
+    j->rho_a = j->rho_b;
+    j->rho_b = rho;
+    for (int k = 0; k < 3; ++k) {
+        hn_vec3 x = j->a[k];
+        j->a[k] = j->b[k];
+        j->b[k] = x;
+    }
+}
+
+// The joint with a and b as the rows want them. Only the cylindrical joint is not symmetric in its bodies at a midpoint:
+// its rows are carried by the ground or by the body whose name sorts first, so that neither the order of bodies in a
+// file nor that in a joint changes the motion.
+static void compile_report(hn_system *system, const hn_model *model, const tree *t, int index)
+{
+    const model_joint *from = &model->joints[index];
+    system_joint *report = &system->reports[index];
+    joint *j = &report->rows;
+    *j = (joint){.kind = from->kind, .length = from->length, .model_joint = index};
+    j->parent = from->body_a < 0 ? GROUND : t->place[from->body_a];
+    j->child = from->body_b < 0 ? GROUND : t->place[from->body_b];
+    j->rho_a = point_in_directors(system, model, j->parent, from->point_a);
+    j->rho_b = point_in_directors(system, model, j->child, from->point_b);
+    for (int k = 0; k < 3; ++k) {
+        j->a[k] = in_directors(system, j->parent, mat3_column(&from->frame_a, k));
+        j->b[k] = in_directors(system, j->child, mat3_column(&from->frame_b, k));
+    }
+    j->row_count = joint_type_of(from->kind)->row_count;
+    report->tree_body = -1;
+    report->rows_swapped = false;
+    if (from->kind == HN_JOINT_CYLINDRICAL && from->body_a >= 0 &&
+        (from->body_b < 0 || strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
+        swap_sides(j);
+        report->rows_swapped = true;
+    }
+}
+
+// The tree joint of a body: the reported joint turned so that its b is the child, or a free one.
+static void compile_tree_joint(hn_system *system, const tree *t, int body)
+{
+    joint *j = &system->joints[body];
+    if (t->joint[body] < 0) {
+        *j = (joint){.kind = HN_JOINT_FREE, .parent = GROUND, .child = body, .model_joint = -1};
+        for (int k = 0; k < 3; ++k)
+            j->a[k] = j->b[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+    } else {
+        system_joint *report = &system->reports[t->joint[body]];
+        report->tree_body = body;
+        *j = report->rows;
+        if (j->child != body) {
+            if (j->kind == HN_JOINT_CYLINDRICAL) {
+                // the rows stay with their body, which is the child here
+                int other = j->parent;
+                j->parent = j->child;
+                j->child = other;
+                j->child_is_a = true;
+            } else {
+                swap_sides(j);
+                j->swapped = true;
+            }
+        }
+    }
+    set_child_kind(system, j);
+    j->dof = joint_dof(system, j);
+}
+
+// A free joint between the ground and a root stands for that root's own: it may carry its start rates.
+static hn_status attach_free_joint(hn_system *system, const hn_model *model, int index)
+{
+    system_joint *report = &system->reports[index];
+    const joint *rows = &report->rows;
+    int body = rows->parent < 0 ? rows->child : rows->parent;
+    bool to_ground = rows->parent < 0 || rows->child < 0;
+    if (to_ground && system->joints[body].kind == HN_JOINT_FREE && system->joints[body].model_joint < 0) {
+        system->joints[body].model_joint = index;
+        system->joints[body].swapped = rows->parent >= 0;
+        report->tree_body = body;
+        return HN_OK;
+    }
+    if (model->joints[index].has_rates)
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "joint '%s': rates of a free joint count only between the ground and a body that no other "
+                            "joint holds; give the body's velocity instead",
+                            report->name);
+    return HN_OK;
+}
+
+// ---- elements ---------------------------------------------------------------------------------------
+
+static void set_point(double *coefficients, double sign, hn_vec3 local)
+{
+    coefficients[0] = sign;
+    coefficients[1] = sign * local.x;
+    coefficients[2] = sign * local.y;
+    coefficients[3] = sign * local.z;
+}
+
+static hn_status compile_profile(hn_system *system, const hn_profile *from, hn_profile *to)
+{
+    if (from->kind != HN_PROFILE_TABLE) {
+        *to = *from;
+        return HN_OK;
+    }
+    size_t size = (size_t)from->count * sizeof(double);
+    double *table = context_allocate(system->context, 2 * size);
+    if (table == NULL) return HN_OUT_OF_MEMORY;
+    memcpy(table, from->times, size);
+    memcpy(table + from->count, from->factors, size);
+    *to = *from;
+    to->times = table;
+    to->factors = table + from->count;
+    return HN_OK;
+}
+
+static hn_status compile_element(hn_system *system, const hn_model *model, const tree *t, int index)
+{
+    const model_load *from = &model->loads[index];
+    element *e = &system->elements[index];
+    *e = (element){.a = GROUND, .b = GROUND, .angle = -1};
+    switch (from->kind) {
+    case LOAD_FORCE:
+    case LOAD_TORQUE:
+        e->kind = from->kind == LOAD_FORCE ? ELEMENT_FORCE : ELEMENT_TORQUE;
+        e->b = t->place[from->body_a];
+        e->body_fixed = from->body_fixed;
+        e->vector = from->body_fixed ? in_directors(system, e->b, from->vector) : from->vector;
+        set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_a));
+        e->profile = &system->profiles[index];
+        TRY(compile_profile(system, &from->profile, &system->profiles[index]));
+        break;
+    case LOAD_SPRING:
+        e->kind = ELEMENT_SPRING;
+        e->a = from->body_a < 0 ? GROUND : t->place[from->body_a];
+        e->b = from->body_b < 0 ? GROUND : t->place[from->body_b];
+        set_point(e->link, -1.0, point_in_directors(system, model, e->a, from->point_a));
+        set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_b));
+        e->stiffness = from->stiffness;
+        e->damping = from->damping;
+        e->rest = from->rest;
+        break;
+    case LOAD_TORSION_SPRING: {
+        const joint *j = &system->reports[from->joint].rows;
+        bool swapped = system->reports[from->joint].rows_swapped;
+        e->kind = ELEMENT_TORSION_SPRING;
+        e->a = swapped ? j->child : j->parent;
+        e->b = swapped ? j->parent : j->child;
+        e->a1 = swapped ? j->b[0] : j->a[0];
+        e->a2 = swapped ? j->b[1] : j->a[1];
+        e->b1 = swapped ? j->a[0] : j->b[0];
+        e->stiffness = from->stiffness;
+        e->damping = from->damping;
+        e->rest = from->rest;
+        e->angle = system->angle_count++;
+        break;
+    }
+    }
+    system->element_edge[index] = -1;
+    if (e->a < 0 || e->b < 0 || e->a == e->b) {
+        system->places[index] = PLACE_ONE_BODY;
+    } else if (system->parent[e->a] == e->b || system->parent[e->b] == e->a) {
+        system->places[index] = PLACE_EDGE;
+        system->element_edge[index] = system->parent[e->a] == e->b ? e->a : e->b;
+    } else {
+        system->places[index] = PLACE_ELSEWHERE;
+    }
+    return HN_OK;
+}
+
+// ---- sizes ------------------------------------------------------------------------------------------
+
+// Typical length: the largest distance from a centre of mass to a joint point, or radius of gyration, or link.
+static void find_scales(hn_system *system)
+{
+    double length = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *inertia = system->inertia + 4 * (size_t)i;
+        double euler = inertia[1] + inertia[2] + inertia[3];
+        length = fmax(length, sqrt(euler / inertia[0]));
+        system->mass = fmax(system->mass, inertia[0]);
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        if (j->parent >= 0) length = fmax(length, vec3_norm(j->rho_a));
+        if (j->child >= 0) length = fmax(length, vec3_norm(j->rho_b));
+        length = fmax(length, j->length);
+    }
+    system->length = length > 0.0 ? length : 1.0;
+}
+
+// ---- start poses ------------------------------------------------------------------------------------
+
+static void settle_tree(hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        const joint_type *type = joint_type_of(j->kind);
+        joint_step step = {0};
+        double *q = system->q_start + POSE_SIZE * (size_t)i;
+        const double *parent = system_pose(system->q_start, j->parent);
+        type->begin(j, parent, q, &step);
+        type->settle(j, &step, parent, q);
+    }
+}
+
+static hn_status start_positions(hn_system *system, double start_tolerance)
+{
+    constraint_check check = system_check_constraints(system, system->q_start);
+    double off = fmax(check.opening / system->length, check.misalignment);
+    const char *name = check.worst_joint < 0 ? "" : system->reports[check.worst_joint].name;
+    if (off > start_tolerance)
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "joint '%s': the start positions violate it by %.3g m and %.3g rad, more than the tolerance "
+                            "of %.3g; move the bodies or the joint so that they meet",
+                            name, check.opening, check.misalignment, start_tolerance);
+    if (off > START_ROUND_OFF) system->position_projection = fmax(check.opening, check.misalignment);
+    for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
+    return HN_OK;
+}
+
+// ---- all together -----------------------------------------------------------------------------------
+
+static hn_status refuse_loops(hn_system *system, const tree *t)
+{
+    for (int j = 0; j < system->joint_count; ++j) {
+        if (t->used[j] || system->reports[j].rows.kind == HN_JOINT_FREE) continue;
+        system->loop_count++;
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "joint '%s' closes a loop; closed loops are not supported in this version: remove a joint "
+                            "so that the bodies form a tree",
+                            system->reports[j].name);
+    }
+    return HN_OK;
+}
+
+// offsets of coordinates and constraints: bodies in model order, then joints in model order
+static void number_unknowns(hn_system *system, const tree *t)
+{
+    int coordinates = 0, constraints = 0, dof = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        system_body *body = &system->bodies[t->place[i]];
+        body->coordinate_offset = coordinates;
+        body->internal_offset = constraints;
+        coordinates += body->coordinate_count;
+        constraints += body->internal_count;
+    }
+    system->coordinate_count = coordinates;
+    system->internal_count = constraints;
+    for (int k = 0; k < system->joint_count; ++k) {
+        system->reports[k].rows.row_offset = constraints;
+        constraints += system->reports[k].rows.row_count;
+    }
+    system->constraint_count = constraints;
+    for (int i = 0; i < system->body_count; ++i) {
+        joint *j = &system->joints[i];
+        if (j->model_joint >= 0) {
+            j->row_count = system->reports[j->model_joint].rows.row_count;
+            j->row_offset = system->reports[j->model_joint].rows.row_offset;
+        }
+        system->dof_offset[i] = dof;
+        dof += j->dof;
+    }
+    system->dof = dof;
+}
+
+static hn_status copy_names(hn_system *system, const hn_model *model, const tree *t)
+{
+    size_t size = strlen(model->name) + 1;
+    for (int i = 0; i < model->body_count; ++i) size += strlen(model->bodies[i].name) + 1;
+    for (int k = 0; k < model->joint_count; ++k) size += strlen(model->joints[k].name) + 1;
+    char *text = system_allocate(system, size);
+    if (text == NULL) return HN_OUT_OF_MEMORY;
+    system->name = strcpy(text, model->name);
+    text += strlen(text) + 1;
+    for (int i = 0; i < model->body_count; ++i) {
+        system->bodies[t->place[i]].name = strcpy(text, model->bodies[i].name);
+        text += strlen(text) + 1;
+    }
+    for (int k = 0; k < model->joint_count; ++k) {
+        system->reports[k].name = strcpy(text, model->joints[k].name);
+        text += strlen(text) + 1;
+    }
+    return HN_OK;
+}
+
+static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
+{
+    size_t n = (size_t)model->body_count, m = (size_t)model->joint_count, loads = (size_t)model->load_count;
+    system->inertia = system_allocate(system, 4 * n * sizeof(double));
+    system->parent = system_allocate(system, n * sizeof(int));
+    system->dof_offset = system_allocate(system, n * sizeof(int));
+    system->joints = system_allocate(system, n * sizeof(joint));
+    system->bodies = system_allocate(system, n * sizeof(system_body));
+    system->reports = system_allocate(system, m * sizeof(system_joint));
+    system->elements = system_allocate(system, loads * sizeof(element));
+    system->places = system_allocate(system, loads * sizeof(element_place));
+    system->element_edge = system_allocate(system, loads * sizeof(int));
+    system->profiles = system_allocate(system, loads * sizeof(hn_profile));
+    system->q_start = system_allocate(system, POSE_SIZE * n * sizeof(double));
+    system->twist_start = system_allocate(system, TWIST_SIZE * n * sizeof(double));
+    system->angle_start = system_allocate(system, loads * sizeof(double));
+    t->order = system_allocate(system, n * sizeof(int));
+    t->place = system_allocate(system, n * sizeof(int));
+    system->tree_place = t->place;
+    t->parent = system->parent;
+    t->joint = system_allocate(system, n * sizeof(int));
+    t->used = system_allocate(system, m * sizeof(bool));
+    if (system->memory_count != COMPILE_BLOCKS) return HN_OUT_OF_MEMORY;
+    TRY(find_tree(system->context, model, t));
+    TRY(copy_names(system, model, t));
+    for (int i = 0; i < model->body_count; ++i)
+        compile_body(system, &model->bodies[t->order[i]], i, t->order[i]);
+    for (int k = 0; k < model->joint_count; ++k) compile_report(system, model, t, k);
+    TRY(refuse_loops(system, t));
+    for (int i = 0; i < model->body_count; ++i) compile_tree_joint(system, t, i);
+    for (int k = 0; k < model->joint_count; ++k)
+        if (model->joints[k].kind == HN_JOINT_FREE) TRY(attach_free_joint(system, model, k));
+    for (int i = 0; i < model->load_count; ++i) {
+        system->element_count = i + 1;
+        TRY(compile_element(system, model, t, i));
+    }
+    number_unknowns(system, t);
+    find_scales(system);
+    TRY(start_positions(system, start_tolerance));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->angle >= 0)
+            system->angle_start[e->angle] =
+                element_angle(e, system_pose(system->q_start, e->a), system_pose(system->q_start, e->b), 0.0);
+    }
+    return system_start_velocities(system, model, start_tolerance);
+}
+
+hn_status system_create(const hn_model *model, double start_tolerance, hn_system **out)
+{
+    *out = NULL;
+    hn_context *context = model->context;
+    if (model->body_count == 0)
+        return context_fail(context, HN_INVALID_MODEL, "model '%s' has no bodies", model->name);
+    hn_system *system = context_allocate(context, sizeof *system);
+    if (system == NULL) return HN_OUT_OF_MEMORY;
+    system->context = context;
+    system->body_count = model->body_count;
+    system->joint_count = model->joint_count;
+    system->gravity = model->gravity;
+    tree t = {0};
+    hn_status status = compile(system, model, &t, start_tolerance);
+    if (status != HN_OK) {
+        system_destroy(system);
+        return status;
+    }
+    *out = system;
+    return HN_OK;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// Consistent start velocities from what a model gives: twists of bodies, rates of joints, and nothing for the rest.
+//
+// v = P(q) nu is consistent by construction (LMO 6). Root to leaves, a body takes the rates of its joint; where they are
+// not given but the body's own velocity is, they follow from it. If that leaves a given velocity unmet, all rates that
+// are not given are solved for together, least squares in the mass metric, smallest change first.
+#include "system/system.h"
+
+#include "linalg/dense.h"
+
+#include <string.h>
+
+// Given velocities off by less than this part of the largest one are taken as exact.
+static const double VELOCITY_ROUND_OFF = 1e-12;
+static const double RANK_TOLERANCE = 1e-11;
+// Beyond this many unknown rates the joint solution would need a large dense matrix.
+enum { JOINT_SOLUTION_MAX = 3000 };
+
+// What is given of a body's twist: rows of  C t = d.
+typedef struct given_rows {
+    int count;
+    double row[6][6];
+    double value[6];
+} given_rows;
+
+static given_rows rows_given(const hn_system *system, const hn_model *model, int body)
+{
+    given_rows given = {0};
+    const system_body *compiled = &system->bodies[body];
+    const model_body *from = &model->bodies[compiled->model_index];
+    if (from->has_velocity) {
+        // velocity of the frame's origin: v - omega x c = v + c x omega with c the centre of mass from the origin
+        hn_vec3 c = mat3_apply(&from->orientation, from->center_of_mass);
+        const double skew[3][3] = {{0.0, -c.z, c.y}, {c.z, 0.0, -c.x}, {-c.y, c.x, 0.0}};
+        const double value[3] = {from->velocity.x, from->velocity.y, from->velocity.z};
+        for (int k = 0; k < 3; ++k) {
+            given.row[given.count][k] = 1.0;
+            if (compiled->kind == HN_BODY_RIGID)
+                for (int i = 0; i < 3; ++i) given.row[given.count][3 + i] = skew[k][i];
+            given.value[given.count++] = value[k];
+        }
+    }
+    if (from->has_angular_velocity && compiled->kind == HN_BODY_RIGID) {
+        const double value[3] = {from->angular_velocity.x, from->angular_velocity.y, from->angular_velocity.z};
+        for (int k = 0; k < 3; ++k) {
+            given.row[given.count][3 + k] = 1.0;
+            given.value[given.count++] = value[k];
+        }
+    }
+    return given;
+}
+
+// The twist a body gets from its parent when the joint is locked: it moves as one body with it.
+static void locked_twist(const hn_system *system, int body, const double *parent, double *twist)
+{
+    const joint *j = &system->joints[body];
+    memset(twist, 0, 6 * sizeof(double));
+    if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
+    hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
+                                   pose_center(system_pose(system->q_start, j->parent)));
+    vec3_store(vec3_add(vec3_load(parent), vec3_cross(vec3_load(parent + 3), offset)), twist);
+    if (!j->point_child) vec3_store(vec3_load(parent + 3), twist + 3);
+}
+
+// Columns of B at the start.
+static void joint_columns(const hn_system *system, int body, motion *m)
+{
+    const joint *j = &system->joints[body];
+    const joint_type *type = joint_type_of(j->kind);
+    const double *parent = system_pose(system->q_start, j->parent), *child = system_pose(system->q_start, body);
+    joint_step step = {0};
+    type->begin(j, parent, child, &step);
+    type->motion(j, &step, parent, child, m);
+}
+
+// Rates given for a joint of the model, as those of the child relative to its parent along the columns of B (relative to
+// the locked motion). False when none are given.
+static bool rates_given(const hn_system *system, const hn_model *model, int body, double *rates)
+{
+    const joint *j = &system->joints[body];
+    int index = j->model_joint;
+    if (index < 0) return false;
+    const model_joint *from = &model->joints[index];
+    if (!from->has_rates) return false;
+    // the child is the user's b unless the tree runs the other way
+    bool reversed = j->kind == HN_JOINT_CYLINDRICAL ? j->child_is_a != system->reports[index].rows_swapped : j->swapped;
+    double sign = reversed ? -1.0 : 1.0;
+    for (int k = 0; k < j->dof; ++k) rates[k] = sign * from->rates[k];
+    if (j->kind == HN_JOINT_FREE && !j->point_child) {
+        // given for the joint's point on the body: v_center = v - omega x rho
+        const joint *rows = &system->reports[index].rows;
+        hn_vec3 rho = pose_direction(system_pose(system->q_start, body), j->swapped ? rows->rho_a : rows->rho_b);
+        vec3_store(vec3_add(vec3_load(rates), vec3_cross(rho, vec3_load(rates + 3))), rates);
+    }
+    if (j->kind == HN_JOINT_UNIVERSAL && reversed) {
+        // the axes change places with the bodies
+        rates[0] = -from->rates[1];
+        rates[1] = -from->rates[0];
+    }
+    return true;
+}
+
+// twist += B u
+static void add_columns(const motion *m, const double *u, double *twist)
+{
+    for (int k = 0; k < m->dof; ++k) {
+        vec3_store(vec3_add_scaled(vec3_load(twist), u[k], m->linear[k]), twist);
+        vec3_store(vec3_add_scaled(vec3_load(twist + 3), u[k], m->angular[k]), twist + 3);
+    }
+}
+
+static double unmet(const given_rows *given, const double *twist, double length)
+{
+    double worst = 0.0;
+    for (int r = 0; r < given->count; ++r) {
+        double sum = -given->value[r];
+        for (int k = 0; k < 6; ++k) sum += given->row[r][k] * twist[k];
+        double scale = given->row[r][0] == 0.0 && given->row[r][1] == 0.0 && given->row[r][2] == 0.0 ? length : 1.0;
+        worst = fmax(worst, fabs(sum) * scale);
+    }
+    return worst;
+}
+
+// Root to leaves with local solutions. `rates` (dof) receives the rates relative to the locked motion.
+static hn_status walk(hn_system *system, const hn_model *model, double *rates)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        motion m;
+        joint_columns(system, i, &m);
+        double *twist = system->twist_start + 6 * (size_t)i, *u = rates + system->dof_offset[i];
+        static const double at_rest[6] = {0.0};
+        const double *parent = system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i];
+        locked_twist(system, i, parent, twist);
+        given_rows given = rows_given(system, model, i);
+        if (!rates_given(system, model, i, u) && given.count > 0 && m.dof > 0) {
+            // C (t + B u) = d, smallest u
+            double matrix[6 * JOINT_DOF_MAX], right[6];
+            for (int r = 0; r < given.count; ++r) {
+                right[r] = given.value[r];
+                for (int k = 0; k < 6; ++k) right[r] -= given.row[r][k] * twist[k];
+                for (int c = 0; c < m.dof; ++c) {
+                    double column[6], sum = 0.0;
+                    vec3_store(m.linear[c], column);
+                    vec3_store(m.angular[c], column + 3);
+                    for (int k = 0; k < 6; ++k) sum += given.row[r][k] * column[k];
+                    matrix[r * m.dof + c] = sum;
+                }
+            }
+            TRY(dense_least_squares(system->context, given.count, m.dof, matrix, right, RANK_TOLERANCE, u));
+        }
+        add_columns(&m, u, twist);
+    }
+    return HN_OK;
+}
+
+// Largest unmet given velocity, and the body where it is.
+static double largest_unmet(const hn_system *system, const hn_model *model, int *body)
+{
+    double worst = 0.0;
+    *body = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        given_rows given = rows_given(system, model, i);
+        double size = unmet(&given, system->twist_start + 6 * (size_t)i, system->length);
+        if (size > worst) worst = size, *body = i;
+    }
+    return worst;
+}
+
+static double velocity_scale(const hn_system *system, const hn_model *model)
+{
+    double scale = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *twist = system->twist_start + 6 * (size_t)i;
+        scale = fmax(scale, vec3_norm(vec3_load(twist)));
+        scale = fmax(scale, system->length * vec3_norm(vec3_load(twist + 3)));
+        given_rows given = rows_given(system, model, i);
+        for (int r = 0; r < given.count; ++r) scale = fmax(scale, fabs(given.value[r]));
+    }
+    return scale;
+}
+
+// twist of every body for given rates, relative to the locked motion
+static void twists_from_rates(hn_system *system, const double *rates)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        motion m;
+        joint_columns(system, i, &m);
+        static const double at_rest[6] = {0.0};
+        double *twist = system->twist_start + 6 * (size_t)i;
+        locked_twist(system, i, system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i],
+                     twist);
+        add_columns(&m, rates + system->dof_offset[i], twist);
+    }
+}
+
+// All rates that are not given, together. Free roots without a given velocity stay at rest unless `move_roots`.
+static hn_status solve_together(hn_system *system, const hn_model *model, bool move_roots, double *rates)
+{
+    hn_context *context = system->context;
+    int columns = 0, rows = 0;
+    double known[JOINT_DOF_MAX];
+    for (int i = 0; i < system->body_count; ++i) rows += rows_given(system, model, i).count;
+    int *column_of = context_allocate(context, ((size_t)system->dof + 1) * sizeof(int));
+    double *matrix = NULL, *right = NULL, *solution = NULL, *path = NULL;
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (column_of == NULL) return HN_OUT_OF_MEMORY;
+    memset(rates, 0, (size_t)system->dof * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        bool fixed = rates_given(system, model, i, known);
+        if (fixed) memcpy(rates + system->dof_offset[i], known, (size_t)j->dof * sizeof(double));
+        bool root = j->kind == HN_JOINT_FREE && !fixed && rows_given(system, model, i).count == 0;
+        if (root && !move_roots) fixed = true;
+        for (int k = 0; k < j->dof; ++k) column_of[system->dof_offset[i] + k] = fixed ? -1 : columns++;
+    }
+    if (columns > JOINT_SOLUTION_MAX || columns == 0) {
+        status = columns == 0 ? HN_OK
+                              : context_fail(context, HN_INVALID_MODEL,
+                                             "start: the given velocities would need %d joint rates to be found "
+                                             "together; give joint rates instead",
+                                             columns);
+        goto done;
+    }
+    matrix = context_allocate(context, ((size_t)rows * (size_t)columns + 1) * sizeof(double));
+    right = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
+    solution = context_allocate(context, ((size_t)columns + 1) * sizeof(double));
+    path = context_allocate(context, ((size_t)system->body_count + 1) * 6 * sizeof(double));
+    if (matrix == NULL || right == NULL || solution == NULL || path == NULL) goto done;
+    // right-hand side: what is missing with the known rates alone; rows weighted by the square root of the inertia
+    twists_from_rates(system, rates);
+    int row = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        given_rows given = rows_given(system, model, i);
+        const double *inertia = system->inertia + 4 * (size_t)i;
+        for (int r = 0; r < given.count; ++r, ++row) {
+            bool linear = given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
+            double weight = sqrt(linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0);
+            double sum = given.value[r];
+            for (int k = 0; k < 6; ++k) sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
+            right[row] = weight * sum;
+            // columns along the path to the root: carry the row outward-in
+            double carried[6];
+            for (int k = 0; k < 6; ++k) carried[k] = weight * given.row[r][k];
+            for (int body = i; body >= 0; body = system->parent[body]) {
+                motion m;
+                joint_columns(system, body, &m);
+                hn_vec3 force = vec3_load(carried), moment = vec3_load(carried + 3);
+                for (int k = 0; k < m.dof; ++k) {
+                    int column = column_of[system->dof_offset[body] + k];
+                    if (column >= 0)
+                        matrix[(size_t)row * (size_t)columns + (size_t)column] =
+                            vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
+                }
+                const joint *j = &system->joints[body];
+                if (j->kind == HN_JOINT_FREE || j->parent < 0) break;
+                hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
+                                               pose_center(system_pose(system->q_start, j->parent)));
+                hn_vec3 turned = j->point_child ? vec3(0.0, 0.0, 0.0) : moment;
+                vec3_store(vec3_add(turned, vec3_cross(offset, force)), carried + 3);
+            }
+        }
+    }
+    status = dense_least_squares(context, rows, columns, matrix, right, RANK_TOLERANCE, solution);
+    if (status != HN_OK) goto done;
+    for (int k = 0; k < system->dof; ++k)
+        if (column_of[k] >= 0) rates[k] = solution[column_of[k]];
+    twists_from_rates(system, rates);
+done:
+    context_release(context, column_of);
+    context_release(context, matrix);
+    context_release(context, right);
+    context_release(context, solution);
+    context_release(context, path);
+    return status;
+}
+
+hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance)
+{
+    hn_context *context = system->context;
+    double *rates = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
+    if (rates == NULL) return HN_OUT_OF_MEMORY;
+    int body = 0;
+    hn_status status = walk(system, model, rates);
+    double scale = velocity_scale(system, model);
+    double missing = status == HN_OK ? largest_unmet(system, model, &body) : 0.0;
+    for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale; ++attempt) {
+        status = solve_together(system, model, attempt == 1, rates);
+        if (status == HN_OK) missing = largest_unmet(system, model, &body);
+    }
+    context_release(context, rates);
+    if (status != HN_OK) return status;
+    if (missing > start_tolerance * scale)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "body '%s': its start velocity violates the joints by %.3g m/s, more than the tolerance of "
+                            "%.3g of the largest velocity %.3g m/s",
+                            system->bodies[body].name, missing, start_tolerance, scale);
+    if (missing > VELOCITY_ROUND_OFF * scale) system->velocity_projection = missing;
+    return HN_OK;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Residual and poses of a step, body by body.
+#include "system/step.h"
+
+#include <string.h>
+
+void step_residual(const hn_system *system, const step_equations *equations, const step_data *step, int body,
+                   double *rho)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *inertia = system->inertia + 4 * (size_t)body;
+    const double *delta = step->delta + at, *momentum = equations->momentum + at, *force = step->force + at;
+    for (int i = 0; i < 4; ++i)
+        for (int k = 3 * i; k < 3 * i + 3; ++k)
+            rho[k] = equations->mass_factor * inertia[i] * delta[k] - momentum[k] + force[k];
+    double weight = equations->force_factor * inertia[0];
+    rho[0] -= weight * system->gravity.x;
+    rho[1] -= weight * system->gravity.y;
+    rho[2] -= weight * system->gravity.z;
+}
+
+static element_step element_view(const hn_system *system, const step_equations *equations, const step_data *step,
+                                 int index)
+{
+    const element *e = &system->elements[index];
+    return (element_step){
+        .a_start = system_pose(step->q_start, e->a),
+        .b_start = system_pose(step->q_start, e->b),
+        .a = system_pose(step->q, e->a),
+        .b = system_pose(step->q, e->b),
+        .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
+        .step_size = equations->step_size,
+        .time_middle = equations->time_middle,
+        .discrete_gradient = equations->discrete_gradient,
+        .weight = equations->weight,
+        .factor = equations->force_factor,
+    };
+}
+
+void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step)
+{
+    if (system->element_count == 0) return;
+    memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        element_step view = element_view(system, equations, step, i);
+        element_output out = {
+            .residual_a = e->a < 0 ? NULL : step->force + POSE_SIZE * (size_t)e->a,
+            .residual_b = e->b < 0 ? NULL : step->force + POSE_SIZE * (size_t)e->b,
+        };
+        element_type_of(e->kind)->gradient(e, &view, &out);
+        element_type_of(e->kind)->load(e, &view, &out);
+    }
+}
+
+int step_element_terms(const hn_system *system, const step_equations *equations, const step_data *step, int index,
+                       stiffness_term *terms)
+{
+    const element *e = &system->elements[index];
+    element_step view = element_view(system, equations, step, index);
+    view.want_terms = true;
+    double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0};
+    element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};
+    element_type_of(e->kind)->gradient(e, &view, &out);
+    element_type_of(e->kind)->load(e, &view, &out);
+    return out.term_count;
+}
+
+void step_projection_pose(const step_equations *equations, const step_data *step, int body, double *pose)
+{
+    if (body < 0) {
+        memcpy(pose, GROUND_POSE, sizeof GROUND_POSE);
+        return;
+    }
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *start = step->q_start + at, *end = step->q + at;
+    double w = equations->weight;
+    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = (1.0 - w) * start[k] + w * end[k];
+}
+
+void step_delta_from_body(const hn_system *system, const step_data *step, int body)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    double *delta = step->delta + at;
+    vec3_store(step->bodies[body].displacement, delta);
+    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        hn_vec3 middle = vec3_mean(vec3_load(step->q_start + at + k), vec3_load(step->q + at + k));
+        vec3_store(vec3_cross(step->bodies[body].rotation, middle), delta + k);
+    }
+}
+
+void step_pose_from_body(const hn_system *system, const step_data *step, int body)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *start = step->q_start + at;
+    double *q = step->q + at;
+    vec3_store(vec3_add(vec3_load(start), step->bodies[body].displacement), q);
+    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    for (int k = 3; k < POSE_SIZE; k += 3)
+        vec3_store(cayley_apply(step->bodies[body].rotation, vec3_load(start + k)), q + k);
+}
+
+void step_body_from_delta(const hn_system *system, const step_data *step, int body)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *delta = step->delta + at;
+    body_step *b = &step->bodies[body];
+    b->displacement = vec3_load(delta);
+    b->rotation = vec3(0.0, 0.0, 0.0);
+    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    hn_vec3 d[3];
+    for (int i = 0; i < 3; ++i)
+        d[i] = vec3_mean(vec3_load(step->q_start + at + 3 + 3 * i), vec3_load(step->q + at + 3 + 3 * i));
+    double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
+    for (int i = 0; i < 3; ++i) {
+        hn_vec3 reciprocal = vec3_scale(1.0 / volume, vec3_cross(d[(i + 1) % 3], d[(i + 2) % 3]));
+        b->rotation =
+            vec3_add_scaled(b->rotation, 0.5, vec3_cross(reciprocal, vec3_load(delta + 3 + 3 * i)));
+    }
+}
+
+void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step, double *wrench)
+{
+    memset(wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        double rho[POSE_SIZE], own[TWIST_SIZE], pose[POSE_SIZE];
+        double *w = wrench + TWIST_SIZE * (size_t)i;
+        step_residual(system, equations, step, i, rho);
+        step_projection_pose(equations, step, i, pose);
+        force_to_wrench(pose, rho, own);
+        for (int k = 0; k < TWIST_SIZE; ++k) w[k] += own[k];
+        const joint *j = &system->joints[i];
+        if (j->parent < 0) continue;
+        motion m;
+        double parent[POSE_SIZE];
+        step_projection_pose(equations, step, j->parent, parent);
+        joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
+        if (m.carry == CARRY_NONE) continue;
+        double *to = wrench + TWIST_SIZE * (size_t)j->parent;
+        hn_vec3 force = vec3_load(w), moment = carry_moment(&m, force, vec3_load(w + 3));
+        vec3_store(vec3_add(vec3_load(to), force), to);
+        vec3_store(vec3_add(vec3_load(to + 3), moment), to + 3);
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// One step as schemes state it and reductions solve it.
+//
+// Both schemes have the form, with Delta = q_n+1 - q_n,
+//
+//   rho(q_n+1) + sigma G(q_w)^T lambda = 0,   g(q_n+1) = 0                                     (S1)
+//   rho = alpha M Delta - b + beta (grad V - F)                                                (S2)
+//
+// where q_w = (1 - w) q_n + w q_n+1 is where constraint forces and null space matrices are taken.
+#ifndef SYSTEM_STEP_H
+#define SYSTEM_STEP_H
+
+#include "system/system.h"
+
+typedef struct step_equations {
+    double step_size;         ///< h, s
+    double mass_factor;       ///< alpha
+    double force_factor;      ///< beta
+    double multiplier_factor; ///< sigma
+    double weight;            ///< w: 1/2 midpoint, 0 node n
+    bool discrete_gradient;   ///< grad V is the discrete derivative, otherwise the gradient at the midpoint
+    double time_middle;       ///< s
+    const double *momentum;   ///< b, 12 per body
+} step_equations;
+
+typedef struct step_data {
+    const double *q_start;     ///< q_n, 12 per body
+    const double *angle_start; ///< unwrapped angles of torsional springs at t_n
+    double *q;                 ///< iterate of q_n+1, 12 per body
+    double *delta;             ///< Delta, 12 per body, known to relative accuracy
+    double *force;             ///< beta (grad V - F) of elements, 12 per body; zero without elements
+    body_step *bodies;         ///< per body
+    joint_step *joints;        ///< per body
+} step_data;
+
+/// rho of one body (S2).
+void step_residual(const hn_system *system, const step_equations *equations, const step_data *step, int body,
+                   double *rho);
+
+/// Fill step->force with the elements' part of rho.
+void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step);
+
+/// The tangent terms of element `index`; returns their number.
+int step_element_terms(const hn_system *system, const step_equations *equations, const step_data *step, int index,
+                       stiffness_term *terms);
+
+/// Pose q_w of a body.
+void step_projection_pose(const step_equations *equations, const step_data *step, int body, double *pose);
+
+/// Delta of a body from its displacement and rotation in the step: (Delta phi, theta x d_mid).
+void step_delta_from_body(const hn_system *system, const step_data *step, int body);
+
+/// q_n+1 = q_n + Delta phi, cay(theta) d_n.
+void step_pose_from_body(const hn_system *system, const step_data *step, int body);
+
+/// Displacement and rotation of a body from Delta: theta = 1/2 sum d_mid^I x Delta d_I with reciprocal directors.
+void step_body_from_delta(const hn_system *system, const step_data *step, int body);
+
+/// Reaction wrenches: W of every body (6 each, about its centre of mass), W_i = P_int(q_w)^T rho_i + sum A_c^T W_c.
+void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step, double *wrench);
+
+/// Moment of A^T W about the parent's centre of mass.
+static inline hn_vec3 carry_moment(const motion *m, hn_vec3 force, hn_vec3 moment)
+{
+    hn_vec3 lever = vec3_cross(m->offset, force);
+    return m->carry == CARRY_RIGID ? vec3_add(moment, lever) : lever;
+}
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// A model compiled for computation: bodies in tree order, a joint to the parent for each, elements, start state.
+//
+// Poses are twelve doubles per body, (phi, d1, d2, d3) with the directors along the principal axes of inertia. Point
+// masses keep constant directors. Bodies are ordered so that parents come before children.
+#ifndef SYSTEM_SYSTEM_H
+#define SYSTEM_SYSTEM_H
+
+#include "elements/element.h"
+#include "joints/joint.h"
+#include "model/model.h"
+
+enum { TWIST_SIZE = 6, INTERNAL_ROWS = 6 };
+
+/// What is needed outside the innermost loops.
+typedef struct system_body {
+    const char *name;
+    hn_body_kind kind;
+    int model_index;
+    int coordinate_count;  ///< 12, 3 or 2
+    int coordinate_offset; ///< in q as reported: model order
+    int internal_count;    ///< 6 or 0
+    int internal_offset;   ///< first internal constraint, model order
+    hn_vec3 plane[3];      ///< planar point mass: in-plane axes and normal; otherwise world axes
+    hn_mat3 user_axes;     ///< the user's body axes in directors: column k is axis k
+} system_body;
+
+/// A joint of the model as it is reported: a and b as the user has them (but see `cylindrical.c` for who carries rows).
+typedef struct system_joint {
+    const char *name;
+    joint rows;       ///< constraint rows; body a and b are `rows.parent` and `rows.child`
+    bool rows_swapped;///< rows.parent is the user's b
+    int tree_body;    ///< child of the tree joint that realises it, or -1
+} system_joint;
+
+/// Where an element sits in the tree.
+typedef enum element_place {
+    PLACE_ONE_BODY,  ///< the other end is the ground
+    PLACE_EDGE,      ///< between a body and its parent
+    PLACE_ELSEWHERE, ///< between bodies that are not neighbours
+} element_place;
+
+typedef struct hn_system {
+    hn_context *context;
+    char *name;
+    int body_count;
+    int joint_count;      ///< of the model
+    int element_count;
+    int angle_count;      ///< torsional springs
+    int loop_count;
+    int coordinate_count; ///< n
+    int internal_count;   ///< constraints of rigidity
+    int constraint_count; ///< m
+    int dof;              ///< columns of all tree joints
+    hn_vec3 gravity;
+    double length;        ///< m, a size typical of the bodies: scales rotations against translations
+    double mass;          ///< kg, the largest body
+    double *inertia;      ///< per body: m, E1, E2, E3
+    int *parent;          ///< per body: tree index or GROUND
+    int *tree_place;      ///< per body of the model: its tree index
+    int *dof_offset;      ///< per body: first reduced coordinate of its tree joint
+    joint *joints;        ///< per body: to its parent
+    system_body *bodies;
+    system_joint *reports;///< joint_count
+    element *elements;
+    element_place *places;///< per element
+    int *element_edge;    ///< per element: the child body of the edge, or -1
+    hn_profile *profiles;
+    double *q_start;      ///< 12 per body
+    double *twist_start;  ///< 6 per body
+    double *angle_start;  ///< angle_count
+    double position_projection; ///< m, rad: largest change made to start positions
+    double velocity_projection; ///< m/s, rad/s
+    void *memory[40];     ///< everything above
+    int memory_count;
+} hn_system;
+
+/// Pose of the ground.
+extern const double GROUND_POSE[POSE_SIZE];
+
+static inline const double *system_pose(const double *q, int body)
+{
+    return body < 0 ? GROUND_POSE : q + (size_t)POSE_SIZE * (size_t)body;
+}
+
+/// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
+hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);
+void system_destroy(hn_system *system);
+
+/// Zeroed memory that lives as long as the system, or NULL.
+void *system_allocate(hn_system *system, size_t size);
+
+/// Start velocities from what the model gives (start.c).
+hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance);
+
+/// Largest violation of joint rows at q, translational (m) and rotational (rad), and the joint where it is.
+typedef struct constraint_check {
+    double opening;       ///< m, largest norm of a joint's translational rows
+    double misalignment;  ///< rad
+    double orthonormality;
+    double residual;      ///< scaled as in the definitions: max |g| / max(1, |q|max)
+    int worst_joint;      ///< model index, -1: none
+} constraint_check;
+constraint_check system_check_constraints(const hn_system *system, const double *q);
+
+/// v = P_int(q) t: twelve velocities from a twist.
+void twist_to_velocity(const double *q, const double *twist, double *v);
+/// Wrench P_int(q)^T f of twelve generalised forces.
+void force_to_wrench(const double *q, const double *f, double *wrench);
+/// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
+void velocity_to_twist(const double *q, const double *v, double *twist);
+
+/// Rigid motions of the whole model that leave ground joints, gravity and loads as they are (symmetries.c): orthonormal
+/// columns (v at the world origin / length, omega) of momentum maps that are conserved.
+typedef struct symmetry_group {
+    int count;
+    double motions[6][6]; ///< rows: (v, omega)
+    int translation_count;
+    double translations[3][3]; ///< orthonormal directions of the translations among them
+    bool linear[3];       ///< translation along the world axis k is one
+    bool angular[3];      ///< rotation about the world axis k through `point` is one
+    hn_vec3 point;        ///< m
+    bool loaded;          ///< forces or torques act
+} symmetry_group;
+hn_status system_symmetries(const hn_system *system, symmetry_group *group);
+
+#endif

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: MIT
+"""The command line tool as its users meet it: every command, its exit codes, its files, its failures.
+
+usage: test_cli.py TOOL SOURCE_FOLDER
+"""
+
+import math
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import h5py
+except ImportError:  # python3-h5py belongs to the distribution's interpreter
+    h5py = None
+
+TOOL = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "holonom"
+SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
+
+DOUBLE_PENDULUM = """\
+holonom: 1
+name: Double pendulum
+gravity: [0, 0, -9.81]
+bodies:
+  link1: {shape: {box: {size: [1, 0.1, 0.1]}}, density: 100, position: [0.5, 0, 0]}
+  link2: {shape: {box: {size: [1, 0.1, 0.1]}}, density: 100, position: [1.5, 0, 0]}
+joints:
+  r1: {revolute: {bodies: [ground, link1], at: [0, 0, 0], axis: y}}
+  r2: {revolute: {bodies: [link1, link2], at: [1, 0, 0], axis: y}}
+run: {scheme: energy-momentum, step: 0.01, end: 0.5}
+"""
+
+# far more steps than any machine takes while a test looks on
+ENDLESS = ["--steps", "1000000000"]
+
+
+def need_h5py(function):
+    return unittest.skipIf(h5py is None, "SKIPPED LOUDLY: python3-h5py is not installed")(function)
+
+
+class ToolTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="holonom-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.write("pendulum.yaml", DOUBLE_PENDULUM)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def tool(self, *words, **keywords):
+        return subprocess.run([TOOL, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=300, **keywords)
+
+    def check(self, code, *words, **keywords):
+        """Run the tool, expect an exit code, return what it printed."""
+        done = self.tool(*words, **keywords)
+        self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
+        self.assertNotIn("HDF5-DIAG", done.stderr)
+        return done
+
+    def start(self, *words):
+        process = subprocess.Popen([TOOL, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        self.addCleanup(self.stop, process)
+        return process
+
+    @staticmethod
+    def stop(process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def wait_for_records(self, name, least=1, seconds=60):
+        """Poll a .part until others can read some records of it, as a viewer would."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                with h5py.File(self.path(name), "r") as file:
+                    if file.attrs["record_count"] >= least:
+                        return int(file.attrs["record_count"])
+            except (OSError, KeyError):
+                pass
+            time.sleep(0.05)
+        self.fail(f"no records in {name} after {seconds} s")
+
+
+class Words(ToolTest):
+    def test_help_of_every_command_has_an_example(self):
+        text = self.check(0, "--help").stdout
+        for command in ("run", "check", "compare", "export"):
+            self.assertIn(command, text)
+            page = self.check(0, command, "--help").stdout
+            self.assertIn(f"Example:\n  holonom {command} ", page)
+        for code in "012345":
+            self.assertIn(f"\n  {code}  ", text)
+
+    def test_version_is_printed(self):
+        self.assertRegex(self.check(0, "--version").stdout, r"^holonom \d+\.\d+\.\d+\n$")
+
+    def test_no_command_is_a_usage_mistake(self):
+        self.assertIn("--help", self.check(2).stderr)
+
+    def test_unknown_words_get_the_nearest_known_one(self):
+        cases = [
+            (["rnu", "pendulum.yaml"], "'run'"),
+            (["run", "pendulum.yaml", "--stpe", "0.1"], "'--step'"),
+            (["run", "pendulum.yaml", "--scheme", "variatonal"], "'variational'"),
+            (["run", "pendulum.yaml", "--reduction", "nullspce"], "'nullspace'"),
+            (["run", "pendulum.yaml", "--require", "enrgy=1"], "'energy'"),
+            (["compare", "pendulum.yaml", "--schemes", "energy-momentun"], "'energy-momentum'"),
+            (["export", "x.h5", "--seires", "time"], "'--series'"),
+        ]
+        for words, nearest in cases:
+            with self.subTest(words=words):
+                self.assertIn(f"did you mean {nearest}", self.check(2, *words).stderr)
+
+    def test_bad_values_are_usage_mistakes(self):
+        cases = [["run"], ["run", "a.yaml", "b.yaml"], ["run", "pendulum.yaml", "--step"],
+                 ["run", "pendulum.yaml", "--step", "0"], ["run", "pendulum.yaml", "--step", "-1"],
+                 ["run", "pendulum.yaml", "--step", "nan"], ["run", "pendulum.yaml", "--end", "inf"],
+                 ["run", "pendulum.yaml", "--step", "1e-3x"], ["run", "pendulum.yaml", "--steps", "1.5"],
+                 ["run", "pendulum.yaml", "--every", "0"], ["run", "pendulum.yaml", "--end", "1", "--steps", "3"],
+                 ["run", "pendulum.yaml", "--output", "a", "--no-output"], ["run", "pendulum.yaml", "--quiet=yes"],
+                 ["run", "pendulum.yaml", "--require", "energy"], ["run", "pendulum.yaml", "--step", "1e-300"],
+                 ["run", "pendulum.yaml", "--step", "1", "--step", "1"], ["compare", "pendulum.yaml", "--steps", "0.3"]]
+        for words in cases:
+            with self.subTest(words=words):
+                self.check(2, *words)
+        self.assertEqual(os.listdir(self.folder), ["pendulum.yaml"])
+
+
+class Models(ToolTest):
+    def test_model_mistakes_have_their_exit_code(self):
+        self.write("broken.yaml", "this: [is not\n")
+        self.write("empty.yaml", "")
+        for command in ("run", "check", "compare"):
+            for model in ("missing.yaml", "broken.yaml", "empty.yaml", self.folder):
+                with self.subTest(command=command, model=model):
+                    self.assertIn(os.path.basename(model), self.check(3, command, model).stderr)
+
+    def test_check_reports_structure_and_start(self):
+        text = self.check(0, "check", "pendulum.yaml").stdout
+        for word in ("Double pendulum", "link1", "r2", "revolute", "ground", "degrees of freedom  2", "rank",
+                     "start energy", "conserved", "h |omega|"):
+            self.assertIn(word, text)
+        self.assertNotIn("nan", text)
+
+
+class Runs(ToolTest):
+    def test_a_run_prints_the_ledger_and_writes_results(self):
+        done = self.check(0, "run", "pendulum.yaml")
+        for word in ("Double pendulum", "2 bodies", "2 revolute joints", "energy-momentum, reduced, h = 0.01, 50 steps",
+                     "energy ", "angular momentum", "joints ", "constraints", "kept", "wrote pendulum.h5"):
+            self.assertIn(word, done.stdout)
+        self.assertNotIn("NOT KEPT", done.stdout)
+        self.assertNotIn("█", done.stdout + done.stderr)  # no bar in a pipe
+        self.assertEqual(sorted(os.listdir(self.folder)), ["pendulum.h5", "pendulum.yaml"])
+
+    @need_h5py
+    def test_the_result_file_holds_series_model_options_and_ledger(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        with h5py.File(self.path("r.h5"), "r") as file:
+            self.assertEqual(file.attrs["format"], b"holonom results")
+            self.assertEqual(file.attrs["complete"], 1)
+            self.assertEqual(file["time"].shape, (51,))
+            self.assertAlmostEqual(file["time"][50], 0.5, delta=1e-12)
+            self.assertEqual(list(file["bodies/names"].asstr()), ["link1", "link2"])
+            self.assertEqual(file["bodies/orientation"].shape, (51, 2, 3, 3))
+            self.assertEqual(file["joints/coordinates"].shape, (51, 2))
+            self.assertEqual(list(file["joints/coordinate_units"].asstr()), ["rad", "rad"])
+            self.assertEqual(file["options"].attrs["scheme"], b"energy-momentum")
+            self.assertEqual(file["options"].attrs["step_size"], 0.01)
+            self.assertEqual(file["structure"].attrs["degrees_of_freedom"], 2)
+            self.assertEqual(file["model/text"][()].decode(), DOUBLE_PENDULUM)
+            self.assertEqual(file["ledger/promises/energy"].attrs["kept"], 1)
+            self.assertEqual(file["shapes/kind"].asstr()[0], "box")
+            # energy is what the scheme keeps; J
+            energy = file["ledger/energy"][:]
+            self.assertLess(max(abs(energy - energy[0])), 1e-9)
+            self.assert_series_are_complete_and_finite(file, 51)
+
+    def assert_series_are_complete_and_finite(self, file, records):
+        def look(name, item):
+            if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fi":
+                return
+            if item.maxshape and item.maxshape[0] is None:
+                self.assertEqual(item.shape[0], records, name)
+                self.assertIn("unit", item.attrs, name)
+            self.assertTrue(all(math.isfinite(value) for value in item[()].ravel()), name)
+        file.visititems(look)
+
+    @need_h5py
+    def test_every_scheme_and_reduction_runs(self):
+        for scheme in ("energy-momentum", "variational"):
+            for reduction in ("reduced", "nullspace", "multipliers"):
+                with self.subTest(scheme=scheme, reduction=reduction):
+                    self.check(0, "run", "pendulum.yaml", "--scheme", scheme, "--reduction", reduction, "--steps", "20",
+                               "--output", "r.h5", "--require", "joints=1e-9,constraints=1e-9")
+                    with h5py.File(self.path("r.h5"), "r") as file:
+                        self.assert_series_are_complete_and_finite(file, 21)
+
+    @need_h5py
+    def test_every_nth_step_and_the_last_are_written(self):
+        self.check(0, "run", "pendulum.yaml", "--steps", "25", "--every", "10", "--output", "r.h5")
+        with h5py.File(self.path("r.h5"), "r") as file:
+            self.assertEqual(list(file["step"]), [0, 10, 20, 25])
+
+    def test_quiet_prints_nothing_and_no_output_writes_nothing(self):
+        done = self.check(0, "run", "pendulum.yaml", "--quiet", "--no-output")
+        self.assertEqual(done.stdout + done.stderr, "")
+        self.assertEqual(os.listdir(self.folder), ["pendulum.yaml"])
+
+    def test_requirements_become_an_exit_code(self):
+        self.check(0, "run", "pendulum.yaml", "--no-output", "--require", "energy=1e-8,joints=1e-9")
+        done = self.check(4, "run", "pendulum.yaml", "--no-output", "--require", "energy=1e-30,joints=1")
+        self.assertIn("energy NOT MET", done.stderr)
+        self.assertNotIn("joints NOT MET", done.stderr)
+        # a pendulum's linear momentum is not conserved: nothing can meet that
+        done = self.check(4, "run", "pendulum.yaml", "--no-output", "--require", "linear_momentum=1")
+        self.assertIn("linear_momentum", done.stderr)
+
+    def test_condition_numbers_are_shown_for_all_reductions(self):
+        text = self.check(0, "run", "pendulum.yaml", "--no-output", "--condition").stdout
+        for reduction in ("reduced", "nullspace", "multipliers"):
+            self.assertRegex(text, rf"condition +\S+ of the \d+ x \d+ iteration matrix, {reduction}")
+
+    def test_an_end_off_the_grid_is_said(self):
+        done = self.check(0, "run", "pendulum.yaml", "--no-output", "--end", "0.123")
+        self.assertIn("no multiple", done.stderr)
+        self.assertIn("12 steps", done.stdout)
+
+    def test_a_failing_step_keeps_the_part_and_says_what_may_help(self):
+        # half a turn and more in one step: the variational scheme has no solution there
+        spin = "start: {link1: {angular_velocity: [0, 400, 0]}}\n"
+        self.write("spin.yaml", DOUBLE_PENDULUM.replace("run:", spin + "run:"))
+        done = self.check(1, "run", "spin.yaml", "--scheme", "variational", "--steps", "50")
+        self.assertIn("link1", done.stderr)
+        self.assertIn("what may help", done.stderr)
+        self.assertIn("spin.h5.part", done.stderr)
+        self.assertIn("incomplete", done.stdout)
+        self.assertIn("warning", done.stderr)  # h |omega| = 4
+        self.assertFalse(os.path.exists(self.path("spin.h5")))
+        self.assertTrue(os.path.exists(self.path("spin.h5.part")))
+
+
+class Output(ToolTest):
+    def test_places_that_cannot_be_written_are_refused_before_the_run(self):
+        os.mkdir(self.path("folder"))
+        for place in ("no/such/folder/r.h5", "folder", "/dev/full", "/dev/null"):
+            with self.subTest(place=place):
+                done = self.check(5, "run", "pendulum.yaml", "--output", place)
+                self.assertIn(place, done.stderr)
+        self.assertTrue(os.path.isdir(self.path("folder")))
+        self.assertFalse(os.path.exists("/dev/full.part"))
+
+    @unittest.skipIf(os.geteuid() == 0, "SKIPPED LOUDLY: root may write into a read-only folder")
+    def test_a_read_only_folder_is_refused(self):
+        os.mkdir(self.path("locked"), 0o555)
+        self.assertIn("permission", self.check(5, "run", "pendulum.yaml", "--output", "locked/r.h5").stderr)
+
+    def assert_stopped_by_full_disk(self, done, name):
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn(name, done.stderr)
+        self.assertNotIn("HDF5", done.stderr)
+        self.assertFalse(os.path.exists(self.path(name)))
+        if h5py is not None:
+            with h5py.File(self.path(name + ".part"), "r") as file:
+                self.assertGreater(file.attrs["record_count"], 0)
+                self.assertEqual(file.attrs["record_count"], file["time"].shape[0])
+                self.assertEqual(file["bodies/position"].shape[0], file["time"].shape[0])
+
+    def test_a_file_size_limit_stops_the_run_and_keeps_a_readable_part(self):
+        limit = 8 << 20  # bytes
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        done = self.tool("run", "pendulum.yaml", "--output", "r.h5", *ENDLESS, preexec_fn=set_limit,
+                         restore_signals=False)  # Python ignores SIGXFSZ, and so does its child
+        self.assert_stopped_by_full_disk(done, "r.h5")
+
+    def test_a_full_disk_stops_the_run_and_keeps_a_readable_part(self):
+        os.mkdir(self.path("disk"))
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", self.path("disk")],
+                               stderr=subprocess.DEVNULL) if shutil.which("mount") else None
+        if mount is None or mount.returncode != 0:
+            self.skipTest("SKIPPED LOUDLY: a small file system cannot be mounted here (needs root)")
+        self.addCleanup(subprocess.run, ["umount", self.path("disk")])
+        done = self.tool("run", "pendulum.yaml", "--output", "disk/r.h5", *ENDLESS)
+        self.assert_stopped_by_full_disk(done, "disk/r.h5")
+        self.assertIn("no space", done.stderr)
+
+    @need_h5py
+    def test_a_part_is_readable_during_the_run_and_after_a_kill(self):
+        process = self.start("run", "pendulum.yaml", "--output", "r.h5", *ENDLESS)
+        first = self.wait_for_records("r.h5.part")
+        later = self.wait_for_records("r.h5.part", least=first + 1)
+        process.kill()
+        process.wait()
+        self.assertFalse(os.path.exists(self.path("r.h5")))
+        with h5py.File(self.path("r.h5.part"), "r") as file:
+            records = int(file.attrs["record_count"])
+            self.assertGreaterEqual(records, later)
+            self.assertEqual(file.attrs["complete"], 0)
+            self.assertEqual(list(file["step"][:records]), list(range(records)))
+            self.assertTrue(all(math.isfinite(value) for value in file["bodies/position"][:records].ravel()))
+        self.check(0, "export", "r.h5.part", "--series", "energy")
+
+    @need_h5py
+    def test_an_interrupted_run_ends_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("run", "pendulum.yaml", "--output", "r.h5", *ENDLESS)
+            self.wait_for_records("r.h5.part")
+            process.send_signal(number)
+            stdout, stderr = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 128 + number, stderr)
+            self.assertIn("r.h5.part", stderr)
+            self.assertIn("energy", stdout)
+            self.assertFalse(os.path.exists(self.path("r.h5")))
+            with h5py.File(self.path("r.h5.part"), "r") as file:
+                self.assertEqual(file["step"][-1], file["step"].shape[0] - 1)
+            os.remove(self.path("r.h5.part"))
+
+
+class Tables(ToolTest):
+    def test_compare_shows_every_combination_and_the_order(self):
+        text = self.check(0, "compare", "pendulum.yaml", "--steps", "0.02,0.01,0.005", "--end", "0.2").stdout
+        rows = [line.split() for line in text.splitlines() if line.strip().startswith(("energy-m", "variational"))]
+        self.assertEqual(len(rows), 2 * 3 * 3, text)
+        for scheme in ("energy-momentum", "variational"):
+            finest = [row for row in rows if row[0] == scheme and row[2] == "0.005"]
+            self.assertEqual(len(finest), 3)
+            for row in finest:
+                self.assertAlmostEqual(float(row[-1]), 2.0, delta=0.2)  # both schemes are of second order
+        self.assertNotIn("nan", text)
+
+    def test_compare_takes_lists(self):
+        text = self.check(0, "compare", "pendulum.yaml", "--schemes", "variational", "--reductions",
+                          "multipliers,reduced", "--end", "0.1").stdout
+        rows = [line.split()[:2] for line in text.splitlines() if line.strip().startswith("variational")]
+        self.assertEqual(rows, [["variational", "multipliers"], ["variational", "reduced"]])
+
+    def test_export_writes_chosen_series(self):
+        self.check(0, "run", "pendulum.yaml", "--steps", "10", "--output", "r.h5")
+        self.check(0, "export", "r.h5", "--series", "energy,bodies/link2/position,joints/r1/coordinates")
+        with open(self.path("r.csv")) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "time,bodies/link2/position/x,bodies/link2/position/y,bodies/link2/position/z,"
+                                   "joints/r1/coordinates/angle,ledger/energy")
+        self.assertEqual(len(lines), 12)
+        for line in lines[1:]:
+            self.assertEqual(len([float(number) for number in line.split(",")]), 6)
+        self.check(0, "export", "r.h5", "--output", "all.csv")
+        with open(self.path("all.csv")) as file:
+            self.assertIn("bodies/link1/orientation/zz", file.readline())
+        piped = self.check(0, "export", "r.h5", "--series", "time", "--output", "-").stdout
+        self.assertEqual(piped.splitlines()[0], "time")
+
+    def test_export_mistakes_have_their_exit_code(self):
+        self.check(0, "run", "pendulum.yaml", "--steps", "2", "--output", "r.h5")
+        self.assertIn("'energy'", self.check(5, "export", "r.h5", "--series", "enrgy").stderr)
+        self.assertIn("'bodies/link1/position'",
+                      self.check(5, "export", "r.h5", "--series", "bodies/lnk1/position").stderr)
+        for result in ("missing.h5", "pendulum.yaml", self.folder):
+            self.assertIn(os.path.basename(result), self.check(5, "export", result).stderr)
+        self.check(5, "export", "r.h5", "--output", "no/such/folder/r.csv")
+        self.assertIn("no space", self.check(5, "export", "r.h5", "--output", "/dev/full").stderr)
+        with open(self.path("r.h5"), "rb") as file:
+            whole = file.read()
+        with open(self.path("cut.h5"), "wb") as file:
+            file.write(whole[: len(whole) // 2])
+        self.check(5, "export", "cut.h5")
+        self.assertFalse(os.path.exists(self.path("cut.csv")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The shipped JSON Schema accepts every model file and refuses the structural mistakes of tests/io/bad."""
+
+import json
+import pathlib
+import re
+import sys
+
+import jsonschema
+import yaml
+
+# Wrong files whose mistake is one of meaning, not of structure: a schema cannot see it.
+BEYOND_A_SCHEMA = {
+    "bad-expression",
+    "deep-nesting",
+    "distance-of-zero",
+    "duplicate-body",
+    "duplicate-key",
+    "flat-tetrahedron",
+    "force-on-the-ground",
+    "height-and-between",
+    "hinge-on-a-point-mass",
+    "hollow-inside-out",
+    "inertia-negative",
+    "inertia-triangle",
+    "inertia-unsymmetric",
+    "inertia-zero",
+    "infinite-by-expression",
+    "joint-beside-a-point-mass",
+    "not-a-number",  # JSON has no such value, YAML has
+    "number-too-large",
+    "orientation-left-handed",
+    "orientation-not-a-rotation",
+    "parameter-used-before-definition",
+    "point-of-another-shape",
+    "pulse-backwards",
+    "quaternion-not-of-length-one",
+    "start-of-an-unknown-body",
+    "table-not-increasing",
+    "table-of-two-lengths",
+    "tag",
+    "too-many-rates",
+    "torsion-spring-on-a-slider",
+    "universal-axes-not-at-right-angles",
+    "unknown-body",
+    "unknown-word-in-expression",
+    "vector-with-a-word",
+}
+
+
+def read(path):
+    """A YAML file as plain data; None when it is not even YAML."""
+    try:
+        return yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
+        return None
+
+
+def main():
+    root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__).resolve()
+    if root.is_file():
+        root = root.parents[2]
+    schema = json.loads((root / "schema/holonom-model-1.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    failures = []
+
+    models = sorted((root / "models").glob("*.yaml"))
+    if not models:
+        failures.append("no model files found")
+    for path in models:
+        for error in validator.iter_errors(read(path)):
+            failures.append(f"{path.name}: {'/'.join(map(str, error.path))}: {error.message}")
+
+    # every YAML example of the manual that is a whole model
+    for path in sorted((root / "docs/manual").glob("*.md")):
+        for block in re.findall(r"```yaml\n(.*?)```", path.read_text(), re.S):
+            if block.startswith("holonom:"):
+                for error in validator.iter_errors(yaml.safe_load(block)):
+                    failures.append(f"{path.name}: {'/'.join(map(str, error.path))}: {error.message}")
+
+    refused = 0
+    for path in sorted((root / "tests/io/bad").glob("*.yaml")):
+        if path.stem == "alias-bomb":
+            continue  # expanding it is what the reader refuses to do
+        data = read(path)
+        if data is None:
+            refused += 1
+        elif path.stem in BEYOND_A_SCHEMA:
+            continue
+        elif validator.is_valid(data):
+            failures.append(f"bad/{path.name}: the schema accepts it")
+        else:
+            refused += 1
+
+    for failure in failures:
+        print(failure)
+    print(f"{len(models)} models accepted, {refused} wrong files refused, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
