@@ -6,6 +6,8 @@
 #include "run_options.h"
 #include "table.h"
 
+#include <stdlib.h>
+
 enum { ROWS_MAX = 40 }; // bodies and joints listed without --all
 
 /// A step for models that name none: assembling does not depend on it.
@@ -50,15 +52,15 @@ static void print_bodies(const hn_model *model, int limit)
     print_rest(count, shown);
 }
 
-static void print_joints(const hn_model *model, int limit)
+static void print_joints(const hn_model *model, const bool *unique, int limit)
 {
     int count = hn_model_joint_count(model);
     int shown = count < limit ? count : limit;
     if (count == 0) return;
-    table t = table_begin(5);
+    table t = table_begin(6);
     table_add_row(&t);
-    const char *const header[5] = {"joint", "kind", "from", "to", "coordinates"};
-    for (int c = 0; c < 5; ++c) table_set(&t, c, "%s", header[c]);
+    const char *const header[6] = {"joint", "kind", "from", "to", "reaction", "coordinates"};
+    for (int c = 0; c < 6; ++c) table_set(&t, c, "%s", header[c]);
     for (int i = 0; i < shown; ++i) {
         hn_joint_id joint = hn_model_joint(model, i);
         table_add_row(&t);
@@ -66,12 +68,39 @@ static void print_joints(const hn_model *model, int limit)
         table_set(&t, 1, "%s", hn_joint_kind_name(hn_model_joint_kind(model, joint)));
         table_set(&t, 2, "%s", hn_model_body_name(model, hn_model_joint_body_a(model, joint)));
         table_set(&t, 3, "%s", hn_model_body_name(model, hn_model_joint_body_b(model, joint)));
-        table_set(&t, 4, "%d", hn_model_joint_coordinate_count(model, joint));
+        table_set(&t, 4, "%s", unique == NULL ? "not analysed" : unique[i] ? "unique" : "up to a self-stress");
+        table_set(&t, 5, "%d", hn_model_joint_coordinate_count(model, joint));
     }
     putchar('\n');
-    table_print(&t, 4, 4, stdout);
+    table_print(&t, 4, 5, stdout);
     table_end(&t);
     print_rest(count, shown);
+}
+
+/// The verdict on redundant constraints: how many, which joints share them, what that means for their reactions.
+static void print_redundancy(const hn_model *model, const hn_structure *s, const bool *unique)
+{
+    int redundant = s->constraint_count - s->constraint_rank;
+    if (redundant == 0) {
+        if (s->loop_count > 0) puts("  redundancy          none: every reaction is unique");
+        return;
+    }
+    printf("  redundancy          %d %s from the others", redundant,
+           redundant == 1 ? "constraint follows" : "constraints follow");
+    if (unique == NULL) {
+        puts("; the model is too large to tell which joints share them");
+        return;
+    }
+    printf("; overlapping joints:");
+    for (int i = 0, listed = 0; i < hn_model_joint_count(model); ++i) {
+        if (unique[i]) continue;
+        if (++listed > ROWS_MAX) {
+            printf(" ...");
+            break;
+        }
+        printf("%s %s", listed == 1 ? "" : ",", hn_model_joint_name(model, hn_model_joint(model, i)));
+    }
+    puts("\n                      their reactions are determined up to a self-stress: the minimum-norm ones are reported");
 }
 
 static void print_structure(const hn_structure *s)
@@ -149,10 +178,11 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     if (code != EXIT_FINE) return code;
     hn_structure structure = hn_simulation_structure(simulation);
     if (options->step > 0.0) warn_spin_step(options->scheme, &structure);
-    print_model_line(model, &structure, stdout);
+    print_model_line(model, simulation, stdout);
+    bool *unique = report_unique_reactions(model, simulation);
     putchar('\n');
     print_bodies(model, limit);
-    print_joints(model, limit);
+    print_joints(model, unique, limit);
     if (hn_model_load_count(model) > 0) {
         printf("\n  loads               ");
         for (int i = 0; i < hn_model_load_count(model) && i < limit; ++i)
@@ -161,6 +191,8 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
         print_rest(hn_model_load_count(model), limit);
     }
     print_structure(&structure);
+    print_redundancy(model, &structure, unique);
+    free(unique);
     code = print_start(simulation, hn_model_context(model));
     print_run(options, &structure);
     hn_simulation_destroy(simulation);

@@ -13,10 +13,9 @@ static char *default_table_name(const char *result)
     size_t length = strlen(result);
     if (length > 5 && strcmp(result + length - 5, ".part") == 0) length -= 5;
     if (length > 3 && strncmp(result + length - 3, ".h5", 3) == 0) length -= 3;
-    char *name = malloc(length + sizeof ".csv");
-    if (name == NULL) return NULL;
-    memcpy(name, result, length);
-    memcpy(name + length, ".csv", sizeof ".csv");
+    size_t size = length + sizeof ".csv";
+    char *name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%.*s.csv", (int)length, result);
     return name;
 }
 

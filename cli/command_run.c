@@ -113,10 +113,9 @@ static char *default_output(const char *model_path)
     const char *base = slash == NULL ? model_path : slash + 1;
     const char *dot = strrchr(base, '.');
     size_t length = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
-    char *name = malloc(length + sizeof ".h5");
-    if (name == NULL) return NULL;
-    memcpy(name, base, length);
-    memcpy(name + length, ".h5", sizeof ".h5");
+    size_t size = length + sizeof ".h5";
+    char *name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%.*s.h5", (int)length, base);
     return name;
 }
 
@@ -267,7 +266,7 @@ static int perform(run *r)
                 "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
                 r->options.end, r->options.step, (double)r->step_count * r->options.step);
     if (!r->quiet) {
-        print_model_line(r->model, &structure, stdout);
+        print_model_line(r->model, r->simulation, stdout);
         print_projection(&structure, stdout);
         fflush(stdout);
     }

@@ -23,6 +23,8 @@ static const command COMMANDS[] = {
     {"compare", "MODEL", "run a model under several schemes, reductions and steps; one table",
      command_compare},
     {"export", "RESULT", "write series of a result file as comma separated values", command_export},
+    {"generate", "KIND", "write a model file of any size: chain, tree, ladder of four-bars, net",
+     command_generate},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

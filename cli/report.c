@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /// Above this angle per step (rad) the variational scheme's rotations are no longer trusted.
@@ -73,8 +74,41 @@ void print_count(int64_t count, const char *one, const char *many, FILE *out)
     fprintf(out, "%" PRId64 " %s", count, count == 1 ? one : many);
 }
 
-void print_model_line(const hn_model *model, const hn_structure *structure, FILE *out)
+bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation)
 {
+    int count = hn_model_joint_count(model);
+    bool *unique = calloc((size_t)count + 1, sizeof(bool));
+    hn_redundancy redundancy;
+    if (unique != NULL &&
+        hn_simulation_redundancy(simulation, &redundancy, unique, count) == HN_OK && redundancy.self_stress_known)
+        return unique;
+    free(unique);
+    return NULL;
+}
+
+/// ", shared by r1, r2, r3" or ", shared by r1...r6": the joints whose reactions are not unique.
+static void print_shared_by(const hn_model *model, hn_simulation *simulation, FILE *out)
+{
+    enum { LISTED_MAX = 3 };
+    bool *unique = report_unique_reactions(model, simulation);
+    if (unique == NULL) return;
+    int first = -1, last = -1, count = 0;
+    for (int i = 0; i < hn_model_joint_count(model); ++i)
+        if (!unique[i]) first = first < 0 ? i : first, last = i, ++count;
+    if (count > LISTED_MAX)
+        fprintf(out, ", shared by %s…%s", hn_model_joint_name(model, hn_model_joint(model, first)),
+                hn_model_joint_name(model, hn_model_joint(model, last)));
+    else
+        for (int i = first; count > 0 && i <= last; ++i)
+            if (!unique[i])
+                fprintf(out, "%s%s", i == first ? ", shared by " : ", ",
+                        hn_model_joint_name(model, hn_model_joint(model, i)));
+    free(unique);
+}
+
+void print_model_line(const hn_model *model, hn_simulation *simulation, FILE *out)
+{
+    hn_structure compiled = hn_simulation_structure(simulation), *structure = &compiled;
     fprintf(out, "  %s   ", hn_model_name(model));
     print_count(structure->body_count, "body", "bodies", out);
     for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
@@ -95,7 +129,9 @@ void print_model_line(const hn_model *model, const hn_structure *structure, FILE
     int redundant = structure->constraint_count - structure->constraint_rank;
     if (redundant > 0) {
         fputs(" (", out);
-        print_count(redundant, "redundant constraint)", "redundant constraints)", out);
+        print_count(redundant, "redundant constraint", "redundant constraints", out);
+        print_shared_by(model, simulation, out);
+        putc(')', out);
     }
     putc('\n', out);
 }

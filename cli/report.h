@@ -21,7 +21,10 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
 int exit_code_of(hn_status status);
 
 /// "  six-body linkage   6 bodies, 6 revolute joints, 1 loop, 1 degree of freedom (1 redundant constraint)"
-void print_model_line(const hn_model *model, const hn_structure *structure, FILE *out);
+void print_model_line(const hn_model *model, hn_simulation *simulation, FILE *out);
+
+/// For each joint, whether its reaction is unique; the caller frees. NULL when out of memory or not known.
+bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation);
 
 /// How far start values were moved onto the constraints; nothing when they fulfil them.
 void print_projection(const hn_structure *structure, FILE *out);

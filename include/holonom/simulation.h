@@ -61,6 +61,15 @@ typedef struct hn_structure {
 } hn_structure;
 HN_API hn_structure hn_simulation_structure(const hn_simulation *simulation);
 
+/// Redundant constraints at the current configuration.
+typedef struct hn_redundancy {
+    int redundant_count;    ///< constraints that follow from the others
+    bool self_stress_known; ///< false: the model is too large for it; then no joint's reaction counts as unique
+} hn_redundancy;
+/// `joint_unique` (joint_count entries, or NULL): is the reaction of the joint determined, or only up to a self-stress?
+HN_API HN_NODISCARD hn_status hn_simulation_redundancy(hn_simulation *simulation, hn_redundancy *redundancy,
+                                                       bool *joint_unique, int joint_count);
+
 // ---- state at the current time --------------------------------------------------------------------
 // For `variational` velocities are M^-1 p with the momenta of the constrained discrete Legendre transform (LMO 34, 35);
 // they need the next step, which is solved ahead and kept. If that fails, the projected transform (LMO 40) is taken.
@@ -79,10 +88,13 @@ typedef struct hn_joint_state {
     int coordinate_count;
     double coordinates[HN_JOINT_COORDINATES_MAX]; ///< m, rad; angles of revolute, cylindrical, planar are unwrapped
     double rates[HN_JOINT_COORDINATES_MAX];       ///< m/s, rad/s
-    hn_vec3 reaction_force;                       ///< N, on body b at its joint point, world axes
+    hn_vec3 reaction_force;                       ///< N, on body b at its joint point, world axes; of one step of
+                                                  ///< `energy-momentum` it may alternate by O(h) about the true one: the
+                                                  ///< mean of two neighbouring steps is second order
     hn_vec3 reaction_torque;                      ///< N m
     double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before the first step
     bool reaction_valid;                          ///< false before the first step of `energy-momentum`
+    bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is given
 } hn_joint_state;
 HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint, hn_joint_state *state);
 
@@ -191,7 +203,9 @@ HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation,
 /// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the same.
 HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
 HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
-/// Only into a simulation of the same model, scheme, reduction and step size. @return HN_OK or HN_INVALID_ARGUMENT
+/// Only into a simulation of the same model, scheme, reduction and step size. What belongs to the last interval (reactions
+/// of `energy-momentum`, discrete_energy, hidden_velocity) is known again after the next step.
+/// @return HN_OK or HN_INVALID_ARGUMENT
 HN_API HN_NODISCARD hn_status hn_simulation_restore(hn_simulation *simulation, const void *snapshot, size_t size);
 
 #ifdef __cplusplus

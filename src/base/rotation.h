@@ -3,20 +3,30 @@
 //
 //   cay(theta) = I + (theta^ + theta^ theta^/2) / (1 + |theta|^2/4)
 //
-// has the secant property (mechanics note, section 4): d1 = cay(theta) d0 gives d1 - d0 = theta x (d0 + d1)/2.
+// has the secant property (docs/decisions/cayley-maps.md): d1 = cay(theta) d0 gives d1 - d0 = theta x (d0 + d1)/2.
 #ifndef BASE_ROTATION_H
 #define BASE_ROTATION_H
 
 #include "base/vector.h"
 
+/// 1 / (1 + |theta|^2/4)
+static inline double cayley_factor(hn_vec3 theta)
+{
+    return 1.0 / (1.0 + 0.25 * vec3_dot(theta, theta));
+}
+
+/// cay(theta) d - d to relative accuracy, with the factor of theta.
+static inline hn_vec3 cayley_change(hn_vec3 theta, double factor, hn_vec3 d)
+{
+    hn_vec3 c = vec3_cross(theta, d);
+    hn_vec3 cc = vec3_cross(theta, c);
+    return (hn_vec3){factor * (c.x + 0.5 * cc.x), factor * (c.y + 0.5 * cc.y), factor * (c.z + 0.5 * cc.z)};
+}
+
 /// cay(theta) d
 static inline hn_vec3 cayley_apply(hn_vec3 theta, hn_vec3 d)
 {
-    double factor = 1.0 / (1.0 + 0.25 * vec3_dot(theta, theta));
-    hn_vec3 c = vec3_cross(theta, d);
-    hn_vec3 cc = vec3_cross(theta, c);
-    return (hn_vec3){d.x + factor * (c.x + 0.5 * cc.x), d.y + factor * (c.y + 0.5 * cc.y),
-                     d.z + factor * (c.z + 0.5 * cc.z)};
+    return vec3_add(d, cayley_change(theta, cayley_factor(theta), d));
 }
 
 /// theta with cay(theta) = cay(second) cay(first). Singular when the total is half a turn.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Linear spring and damper between two points, e = p_b - p_a, l = |e|, V = k/2 (l - L)^2.
 //
-// Discrete gradient (mechanics note, section 9):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
+// Discrete gradient (docs/theory/forces.md):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
 // Gradient at the midpoint:                        k (1 - L/|e_mid|) e_mid
 // Damper, both schemes:                           -c (l_n+1 - l_n)/h along 2 e_mid/(l_n + l_n+1)
 #include "elements/element.h"

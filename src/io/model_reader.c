@@ -135,7 +135,7 @@ hn_status reader_word(const model_reader *r, int index, const char *what, const 
 
 hn_status reader_boolean(const model_reader *r, int index, const char *what, bool *value)
 {
-    const char *word;
+    const char *word = NULL;
     TRY(reader_word(r, index, what, &word));
     *value = strcmp(word, "true") == 0;
     if (*value || strcmp(word, "false") == 0) return HN_OK;
@@ -243,7 +243,7 @@ static const char *joint_name_at(const hn_model *model, int index)
 
 hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body)
 {
-    const char *name;
+    const char *name = NULL;
     TRY(reader_word(r, index, "a body's name", &name));
     *body = hn_model_find_body(r->model, name);
     if (!ground_allowed && body->index1 == hn_ground().index1)
@@ -254,7 +254,7 @@ hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_
 
 hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint)
 {
-    const char *name;
+    const char *name = NULL;
     TRY(reader_word(r, index, "a joint's name", &name));
     *joint = hn_model_find_joint(r->model, name);
     if (joint->index1 != 0) return HN_OK;

@@ -578,9 +578,10 @@ void hn_results_destroy(hn_results *results)
     if (results->file >= 0) {
         // The simulation may be gone already: only what is buffered is written. After a full disk what was written
         // before still counts. Failures are on the context; there is nobody to return them to.
-        hn_status status = results->failed ? HN_FILE_ACCESS : write_records(results);
-        status = commit(results, false);
-        (void)status;
+        hn_status written = results->failed ? HN_OK : write_records(results);
+        hn_status committed = commit(results, false);
+        (void)written;
+        (void)committed;
         hdf5_silence silence;
         hdf5_silence_begin(&silence);
         close_file(results);

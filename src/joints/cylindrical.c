@@ -58,7 +58,7 @@ static void cylindrical_advance(const joint *j, const double *u, const double *p
     step->increment[0] += u[0];
     step->offset[0] = step->offset_start[0] + step->increment[0];
     step->increment[1] = advance_compose_angle(u[1], step->increment[1]);
-    advance_position(j, parent_start, parent, child_start, parent_step,
+    advance_position(j, parent_start, child_start, parent_step,
                      slide_secant(j, 2, 0, parent_start, parent, parent_step, step), child_step);
 }
 

@@ -78,7 +78,7 @@ static void distance_advance(const joint *j, const double *u, const double *pare
                              const double *child_start, const double *child, const body_step *parent_step,
                              joint_step *step, body_step *child_step)
 {
-    (void)child;
+    (void)parent, (void)child;
     // the link moves by sum u_k s_k x e; that is the turn c with c x e of the same size and c at right angles to e
     hn_vec3 spread = vec3(0.0, 0.0, 0.0);
     for (int k = 0; k < spread_count(j); ++k) spread = vec3_add_scaled(spread, u[k], step->spread[k]);
@@ -92,7 +92,7 @@ static void distance_advance(const joint *j, const double *u, const double *pare
         vec3_store(pose_components(child_start, child_step->rotation), step->increment + 3);
     }
     hn_vec3 slide = vec3_cross(step->link_rotation, vec3_mean(step->link_start, step->link));
-    advance_position(j, parent_start, parent, child_start, parent_step, slide, child_step);
+    advance_position(j, parent_start, child_start, parent_step, slide, child_step);
 }
 
 static void distance_settle(const joint *j, const joint_step *step, const double *parent, double *child)

@@ -5,7 +5,7 @@
 //
 //   A = [I, (phi_p - phi_c)^; 0, I],   no column
 //
-// Rows with joint frames that are aligned at the start never degenerate (errata 7).
+// Rows with joint frames that are aligned at the start never degenerate (docs/theory/joints.md).
 #include "joints/joint.h"
 
 static void fixed_row(const joint *j, int index, constraint_row *row)
@@ -31,9 +31,9 @@ static void fixed_advance(const joint *j, const double *u, const double *parent_
                           const double *child_start, const double *child, const body_step *parent_step,
                           joint_step *step, body_step *child_step)
 {
-    (void)u, (void)child, (void)step;
+    (void)u, (void)parent, (void)child, (void)step;
     advance_rotation(parent_step->turn, child_step);
-    advance_position(j, parent_start, parent, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
+    advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
 static void fixed_settle(const joint *j, const joint_step *step, const double *parent, double *child)

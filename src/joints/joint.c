@@ -172,11 +172,6 @@ int term_free_rotation(const joint *j, int row, hn_vec3 force, motion_term *term
     return 3;
 }
 
-hn_vec3 pose_components(const double *q, hn_vec3 x)
-{
-    return vec3(vec3_dot(vec3_load(q + 3), x), vec3_dot(vec3_load(q + 6), x), vec3_dot(vec3_load(q + 9), x));
-}
-
 void guess_same(const joint *j, const joint_step *step, const double *increment, const double *child, double *u)
 {
     (void)step, (void)child;
@@ -190,57 +185,16 @@ void begin_nothing(const joint *j, const double *parent, const double *child, jo
 
 // ---- motion on the manifold ---------------------------------------------------------------------------
 
-// theta x mean of start and end: the secant of a vector that turns with its body
-static hn_vec3 secant(hn_vec3 rotation, hn_vec3 start, hn_vec3 end)
-{
-    return vec3_cross(rotation, vec3_mean(start, end));
-}
-
-void advance_position(const joint *j, const double *parent_start, const double *parent, const double *child_start,
+void advance_position(const joint *j, const double *parent_start, const double *child_start,
                       const body_step *parent_step, hn_vec3 slide, body_step *child_step)
 {
-    hn_vec3 parent_arm = joint_parent_arm(j), child_arm = joint_child_arm(j);
-    hn_vec3 arm_start = pose_direction(child_start, child_arm);
-    hn_vec3 arm = cayley_apply(child_step->rotation, arm_start);
+    hn_vec3 parent_arm = pose_direction(parent_start, joint_parent_arm(j));
+    hn_vec3 child_arm = pose_direction(child_start, joint_child_arm(j));
     hn_vec3 place = vec3_add(parent_step->displacement,
-                             secant(parent_step->rotation, pose_direction(parent_start, parent_arm),
-                                    pose_direction(parent, parent_arm)));
+                             cayley_change(parent_step->rotation, cayley_factor(parent_step->rotation), parent_arm));
     child_step->displacement =
-        vec3_subtract(vec3_add(place, slide), secant(child_step->rotation, arm_start, arm));
-}
-
-void advance_rotation(hn_vec3 turn, body_step *child_step)
-{
-    child_step->turn = turn;
-    child_step->rotation = cayley_compose(turn, child_step->rotation);
-}
-
-double advance_compose_angle(double second, double first)
-{
-    return (second + first) / (1.0 - 0.25 * second * first);
-}
-
-void settle_directors(hn_vec3 correction, double *q)
-{
-    hn_vec3 d[3];
-    for (int i = 0; i < 3; ++i) {
-        hn_vec3 old = vec3_load(q + 3 + 3 * i);
-        d[i] = vec3_add(old, vec3_cross(correction, old));
-    }
-    // one step of D (3 I - D^T D)/2
-    double g[3][3];
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) g[i][k] = vec3_dot(d[i], d[k]);
-    for (int i = 0; i < 3; ++i) {
-        hn_vec3 sum = vec3_scale(1.5, d[i]);
-        for (int k = 0; k < 3; ++k) sum = vec3_add_scaled(sum, -0.5 * g[k][i], d[k]);
-        vec3_store(sum, q + 3 + 3 * i);
-    }
-}
-
-void settle_point(const joint *j, hn_vec3 place, double *child)
-{
-    vec3_store(vec3_subtract(place, pose_direction(child, joint_child_arm(j))), child);
+        vec3_subtract(vec3_add(place, slide),
+                      cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
 }
 
 double joint_angle(const joint *j, const double *a, const double *b)

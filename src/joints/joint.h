@@ -4,7 +4,7 @@
 // Notation (docs/theory/joints.md): body a carries the joint frame (a1, a2, a3), body b the frame (b1, b2, b3); both are
 // fixed in the bodies. p = phi + rho is the joint's place on a body, e = p_b - p_a. Twists are t = (v, omega).
 //
-//   t_child = A t_parent + B u          (twist rule, mechanics note section 3)
+//   t_child = A t_parent + B u          (twist rule, docs/theory/joints.md)
 //
 // A is one of three kinds of carry; B is a list of columns (linear; angular), one per relative degree of freedom.
 #ifndef JOINTS_JOINT_H
@@ -92,11 +92,19 @@ typedef struct constraint_row {
     double eta;
 } constraint_row;
 
+/// Whether the child only turns about its own joint point, and about what: its axis b3, or any.
+typedef enum pivot_kind {
+    PIVOT_NONE,
+    PIVOT_AXIS, ///< A = [I, -c^; 0, I], B = [0; n] about the joint point
+    PIVOT_FREE, ///< A = [I, -c^; 0, 0], B = [0; 1]
+} pivot_kind;
+
 /// A joint kind: one file each.
 typedef struct joint_type {
     const char *name;
     int dof;        ///< between rigid bodies
     int row_count;  ///< between rigid bodies
+    pivot_kind pivot; ///< between rigid bodies
     /// Row `index` of the constraints.
     void (*row)(const joint *j, int index, constraint_row *row);
     /// The twist rule at poses of parent and child. `step` gives the distance joint its spread vectors.
@@ -130,6 +138,12 @@ extern const joint_type joint_universal;
 extern const joint_type joint_fixed;
 extern const joint_type joint_free;
 extern const joint_type joint_distance;
+
+/// Pivot of a tree joint.
+static inline pivot_kind joint_pivot(const joint *j)
+{
+    return j->point_child ? PIVOT_NONE : joint_type_of(j->kind)->pivot;
+}
 
 // ---- poses ------------------------------------------------------------------------------------------
 
@@ -196,23 +210,51 @@ int term_translation(int row, bool on_child, hn_vec3 local1, hn_vec3 x1, hn_vec3
 int term_free_rotation(const joint *j, int row, hn_vec3 force, motion_term *terms);
 
 /// Displacement of a child held at its joint point: Delta phi_c = Delta p_p + `slide` - Delta rho_c, all as secants.
-void advance_position(const joint *j, const double *parent_start, const double *parent, const double *child_start,
+void advance_position(const joint *j, const double *parent_start, const double *child_start,
                       const body_step *parent_step, hn_vec3 slide, body_step *child_step);
 /// Components of a world vector in the directors of a pose.
-hn_vec3 pose_components(const double *q, hn_vec3 x);
+static inline hn_vec3 pose_components(const double *q, hn_vec3 x)
+{
+    return vec3(vec3_dot(vec3_load(q + 3), x), vec3_dot(vec3_load(q + 6), x), vec3_dot(vec3_load(q + 9), x));
+}
 /// guess for joints whose increment is u itself.
 void guess_same(const joint *j, const joint_step *step, const double *increment, const double *child, double *u);
 /// begin for joints that remember nothing.
 void begin_nothing(const joint *j, const double *parent, const double *child, joint_step *step);
 /// Set turn and rotation of the child.
-void advance_rotation(hn_vec3 turn, body_step *child_step);
+static inline void advance_rotation(hn_vec3 turn, body_step *child_step)
+{
+    child_step->turn = turn;
+    child_step->rotation = cayley_compose(turn, child_step->rotation);
+}
+
 /// Compose two tangents-of-half-angle increments about one axis.
-double advance_compose_angle(double second, double first);
+static inline double advance_compose_angle(double second, double first)
+{
+    return (second + first) / (1.0 - 0.25 * second * first);
+}
 
 /// Turn the child's directors by the small rotation `correction` and make them orthonormal to round-off.
-void settle_directors(hn_vec3 correction, double *child);
+static inline void settle_directors(hn_vec3 correction, double *child)
+{
+    hn_vec3 d[3];
+    for (int i = 0; i < 3; ++i) {
+        hn_vec3 old = vec3_load(child + 3 + 3 * i);
+        d[i] = vec3_add(old, vec3_cross(correction, old));
+    }
+    // one step of D (3 I - D^T D)/2
+    double half_xy = 0.5 * vec3_dot(d[0], d[1]), half_yz = 0.5 * vec3_dot(d[1], d[2]), half_zx = 0.5 * vec3_dot(d[2], d[0]);
+    double x = 1.5 - 0.5 * vec3_dot(d[0], d[0]), y = 1.5 - 0.5 * vec3_dot(d[1], d[1]), z = 1.5 - 0.5 * vec3_dot(d[2], d[2]);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(x, d[0]), -half_xy, d[1]), -half_zx, d[2]), child + 3);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(y, d[1]), -half_xy, d[0]), -half_yz, d[2]), child + 6);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(z, d[2]), -half_zx, d[0]), -half_yz, d[1]), child + 9);
+}
+
 /// Put the child's joint point at `place`.
-void settle_point(const joint *j, hn_vec3 place, double *child);
+static inline void settle_point(const joint *j, hn_vec3 place, double *child)
+{
+    vec3_store(vec3_subtract(place, pose_direction(child, joint_child_arm(j))), child);
+}
 
 /// Angle of b about a3 relative to a.
 double joint_angle(const joint *j, const double *a, const double *b);

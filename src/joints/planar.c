@@ -54,7 +54,7 @@ static void planar_advance(const joint *j, const double *u, const double *parent
         slide = vec3_add(slide, slide_secant(j, k, k, parent_start, parent, parent_step, step));
     }
     step->increment[2] = advance_compose_angle(u[2], step->increment[2]);
-    advance_position(j, parent_start, parent, child_start, parent_step, slide, child_step);
+    advance_position(j, parent_start, child_start, parent_step, slide, child_step);
 }
 
 static void planar_settle(const joint *j, const joint_step *step, const double *parent, double *child)

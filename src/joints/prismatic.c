@@ -42,7 +42,7 @@ static void prismatic_advance(const joint *j, const double *u, const double *par
     advance_rotation(parent_step->turn, child_step);
     step->increment[0] += u[0];
     step->offset[0] = step->offset_start[0] + step->increment[0];
-    advance_position(j, parent_start, parent, child_start, parent_step,
+    advance_position(j, parent_start, child_start, parent_step,
                      slide_secant(j, 2, 0, parent_start, parent, parent_step, step), child_step);
 }
 

@@ -5,7 +5,7 @@
 //             axis a3 = b3
 //
 //   A = [I, (phi_p - phi_c)^; 0, I],   B = [rho_c x n; n],   n = a3                       (BL 122, 125)
-#include "joints/joint.h"
+#include "joints/pivot.h"
 
 static void revolute_row(const joint *j, int index, constraint_row *row)
 {
@@ -33,18 +33,15 @@ static void revolute_advance(const joint *j, const double *u, const double *pare
                              const double *child_start, const double *child, const body_step *parent_step,
                              joint_step *step, body_step *child_step)
 {
-    (void)child;
-    hn_vec3 axis = pose_direction(parent, j->a[2]);
-    advance_rotation(cayley_compose(vec3_scale(u[0], axis), parent_step->turn), child_step);
-    step->increment[0] = advance_compose_angle(u[0], step->increment[0]);
-    advance_position(j, parent_start, parent, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
+    (void)parent;
+    revolute_turn(j, u, child, parent_step, step, child_step);
+    advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
-static void revolute_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void settle_revolute(const joint *j, const joint_step *step, const double *parent, double *child)
 {
     (void)step;
-    settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])), child);
-    settle_point(j, pose_point(parent, j->rho_a), child);
+    revolute_settle(j, parent, child);
 }
 
 static void revolute_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
@@ -56,12 +53,13 @@ const joint_type joint_revolute = {
     .name = "revolute",
     .dof = 1,
     .row_count = 5,
+    .pivot = PIVOT_AXIS,
     .row = revolute_row,
     .motion = revolute_motion,
     .terms = revolute_terms,
     .begin = begin_nothing,
     .guess = guess_same,
     .advance = revolute_advance,
-    .settle = revolute_settle,
+    .settle = settle_revolute,
     .coordinates = revolute_coordinates,
 };

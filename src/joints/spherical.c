@@ -6,7 +6,7 @@
 //   A = [I, -rho_p^; 0, 0],   B = [rho_c^; I],   u = omega_c                              (BL 84, 90)
 //
 // With a point mass as child only the common point remains: no column.
-#include "joints/joint.h"
+#include "joints/pivot.h"
 
 static void spherical_row(const joint *j, int index, constraint_row *row)
 {
@@ -43,19 +43,16 @@ static void spherical_advance(const joint *j, const double *u, const double *par
                               const double *child_start, const double *child, const body_step *parent_step,
                               joint_step *step, body_step *child_step)
 {
-    (void)child;
-    if (!j->point_child) {
-        advance_rotation(vec3_load(u), child_step);
-        vec3_store(pose_components(child_start, child_step->rotation), step->increment);
-    }
-    advance_position(j, parent_start, parent, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
+    (void)parent, (void)child;
+    if (!j->point_child) spherical_turn(u, child_start, step, child_step);
+    advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
-static void spherical_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void settle_spherical(const joint *j, const joint_step *step, const double *parent, double *child)
 {
     (void)step;
-    if (!j->point_child) settle_directors(vec3(0.0, 0.0, 0.0), child);
-    settle_point(j, pose_point(parent, joint_parent_arm(j)), child);
+    if (j->point_child) settle_point(j, pose_point(parent, joint_parent_arm(j)), child);
+    else spherical_settle(j, parent, child);
 }
 
 static void spherical_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
@@ -67,12 +64,13 @@ const joint_type joint_spherical = {
     .name = "spherical",
     .dof = 3,
     .row_count = 3,
+    .pivot = PIVOT_FREE,
     .row = spherical_row,
     .motion = spherical_motion,
     .terms = spherical_terms,
     .begin = begin_nothing,
     .guess = spherical_guess,
     .advance = spherical_advance,
-    .settle = spherical_settle,
+    .settle = settle_spherical,
     .coordinates = spherical_coordinates,
 };

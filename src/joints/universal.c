@@ -41,7 +41,7 @@ static void universal_advance(const joint *j, const double *u, const double *par
     hn_vec3 turn = cayley_compose(vec3_scale(u[0], pose_direction(parent, j->a[2])), inner);
     advance_rotation(turn, child_step);
     for (int k = 0; k < 2; ++k) step->increment[k] = advance_compose_angle(u[k], step->increment[k]);
-    advance_position(j, parent_start, parent, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
+    advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
 static void universal_settle(const joint *j, const joint_step *step, const double *parent, double *child)

@@ -12,8 +12,11 @@
 
 #include <amd.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BLOCK_ROWS_MAX = 6 }; // of a constraint node
 
 // One neighbour of a node that is eliminated later.
 typedef struct later {
@@ -195,8 +198,19 @@ done:
     return status;
 }
 
+hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2], int *order)
+{
+    int *pointers = NULL, *lists = NULL;
+    hn_status status = build_adjacency(context, node_count, edge_count, edges, &pointers, &lists);
+    if (status == HN_OK && node_count > 0 && amd_order(node_count, pointers, lists, order, NULL, NULL) < 0)
+        status = context_fail(context, HN_OUT_OF_MEMORY, "no memory to order a system of %d blocks", node_count);
+    context_release(context, pointers);
+    context_release(context, lists);
+    return status;
+}
+
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
-                          block_lu **out)
+                          const int *order, block_lu **out)
 {
     *out = NULL;
     size_t n = (size_t)node_count;
@@ -223,10 +237,9 @@ hn_status block_lu_create(hn_context *context, int node_count, const int *sizes,
     if (lu->pivots == NULL) goto done;
     status = build_adjacency(context, node_count, edge_count, edges, &pointers, &lists);
     if (status != HN_OK) goto done;
-    if (node_count > 0 && amd_order(node_count, pointers, lists, lu->order, NULL, NULL) < 0) {
-        status = context_fail(context, HN_OUT_OF_MEMORY, "no memory to order a system of %d blocks", node_count);
-        goto done;
-    }
+    if (order != NULL) memcpy(lu->order, order, n * sizeof(int));
+    else status = block_lu_order(context, node_count, edge_count, edges, lu->order);
+    if (status != HN_OK) goto done;
     for (int k = 0; k < node_count; ++k) lu->place[lu->order[k]] = k;
     status = symbolic(lu, pointers, lists);
 done:
@@ -332,12 +345,60 @@ static void subtract_product(int rows, int inner, int columns, const double *a, 
         }
 }
 
+// Rows of a constraint node that depend on what was eliminated before: symmetric elimination of -D with the largest
+// relative pivot first; what is left when pivots get small is dependent and decoupled.
+static void drop_dependent_rows(block_lu *lu, int k, block_lu_rank *rank)
+{
+    int node = lu->order[k], n = lu->sizes[node];
+    int first = lu->offsets[node] - lu->offsets[rank->first_node];
+    double work[BLOCK_ROWS_MAX * BLOCK_ROWS_MAX];
+    bool done[BLOCK_ROWS_MAX] = {false};
+    double *diagonal = lu->values + lu->diagonal[node];
+    for (int i = 0; i < n * n; ++i) work[i] = -diagonal[i];
+    for (int count = 0; count < n; ++count) {
+        int best = -1;
+        double size = -1.0;
+        for (int i = 0; i < n; ++i) {
+            double ratio = work[i * n + i] / rank->scale[first + i];
+            if (!done[i] && ratio > size) size = ratio, best = i;
+        }
+        if (best < 0 || size < rank->tolerance) break;
+        if (size < rank->smallest_kept) rank->smallest_kept = size, rank->smallest_node = node;
+        done[best] = true;
+        for (int i = 0; i < n; ++i) {
+            double factor = work[i * n + best] / work[best * n + best];
+            if (done[i] || factor == 0.0) continue;
+            for (int j = 0; j < n; ++j) work[i * n + j] -= factor * work[best * n + j];
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        rank->dropped[first + i] = !done[i];
+        if (done[i]) continue;
+        rank->largest_dropped = fmax(rank->largest_dropped, fabs(work[i * n + i]) / rank->scale[first + i]);
+        for (int j = 0; j < n; ++j) diagonal[i * n + j] = diagonal[j * n + i] = 0.0;
+        diagonal[i * n + i] = 1.0;
+        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
+            int other = lu->sizes[lu->links[p].node];
+            for (int j = 0; j < other; ++j) {
+                lu->values[lu->links[p].upper + (size_t)(i * other + j)] = 0.0;
+                lu->values[lu->links[p].lower + (size_t)(j * n + i)] = 0.0;
+            }
+        }
+    }
+}
+
 int block_lu_factor(block_lu *lu)
+{
+    return block_lu_factor_rank(lu, NULL);
+}
+
+int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank)
 {
     for (int k = 0; k < lu->node_count; ++k) {
         int node = lu->order[k], s = lu->sizes[node];
         double *diagonal = lu->values + lu->diagonal[node];
         int *pivot = lu->pivots + lu->offsets[node];
+        if (rank != NULL && node >= rank->first_node) drop_dependent_rows(lu, k, rank);
         if (!small_lu_factor(s, s, diagonal, pivot)) return node;
         size_t next = lu->target_first[k];
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {

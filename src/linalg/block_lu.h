@@ -10,10 +10,13 @@
 
 typedef struct block_lu block_lu;
 
-/// Analyse: `sizes` of the nodes, `edge_count` pairs of coupled nodes (either order, no self edges, repeats allowed).
-/// The elimination order is a minimum-degree one (SuiteSparse AMD) on the node graph.
+/// Minimum-degree elimination order (SuiteSparse AMD) of a graph given by `edge_count` pairs of nodes.
+hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2], int *order);
+
+/// Analyse: `sizes` of the nodes, `edge_count` pairs of coupled nodes (either order, no self edges, repeats allowed),
+/// `order` of elimination, NULL: a minimum-degree one.
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
-                          block_lu **lu);
+                          const int *order, block_lu **lu);
 void block_lu_destroy(block_lu *lu);
 
 /// Total size, and the place of a node's first unknown in vectors.
@@ -35,6 +38,21 @@ void block_lu_dense(const block_lu *lu, double *dense);
 
 /// Factor in place. Returns -1, or the node whose diagonal block is singular.
 int block_lu_factor(block_lu *lu);
+
+/// What the factorisation of constraint nodes says about their rank.
+typedef struct block_lu_rank {
+    int first_node;         ///< nodes from here on are constraint nodes, whose blocks become negative semidefinite
+    const double *scale;    ///< per unknown of the constraint nodes (from the first one on): size of an independent pivot
+    double tolerance;       ///< a pivot below this part of its scale belongs to a dependent row
+    bool *dropped;          ///< per unknown of the constraint nodes: set to true for dependent rows
+    double smallest_kept;   ///< ratio to scale
+    double largest_dropped; ///< ratio to scale, 0: none
+    int smallest_node;      ///< node of the smallest kept pivot
+} block_lu_rank;
+
+/// Factor in place and decide on the way which rows of the constraint nodes depend on rows eliminated before. The factors
+/// are not meant for solving: assemble again without the dropped rows. Returns -1, or the singular node.
+int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank);
 
 /// Solve in place.
 void block_lu_solve(const block_lu *lu, double *b);

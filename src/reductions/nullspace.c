@@ -10,16 +10,22 @@
 //
 // and the Newton matrix in the coordinates is solved through the sparse system in which the partial sums delta W stand
 // beside delta q. W itself is always recomputed from q: the iteration is Newton's in q alone.
+//
+// With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). The Newton direction of
+// (N1) is then that of the sparse saddle-point system; its multipliers are only passed through (closed.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
 
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
+#include "reductions/closed.h"
 
 #include <string.h>
 
 struct reduction {
     hn_system *system;
+    reduction *with_multipliers; // closed loops: the solver of the saddle-point system
+    closed *report;              // closed loops: condition numbers
     block_lu *lu;
     double *right;  // size of the sparse system
     double *wrench; // W, 6 per body, not scaled
@@ -51,6 +57,8 @@ static void nullspace_destroy(reduction *r)
 {
     if (r == NULL) return;
     hn_context *context = r->system->context;
+    reduction_multipliers.destroy(r->with_multipliers);
+    closed_destroy(r->report);
     block_lu_destroy(r->lu);
     context_release(context, r->right);
     context_release(context, r->wrench);
@@ -65,6 +73,13 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
     reduction *r = context_allocate(context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
+    if (system->cut_count > 0) {
+        hn_status made = reduction_multipliers.create(system, &r->with_multipliers);
+        if (made == HN_OK) made = closed_create(system, &r->report);
+        if (made != HN_OK) nullspace_destroy(r);
+        else *out = r;
+        return made;
+    }
     int *sizes = context_allocate(context, (n + 1) * sizeof(int));
     int(*edges)[2] = context_allocate(context, (n + (size_t)system->element_count + 1) * sizeof(int[2]));
     hn_status status = HN_OUT_OF_MEMORY;
@@ -77,7 +92,7 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
         for (int e = 0; e < system->element_count; ++e)
             if (system->places[e] == PLACE_ELSEWHERE)
                 edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b, count++;
-        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges, &r->lu);
+        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges, NULL, &r->lu);
     }
     if (status == HN_OK) {
         r->right = context_allocate(context, ((size_t)block_lu_size(r->lu) + 1) * sizeof(double));
@@ -341,6 +356,8 @@ static double apply_increment(reduction *r, const step_data *step)
 static hn_status nullspace_solve(reduction *r, const step_equations *equations, step_data *step,
                                  const newton_options *options, newton_report *report)
 {
+    if (r->with_multipliers != NULL)
+        return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
     double scale = newton_momentum_scale(r->system, equations, step);
     while (report->iterations < options->iterations_max) {
         assemble(r, equations, step);
@@ -369,6 +386,7 @@ static hn_status nullspace_condition(reduction *r, const step_equations *equatio
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
+    if (r->report != NULL) return closed_condition(r->report, equations, step, true, condition);
     size_t n = (size_t)system->coordinate_count, column = 0;
     double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
     if (inverse == NULL) return HN_OUT_OF_MEMORY;

@@ -3,23 +3,29 @@
 // Note: docs/theory/reduced.md
 //
 //   (D1)  r_c = B_c^T W_c = 0,   W_i = R_i + sum_c A_c^T W_c,   R_i = P_int(q_w)^T rho_i            (LMO 28, BL 15)
-//   (D2)  K_i = dR_i/dt_i:  alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I rho_I^T - (d_I . rho_I) 1)  for rotations,
-//         alpha m 1 for translations; e_I: directors of q_w, d_I: of the iterate
-//   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (mechanics note, section 5)
+//   (D2)  K_i = dR_i/dt_i:  sum_I alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I rho_I^T - (d_I . rho_I) 1)  for
+//         rotations, alpha m 1 for translations; e_I: directors of q_w, d_I: of the iterate. About a reference point P
+//         the sum has one more term, I = 0, with the vector from P to the centre of mass in place of a director and
+//         E_0 = m; rotations and translations are then coupled by alpha m e_0^ and -alpha m d_0^
+//   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (docs/theory/reduced.md)
 //
 // Springs between bodies that are not neighbours enter as a border of three columns for each of their tangent terms.
 #include "reductions/reduction.h"
 
+#include "joints/pivot.h"
 #include "linalg/dense.h"
 #include "linalg/small_lu.h"
+#include "reductions/closed.h"
 #include "reductions/tree.h"
 
 #include <string.h>
 
 enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
+static const double ROTATION_MAX = 23.0;   // |theta| = 2 tan(angle/2) of a body in a step: 170 degrees
 
 struct reduction {
     hn_system *system;
+    closed *loops;         // closed loops: solved there
     void *memory;
     tree_solver tree;
     double *residuals;     // dof
@@ -42,6 +48,8 @@ static void layout(arena *a, const hn_system *system, reduction *r)
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE) border += 3 * BORDER_TERMS_PER_ELEMENT;
     size_t b = (size_t)border;
+    r->tree.pivots = true;
+    r->tree.keep = border > 0;
     tree_layout(a, system, &r->tree);
     r->border_capacity = border;
     r->residuals = arena_doubles(a, (size_t)system->dof + 1);
@@ -60,9 +68,15 @@ static hn_status reduced_create(hn_system *system, reduction **out)
     *out = NULL;
     reduction *r = context_allocate(system->context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
+    r->system = system;
+    if (system->cut_count > 0) {
+        hn_status status = closed_create(system, &r->loops);
+        if (status != HN_OK) context_release(system->context, r);
+        else *out = r;
+        return status;
+    }
     arena a = {0};
     layout(&a, system, r);
-    r->system = system;
     r->memory = context_allocate(system->context, a.used);
     if (r->memory == NULL) {
         context_release(system->context, r);
@@ -78,43 +92,55 @@ static hn_status reduced_create(hn_system *system, reduction **out)
 static void reduced_destroy(reduction *r)
 {
     if (r == NULL) return;
+    closed_destroy(r->loops);
     context_release(r->system->context, r->memory);
     context_release(r->system->context, r);
 }
 
-// (D1), (D2) of one body: its own residual and stiffness are added to the node
-static void add_body(reduction *r, const step_equations *equations, const step_data *step, int body)
+// (D1), (D2) of one body about its reference point, added to its node; `pose` (q_w) is filled
+static void add_body(const tree_body *b, const step_equations *equations, const step_data *step, hn_vec3 impulse,
+                     int body, double *pose, tree_node *node)
 {
-    const hn_system *system = r->system;
-    tree_node *node = &r->tree.nodes[body];
-    const double *inertia = system->inertia + 4 * (size_t)body, *q = step->q + POSE_SIZE * (size_t)body;
-    double rho[POSE_SIZE], pose[POSE_SIZE], wrench[TWIST_SIZE];
-    step_residual(system, equations, step, body, rho);
-    step_projection_pose(equations, step, body, pose);
-    force_to_wrench(pose, rho, wrench);
-    for (int k = 0; k < 6; ++k) node->wrench[k] += wrench[k];
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *q = step->q + at, *start = step->q_start + at, *delta = step->delta + at;
+    const double *momentum = equations->momentum + at, *force = step->force + at;
+    double w = equations->weight, mass = equations->mass_factor * b->inertia[0];
+    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = start[k] + w * delta[k];
 
+    // I = 0: rho_0 acts at the centre of mass
+    hn_vec3 f = vec3_subtract(vec3_add(vec3_scale(mass, vec3_load(delta)), vec3_load(force)),
+                              vec3_add_scaled(vec3_load(momentum), b->inertia[0], impulse));
+    hn_vec3 d = vec3_negate(pose_direction(q, b->reference)), e = vec3_negate(pose_direction(pose, b->reference));
+    hn_vec3 moment = vec3_cross(e, f), row = vec3_add_scaled(vec3_scale(w, f), -mass, e);
     double *s = node->stiffness;
-    double mass = equations->mass_factor * inertia[0];
     s[0] += mass, s[7] += mass, s[14] += mass;
-    if (system->bodies[body].kind != HN_BODY_RIGID) return;
-    double trace = 0.0;
-    for (int i = 1; i < 4; ++i) {
-        hn_vec3 d = vec3_load(q + 3 * i), e = vec3_load(pose + 3 * i), f = vec3_load(rho + 3 * i);
-        double factor = equations->mass_factor * inertia[i], w = equations->weight;
-        trace += factor * vec3_dot(e, d) - w * vec3_dot(d, f);
-        hn_vec3 row = vec3_add_scaled(vec3_scale(w, f), -factor, e);
-        s[21] += d.x * row.x, s[22] += d.x * row.y, s[23] += d.x * row.z;
-        s[27] += d.y * row.x, s[28] += d.y * row.y, s[29] += d.y * row.z;
-        s[33] += d.z * row.x, s[34] += d.z * row.y, s[35] += d.z * row.z;
+    s[4] += mass * d.z, s[5] -= mass * d.y, s[9] -= mass * d.z, s[11] += mass * d.x, s[15] += mass * d.y, s[16] -= mass * d.x;
+    s[19] -= mass * e.z, s[20] += mass * e.y, s[24] += mass * e.z, s[26] -= mass * e.x, s[30] -= mass * e.y, s[31] += mass * e.x;
+    vec3_store(vec3_add(vec3_load(node->wrench), f), node->wrench);
+    if (!b->rigid) return;
+
+    // sum over I: moments, d_I row_I^T - (d_I . row_I) 1 with row_I = w rho_I - alpha E_I e_I
+    hn_vec3 x = vec3_scale(d.x, row), y = vec3_scale(d.y, row), z = vec3_scale(d.z, row);
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        double inertia = equations->mass_factor * b->inertia[k / 3];
+        d = vec3_load(q + k), e = vec3_load(pose + k);
+        f = vec3_subtract(vec3_add(vec3_scale(inertia, vec3_load(delta + k)), vec3_load(force + k)), vec3_load(momentum + k));
+        moment = vec3_add(moment, vec3_cross(e, f));
+        row = vec3_add_scaled(vec3_scale(w, f), -inertia, e);
+        x = vec3_add_scaled(x, d.x, row), y = vec3_add_scaled(y, d.y, row), z = vec3_add_scaled(z, d.z, row);
     }
-    s[21] += trace, s[28] += trace, s[35] += trace;
+    double trace = x.x + y.y + z.z;
+    vec3_store(vec3_add(vec3_load(node->wrench + 3), moment), node->wrench + 3);
+    s[21] += x.x - trace, s[22] += x.y, s[23] += x.z;
+    s[27] += y.x, s[28] += y.y - trace, s[29] += y.z;
+    s[33] += z.x, s[34] += z.y, s[35] += z.z - trace;
 }
 
-// twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 phi); columns 3 x 6
-static void twist_columns(const double *coefficients, const double *pose, double columns[3][6])
+// twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 P); columns 3 x 6
+static void twist_columns(const double *coefficients, hn_vec3 reference, const double *pose, double columns[3][6])
 {
-    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    hn_vec3 local = vec3(coefficients[1], coefficients[2], coefficients[3]);
+    hn_vec3 x = pose_direction(pose, vec3_add_scaled(local, -coefficients[0], reference));
     const double skew[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) {
@@ -139,13 +165,14 @@ static void add_border_term(reduction *r, const step_equations *equations, const
                             const stiffness_term *term)
 {
     const element *e = &r->system->elements[index];
+    const hn_vec3 centre = {0.0, 0.0, 0.0};
     double pose_a[POSE_SIZE], pose_b[POSE_SIZE], left[2][3][6], right[2][3][6];
     step_projection_pose(equations, step, e->a, pose_a);
     step_projection_pose(equations, step, e->b, pose_b);
-    twist_columns(term->u, pose_a, left[0]);
-    twist_columns(term->u + 4, pose_b, left[1]);
-    twist_columns(term->v, system_pose(step->q, e->a), right[0]);
-    twist_columns(term->v + 4, system_pose(step->q, e->b), right[1]);
+    twist_columns(term->u, centre, pose_a, left[0]);
+    twist_columns(term->u + 4, centre, pose_b, left[1]);
+    twist_columns(term->v, centre, system_pose(step->q, e->a), right[0]);
+    twist_columns(term->v + 4, centre, system_pose(step->q, e->b), right[1]);
     for (int c = 0; c < 3; ++c) {
         int column = r->border_count++;
         double *row = r->border_rows + 12 * (size_t)column, *load = r->border_loads + 12 * (size_t)column;
@@ -178,9 +205,10 @@ static void add_elements(reduction *r, const step_equations *equations, const st
                     if (body[x] < 0 || body[y] < 0) continue;
                     double pose[POSE_SIZE], left[3][6], right[3][6];
                     step_projection_pose(equations, step, body[x], pose);
-                    twist_columns(terms[t].u + 4 * x, pose, left);
-                    twist_columns(terms[t].v + 4 * y, system_pose(step->q, body[y]), right);
-                    double *to = r->tree.nodes[body[x]].stiffness;
+                    twist_columns(terms[t].u + 4 * x, r->tree.bodies[body[x]].reference, pose, left);
+                    twist_columns(terms[t].v + 4 * y, r->tree.bodies[body[y]].reference,
+                                  system_pose(step->q, body[y]), right);
+                    double *to = r->tree.nodes[r->tree.bodies[body[x]].node].stiffness;
                     if (body[x] != body[y]) {
                         // U: rows of the child, columns of the parent; K_pc: the other way round
                         int child = system->element_edge[i];
@@ -193,39 +221,74 @@ static void add_elements(reduction *r, const step_equations *equations, const st
     }
 }
 
+// the largest of the sizes seen; a NaN stays
+static inline double larger(double largest, double size)
+{
+    return size <= largest || isnan(largest) ? largest : size;
+}
+
+// elimination of a body whose joint is no pivot; returns the size of its residual, negative when singular
+static double eliminate_general(reduction *r, const step_equations *equations, const step_data *step, int body,
+                                const double *pose, double *residual)
+{
+    const hn_system *system = r->system;
+    double parent[POSE_SIZE], largest = 0.0;
+    int p = system->parent[body];
+    step_projection_pose(equations, step, p, parent);
+    tree_joint_state state = {.parent_now = system_pose(step->q, p),
+                              .child_now = system_pose(step->q, body),
+                              .parent_projected = parent,
+                              .child_projected = pose,
+                              .weight = equations->weight};
+    tree_residual(&r->tree, body, &step->joints[body], &state, residual);
+    const motion *m = &r->tree.generals[r->tree.bodies[body].general].projected;
+    for (int k = 0; k < m->dof; ++k) {
+        bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
+        largest = larger(largest, fabs(residual[k]) / (turning ? system->length : 1.0));
+    }
+    if (!tree_eliminate(&r->tree, body, &step->joints[body], &state, residual)) return -1.0;
+    tree_pass_wrench(&r->tree, body);
+    return largest;
+}
+
 // residual, stiffness and elimination, leaves to root; the relative residual is returned, negative for a singular body
 static double sweep_inward(reduction *r, const step_equations *equations, step_data *step, double scale, int *worst)
 {
+    static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
-    double largest = 0.0, length = system->length;
-    tree_clear(&r->tree);
+    tree_solver *tree = &r->tree;
+    double largest = 0.0, angle = 1.0 / system->length;
+    hn_vec3 impulse = vec3_scale(equations->force_factor, system->gravity);
     if (system->element_count > 0) {
+        tree_clear(tree);
         step_element_forces(system, equations, step);
         add_elements(r, equations, step);
     }
     for (int i = system->body_count - 1; i >= 0; --i) {
-        add_body(r, equations, step, i);
-        double parent[POSE_SIZE], child[POSE_SIZE], *residual = r->residuals + system->dof_offset[i];
-        int p = system->parent[i];
-        step_projection_pose(equations, step, p, parent);
-        step_projection_pose(equations, step, i, child);
-        tree_joint_state state = {.parent_now = system_pose(step->q, p),
-                                  .child_now = system_pose(step->q, i),
-                                  .parent_projected = parent,
-                                  .child_projected = child,
-                                  .weight = equations->weight};
-        tree_residual(&r->tree, i, &step->joints[i], &state, residual);
-        const motion *m = &r->tree.nodes[i].projected;
-        for (int k = 0; k < m->dof; ++k) {
-            bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
-            double size = fabs(residual[k]) / (turning ? length : 1.0);
-            if (!(size <= largest)) largest = size, *worst = i;
+        const tree_body *b = &tree->bodies[i];
+        tree_node *node = &tree->nodes[b->node];
+        double pose[POSE_SIZE], *residual = r->residuals + b->dof_offset, size;
+        if (b->leaf) memset(node, 0, sizeof *node);
+        add_body(b, equations, step, impulse, i, pose, node);
+        if (b->pivot != PIVOT_NONE) {
+            tree_pivot_state state = {
+                .parent_now = system_pose(step->q, b->parent),
+                .parent_delta = b->parent < 0 ? still : step->delta + POSE_SIZE * (size_t)b->parent,
+                .child_now = step->q + POSE_SIZE * (size_t)i,
+                .child_projected = pose,
+                .weight = equations->weight,
+            };
+            bool regular = tree_eliminate_pivot(tree, i, &state, residual);
+            size = fabs(residual[0]);
+            if (b->pivot == PIVOT_FREE) size = larger(larger(size, fabs(residual[1])), fabs(residual[2]));
+            size = regular ? size * angle : -1.0;
+        } else {
+            size = eliminate_general(r, equations, step, i, pose, residual);
         }
-        if (!tree_eliminate(&r->tree, i, &step->joints[i], &state, residual)) {
-            *worst = i;
-            return -1.0;
-        }
-        tree_pass_wrench(&r->tree, i);
+        if (size <= largest && size >= 0.0) continue;
+        *worst = i;
+        if (size < 0.0) return -1.0;
+        largest = larger(largest, size);
     }
     return scale > 0.0 ? largest / scale : largest;
 }
@@ -281,59 +344,84 @@ static bool solve_border(reduction *r)
     return true;
 }
 
-// (D3): move the iterate, root to leaves; returns the size of the increment
-static double sweep_outward(reduction *r, step_data *step)
+// (T5) unless the increments are there already, and (D3): move the iterate, root to leaves; returns the size of the
+// increment
+static double sweep_outward(reduction *r, step_data *step, bool solved)
 {
     static const body_step ground = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
-    double largest = 0.0;
+    tree_solver *tree = &r->tree;
+    double linear = 0.0, angular = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
+        if (!solved) tree_substitute_body(tree, i);
+        const tree_body *b = &tree->bodies[i];
         const joint *j = &system->joints[i];
-        int p = j->parent;
-        joint_type_of(j->kind)->advance(j, r->tree.increments + system->dof_offset[i], system_pose(step->q_start, p),
-                                        system_pose(step->q, p), system_pose(step->q_start, i),
-                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p], &step->joints[i],
-                                        &step->bodies[i]);
-        step_pose_from_body(system, step, i);
-        step_delta_from_body(system, step, i);
-        const double *t = r->tree.twists + TWIST_SIZE * (size_t)i;
-        double size = fmax(vec3_norm(vec3_load(t)) / system->length, vec3_norm(vec3_load(t + 3)));
-        if (!(size <= largest)) largest = size;
+        const double *u = tree->increments + b->dof_offset, *t = tree->twists + TWIST_SIZE * (size_t)i;
+        size_t at = POSE_SIZE * (size_t)i;
+        int p = b->parent;
+        const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
+        const double *start = step->q_start + at;
+        double *q = step->q + at, *delta = step->delta + at;
+        hn_vec3 before = step->bodies[i].displacement;
+        if (b->pivot != PIVOT_NONE) {
+            pivot_turn(b->pivot, j, u, start, q, parent_step, &step->joints[i], &step->bodies[i]);
+            step_turn_directors(step->bodies[i].rotation, start, q, delta);
+            // Delta phi_c = Delta p_p - Delta rho_c, linear in the changes of the directors
+            hn_vec3 place = pose_point(p < 0 ? still : step->delta + POSE_SIZE * (size_t)p, b->place);
+            step->bodies[i].displacement = vec3_subtract(place, pose_direction(delta, b->reference));
+            step_move_centre(step->bodies[i].displacement, start, q, delta);
+        } else {
+            joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p), system_pose(step->q, p), start, q,
+                                            parent_step, &step->joints[i], &step->bodies[i]);
+            step_pose_from_body(system, step, i);
+            step_delta_from_body(system, step, i);
+        }
+        hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before), turned = vec3_load(t + 3);
+        linear = larger(linear, vec3_dot(moved, moved));
+        angular = larger(angular, vec3_dot(turned, turned));
     }
-    return largest;
+    return larger(sqrt(linear) / system->length, sqrt(angular));
 }
 
-static void settle(reduction *r, step_data *step)
+// Remove round-off from the solution. Near half a turn in a step the midpoint loses rank, and whatever turns by that
+// much looks like a solution: it is refused.
+static hn_status settle(reduction *r, step_data *step, int *worst)
 {
     const hn_system *system = r->system;
     for (int i = 0; i < system->body_count; ++i) {
+        if (!(vec3_dot(step->bodies[i].rotation, step->bodies[i].rotation) < ROTATION_MAX * ROTATION_MAX)) {
+            *worst = i;
+            return HN_NOT_CONVERGED;
+        }
         const joint *j = &system->joints[i];
-        joint_type_of(j->kind)->settle(j, &step->joints[i], system_pose(step->q, j->parent),
-                                       step->q + POSE_SIZE * (size_t)i);
+        pivot_kind pivot = r->tree.bodies[i].pivot;
+        const double *parent = system_pose(step->q, j->parent);
+        double *q = step->q + POSE_SIZE * (size_t)i;
+        if (pivot != PIVOT_NONE) pivot_settle(pivot, j, parent, q);
+        else joint_type_of(j->kind)->settle(j, &step->joints[i], parent, q);
     }
+    return HN_OK;
 }
 
 static hn_status reduced_solve(reduction *r, const step_equations *equations, step_data *step,
                                const newton_options *options, newton_report *report)
 {
+    if (r->loops != NULL) return closed_solve(r->loops, equations, step, options, report);
     double scale = newton_momentum_scale(r->system, equations, step);
     while (report->iterations < options->iterations_max) {
         double residual = sweep_inward(r, equations, step, scale, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) {
-            settle(r, step);
-            return HN_OK;
+        if (newton_note_residual(report, options, residual)) return settle(r, step, &report->worst_body);
+        if (r->border_count > 0) {
+            tree_substitute(&r->tree);
+            if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
         }
-        tree_substitute(&r->tree);
-        if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
-        report->increment = sweep_outward(r, step);
+        report->increment = sweep_outward(r, step, r->border_count > 0);
         report->iterations++;
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) {
-            settle(r, step);
-            return HN_OK;
-        }
+        if (report->increment <= options->increment_tolerance) return settle(r, step, &report->worst_body);
     }
     return HN_NOT_CONVERGED;
 }
@@ -343,12 +431,20 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
+    if (r->loops != NULL) return closed_condition(r->loops, equations, step, false, condition);
     size_t n = (size_t)system->dof;
     double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
-    int worst = 0;
+    // a step does not keep what further right-hand sides need
+    bool kept = r->tree.keep;
     hn_status status = HN_OK;
-    if (sweep_inward(r, equations, step, 1.0, &worst) < 0.0)
+    if (!kept) {
+        r->tree.memories = context_allocate(context, (size_t)system->body_count * sizeof(tree_memory));
+        r->tree.keep = r->tree.memories != NULL;
+        if (!r->tree.keep) status = HN_OUT_OF_MEMORY;
+    }
+    int worst = 0;
+    if (status == HN_OK && sweep_inward(r, equations, step, 1.0, &worst) < 0.0)
         status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
                               system->bodies[worst].name);
     for (size_t c = 0; c < n && status == HN_OK; ++c) {
@@ -362,6 +458,11 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
     if (status == HN_OK) status = dense_invert(context, system->dof, inverse);
     if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &norm);
     *condition = norm * inverse_norm;
+    if (!kept) {
+        context_release(context, r->tree.memories);
+        r->tree.memories = NULL;
+        r->tree.keep = false;
+    }
     context_release(context, inverse);
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ledger: what a scheme promises on a model, measured at every step (definitions: mechanics note, section 12).
+// The ledger: what a scheme promises on a model, measured at every step (definitions: docs/theory/start-and-reports.md).
 #include "simulation/simulation.h"
 
 #include <stdio.h>
@@ -63,6 +63,7 @@ typedef struct measure {
     double kinetic, potential;
     double maps[6];          // translations, then rotations
     double linear, angular;  // scales: sum |p|, sum (|phi||p| + |J omega|)
+    double distance;         // largest coordinate of a centre of mass
     constraint_check constraints;
 } measure;
 
@@ -82,6 +83,7 @@ static measure take(hn_simulation *s)
         if (system->bodies[i].kind == HN_BODY_RIGID) spin = vec3_load(wrench + 3);
         linear = vec3_add(linear, p);
         angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
+        m.distance = fmax(m.distance, fmax(fabs(q[0]), fmax(fabs(q[1]), fabs(q[2]))));
         m.linear += vec3_norm(p);
         m.angular += vec3_norm(pose_center(q)) * vec3_norm(p) + vec3_norm(spin);
     }
@@ -112,6 +114,7 @@ static void note(ledger_record *r, const hn_simulation *s, const measure *m)
     }
     r->linear_error = fmax(r->linear_error, r->linear_drift);
     r->angular_error = fmax(r->angular_error, r->angular_drift);
+    r->distance_max = fmax(r->distance_max, m->distance);
     r->opening_now = m->constraints.opening;
     r->residual_now = m->constraints.residual;
     r->opening = fmax(r->opening, r->opening_now);
@@ -179,7 +182,7 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], s->rotation_count > 0, ratio(r->angular_error, r->angular_scale),
          ratio(r->angular_drift, r->angular_scale), MOMENTUM_BOUND, n);
     fill(&e[HN_PROMISE_JOINTS], s->system->constraint_count > s->system->internal_count, r->opening, r->opening_now,
-         OPENING_BOUND, n);
+         OPENING_BOUND * fmax(1.0, r->distance_max), n);
     fill(&e[HN_PROMISE_CONSTRAINTS], s->system->constraint_count > 0, r->residual, r->residual_now, CONSTRAINT_BOUND,
          n);
 

@@ -4,7 +4,7 @@
 
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
-#include "reductions/tree.h"
+#include "simulation/redundancy.h"
 
 #include <string.h>
 
@@ -46,58 +46,52 @@ const solved_step *simulation_reaction_step(hn_simulation *s)
     return ahead;
 }
 
+// P^T p: wrenches carried inward, r_c = B_c^T W_c
+static hn_status reduced_momenta(hn_simulation *s, const double *p, double *reduced)
+{
+    const hn_system *system = s->system;
+    double *wrench = context_allocate(s->context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    if (wrench == NULL) return HN_OUT_OF_MEMORY;
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        const joint *j = &system->joints[i];
+        const double *q = system_pose(s->state.q, i), *parent = system_pose(s->state.q, j->parent);
+        double own[TWIST_SIZE], *w = wrench + TWIST_SIZE * (size_t)i;
+        force_to_wrench(q, p + POSE_SIZE * (size_t)i, own);
+        for (int k = 0; k < TWIST_SIZE; ++k) w[k] += own[k];
+        joint_step step = {0};
+        motion m;
+        joint_type_of(j->kind)->begin(j, parent, q, &step);
+        joint_type_of(j->kind)->motion(j, &step, parent, q, &m);
+        hn_vec3 force = vec3_load(w), moment = vec3_load(w + 3);
+        for (int k = 0; k < m.dof; ++k)
+            reduced[system->dof_offset[i] + k] = vec3_dot(m.linear[k], force) + vec3_dot(m.angular[k], moment);
+        if (j->parent < 0 || m.carry == CARRY_NONE) continue;
+        double *to = wrench + TWIST_SIZE * (size_t)j->parent;
+        vec3_store(vec3_add(vec3_load(to), force), to);
+        vec3_store(vec3_add(vec3_load(to + 3), carry_moment(&m, force, moment)), to + 3);
+    }
+    context_release(s->context, wrench);
+    return HN_OK;
+}
+
 hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *projected, double *reduced)
 {
     const hn_system *system = s->system;
-    tree_solver solver = {0};
-    arena a = {0};
-    tree_layout(&a, system, &solver);
-    joint_step *steps = context_allocate(s->context, (size_t)system->body_count * sizeof(joint_step));
-    void *memory = context_allocate(s->context, a.used);
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (steps == NULL || memory == NULL) goto done;
-    a = (arena){.block = memory};
-    tree_layout(&a, system, &solver);
-    tree_number_edges(&solver);
-    tree_clear(&solver);
-    status = HN_OK;
-    for (int i = system->body_count - 1; i >= 0 && status == HN_OK; --i) {
-        const joint *j = &system->joints[i];
-        const double *q = system_pose(s->state.q, i), *parent = system_pose(s->state.q, j->parent);
-        const double *inertia = system->inertia + 4 * (size_t)i;
-        tree_node *node = &solver.nodes[i];
-        // reduced mass P^T M P and momentum -P^T p
-        double wrench[TWIST_SIZE], r[JOINT_DOF_MAX];
-        force_to_wrench(q, p + POSE_SIZE * (size_t)i, wrench);
-        for (int k = 0; k < TWIST_SIZE; ++k) node->wrench[k] -= wrench[k];
-        for (int k = 0; k < 3; ++k) node->stiffness[7 * k] += inertia[0];
-        for (int e = 1; e < 4 && system->bodies[i].kind == HN_BODY_RIGID; ++e) {
-            const double *d = q + 3 * e;
-            double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-            for (int x = 0; x < 3; ++x)
-                for (int y = 0; y < 3; ++y)
-                    node->stiffness[6 * (3 + x) + 3 + y] += inertia[e] * ((x == y ? square : 0.0) - d[x] * d[y]);
-        }
-        joint_type_of(j->kind)->begin(j, parent, q, &steps[i]);
-        tree_joint_state state = {parent, q, parent, q, 0.0};
-        tree_residual(&solver, i, &steps[i], &state, r);
-        for (int k = 0; reduced != NULL && k < j->dof; ++k) reduced[system->dof_offset[i] + k] = -r[k];
-        if (!tree_eliminate(&solver, i, &steps[i], &state, r))
-            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "body '%s': the reduced mass matrix is singular",
-                                  system->bodies[i].name);
-        tree_pass_wrench(&solver, i);
-    }
-    if (status != HN_OK || projected == NULL) goto done;
-    tree_substitute(&solver);
-    for (int i = 0; i < system->body_count; ++i) {
+    if (reduced != NULL) TRY(reduced_momenta(s, p, reduced));
+    if (projected == NULL) return HN_OK;
+    if (s->projection == NULL) TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
+    // twists go where the velocities will stand: six of twelve numbers, spread from the last body on
+    hn_status status = saddle_project(s->projection, s->state.q, p, projected);
+    if (status != HN_OK)
+        return context_fail(s->context, status, "the momenta cannot be projected: singular reduced mass matrix");
+    for (int i = system->body_count - 1; i >= 0; --i) {
         size_t at = POSE_SIZE * (size_t)i;
-        twist_to_velocity(s->state.q + at, solver.twists + TWIST_SIZE * (size_t)i, projected + at);
-        for (int k = 0; k < POSE_SIZE; ++k) projected[at + (size_t)k] *= system->inertia[4 * i + k / 3];
+        double twist[TWIST_SIZE], v[POSE_SIZE];
+        memcpy(twist, projected + TWIST_SIZE * (size_t)i, sizeof twist);
+        twist_to_velocity(s->state.q + at, twist, v);
+        for (int k = 0; k < POSE_SIZE; ++k) projected[at + (size_t)k] = system->inertia[4 * i + k / 3] * v[k];
     }
-done:
-    context_release(s->context, steps);
-    context_release(s->context, memory);
-    return status;
+    return HN_OK;
 }
 
 // twist of a body from its momenta: v = p/m; omega from v_I = p_I/E_I, or from the angular momentum where an E_I is zero
@@ -307,9 +301,9 @@ hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state
         .joint_misalignment = check.misalignment,
         .orthonormality = check.orthonormality,
     };
-    double *scratch = context_allocate(s->context, 2 * count * sizeof(double));
-    if (scratch == NULL) return HN_OUT_OF_MEMORY;
-    double *middle = scratch, *velocity = scratch + count;
+    if (s->scratch == NULL) s->scratch = context_allocate(s->context, 2 * count * sizeof(double));
+    if (s->scratch == NULL) return HN_OUT_OF_MEMORY;
+    double *middle = s->scratch, *velocity = s->scratch + count;
     const solved_step *last = &s->steps[1 - s->ahead];
     if (last->valid) {
         // f_d (LMO 45)
@@ -332,7 +326,6 @@ hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state
         velocity[k] = inertia > 0.0 ? middle[k] / inertia : 0.0;
     }
     if (status == HN_OK) state->hidden_projected = hidden_residual(system, s->state.q, velocity);
-    context_release(s->context, scratch);
     return status;
 }
 
@@ -426,7 +419,15 @@ static void joint_rates(const hn_simulation *s, int index, double *rates)
 
 static const double *update_wrenches(hn_simulation *s, const solved_step *step)
 {
-    if (!s->wrench_valid) step_wrenches(s->system, &step->equations, &step->data, s->wrench);
+    const hn_system *system = s->system;
+    if (!s->wrench_valid) {
+        // the forces of cut joints belong to the balance of the tree; afterwards `force` holds the elements alone again
+        step_add_closure_forces(system, &step->equations, &step->data);
+        step_wrenches(system, &step->equations, &step->data, s->wrench);
+        if (system->cut_count > 0)
+            memset(step->data.force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        step_element_forces(system, &step->equations, &step->data);
+    }
     s->wrench_valid = true;
     return s->wrench;
 }
@@ -437,6 +438,53 @@ static void child_wrench(const hn_simulation *s, const solved_step *step, int bo
     double factor = 1.0 / step->equations.multiplier_factor;
     *force = vec3_scale(factor, vec3_load(s->wrench + TWIST_SIZE * (size_t)body));
     *moment = vec3_scale(factor, vec3_load(s->wrench + TWIST_SIZE * (size_t)body + 3));
+}
+
+// force and moment of a joint on the user's body b about its joint point: -G_b^T lambda
+static void reaction_of_multipliers(const solved_step *step, const system_joint *report, const double *lambda,
+                                    hn_vec3 *force, hn_vec3 *moment)
+{
+    const joint *j = &report->rows;
+    double a[POSE_SIZE], b[POSE_SIZE], sum[POSE_SIZE] = {0.0}, wrench[TWIST_SIZE];
+    bool on_a = report->rows_swapped; // the user's b is the rows' a
+    step_projection_pose(&step->equations, &step->data, j->parent, a);
+    step_projection_pose(&step->equations, &step->data, j->child, b);
+    for (int r = 0; r < j->row_count; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        joint_type_of(j->kind)->row(j, r, &row);
+        row_gradient(&row, a, b, gradient);
+        for (int x = 0; x < 4; ++x)
+            vec3_store(vec3_add_scaled(vec3_load(sum + 3 * x), -lambda[r], gradient[on_a ? x : 4 + x]), sum + 3 * x);
+    }
+    const double *pose = on_a ? a : b;
+    force_to_wrench(pose, sum, wrench);
+    *force = vec3_load(wrench);
+    *moment = vec3_subtract(vec3_load(wrench + 3),
+                            vec3_cross(pose_direction(pose, on_a ? j->rho_a : j->rho_b), *force));
+}
+
+static void cut_reaction(const hn_simulation *s, const solved_step *step, const system_joint *report, hn_vec3 *force,
+                         hn_vec3 *moment)
+{
+    double lambda[JOINT_ROWS_MAX];
+    for (int r = 0; r < report->rows.row_count; ++r)
+        lambda[r] = step->data.closure[s->system->cut_row[report->cut] + r] / step->equations.multiplier_factor;
+    reaction_of_multipliers(step, report, lambda, force, moment);
+}
+
+// reaction of a joint that shares a self-stress: from the multipliers of minimum norm
+static hn_status shared_reaction(hn_simulation *s, const solved_step *step, int index, hn_vec3 *force, hn_vec3 *moment)
+{
+    const hn_system *system = s->system;
+    double *lambda = context_allocate(s->context, ((size_t)system->constraint_count + 1) * sizeof(double));
+    if (lambda == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = hn_simulation_multipliers(s, lambda, system->constraint_count);
+    if (status == HN_OK)
+        reaction_of_multipliers(step, &system->reports[index], lambda + system->reports[index].rows.row_offset, force,
+                                moment);
+    context_release(s->context, lambda);
+    return status;
 }
 
 hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
@@ -456,7 +504,15 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
     const solved_step *step = simulation_reaction_step(s);
     if (step == NULL) return HN_OK;
     state->reaction_valid = true;
+    state->reaction_unique = true;
     if (!s->scheme->look_ahead) state->reaction_time = step->equations.time_middle;
+    if (system->cut_count > 0 && s->dropped_count > 0) {
+        TRY(redundancy_update(s));
+        state->reaction_unique = s->stress.computed && redundancy_joint_unique(s, index);
+        if (s->stress.computed && !state->reaction_unique)
+            return shared_reaction(s, step, index, &state->reaction_force, &state->reaction_torque);
+    }
+    if (report->cut >= 0) cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
     if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
     update_wrenches(s, step);
     int child = report->tree_body;
@@ -562,14 +618,27 @@ hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
     for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
         const system_joint *report = &system->reports[k];
         const joint *rows = &report->rows;
-        if (report->tree_body < 0 || rows->row_count == 0) continue;
+        if ((report->tree_body < 0 && report->cut < 0) || rows->row_count == 0) continue;
         hn_vec3 force, moment;
-        child_wrench(s, step, report->tree_body, &force, &moment);
         double *own = lambda + rows->row_offset;
-        if (!joint_multipliers(step, rows, report->tree_body, force, moment,
+        if (report->cut >= 0)
+            for (int r = 0; r < rows->row_count; ++r)
+                own[r] = step->data.closure[system->cut_row[report->cut] + r] / step->equations.multiplier_factor;
+        else
+            child_wrench(s, step, report->tree_body, &force, &moment);
+        if (report->cut < 0 &&
+            !joint_multipliers(step, rows, report->tree_body, force, moment,
                                system->bodies[report->tree_body].kind != HN_BODY_RIGID, own))
             status = context_fail(s->context, HN_SINGULAR_SYSTEM, "joint '%s': its constraint rows are dependent",
                                   report->name);
+    }
+    if (status == HN_OK && s->dropped_count > 0) {
+        status = redundancy_update(s);
+        if (status == HN_OK && s->stress.computed) redundancy_minimise(s, lambda + system->internal_count);
+    }
+    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
+        const joint *rows = &system->reports[k].rows;
+        const double *own = lambda + rows->row_offset;
         double a[POSE_SIZE], b[POSE_SIZE];
         step_projection_pose(&step->equations, &step->data, rows->parent, a);
         step_projection_pose(&step->equations, &step->data, rows->child, b);

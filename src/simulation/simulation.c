@@ -2,6 +2,8 @@
 // Creation, the step loop with its way out of failures, snapshots, names of schemes and promises.
 #include "simulation/simulation.h"
 
+#include "simulation/redundancy.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ static void layout_step(arena *a, const hn_system *system, solved_step *step)
     step->data.q = arena_doubles(a, POSE_SIZE * n);
     step->data.delta = arena_doubles(a, POSE_SIZE * n);
     step->data.force = arena_doubles(a, POSE_SIZE * n);
+    step->data.closure = arena_doubles(a, (size_t)system->cut_row_count);
     step->data.bodies = arena_bytes(a, n * sizeof(body_step));
     step->data.joints = arena_bytes(a, n * sizeof(joint_step));
     step->data.q_start = step->q_start;
@@ -73,6 +76,19 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
     return HN_OK;
 }
 
+// How many constraints of loops follow from the others at the start.
+static hn_status count_redundant(hn_simulation *s)
+{
+    if (s->system->cut_count == 0) return HN_OK;
+    saddle_choice choice;
+    TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
+    hn_status status = saddle_choose_rows(s->projection, s->state.q, &choice);
+    if (status != HN_OK)
+        return context_fail(s->context, status, "the constraints cannot be separated at the start configuration");
+    s->dropped_count = choice.dropped_count;
+    return HN_OK;
+}
+
 static hn_status initialise(hn_simulation *s)
 {
     const hn_system *system = s->system;
@@ -88,6 +104,8 @@ static hn_status initialise(hn_simulation *s)
     simulation_update_angles(s);
     TRY(s->reduction_kind->create(s->system, &s->reduction));
     TRY(system_symmetries(system, &s->symmetries));
+    TRY(count_redundant(s));
+    TRY(redundancy_create(s));
     return ledger_start(s);
 }
 
@@ -126,12 +144,37 @@ void hn_simulation_destroy(hn_simulation *s)
 {
     if (s == NULL) return;
     s->reduction_kind->destroy(s->reduction);
+    saddle_destroy(s->projection);
+    context_release(s->context, s->scratch);
+    redundancy_destroy(s);
     system_destroy(s->system);
     context_release(s->context, s->memory);
     context_release(s->context, s);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------
+
+// A solution counts when it is finite and no body has turned by nearly half a turn: there the midpoint directors become
+// flat, the null space matrix loses rank and the equations hold emptily. det(D_mid) is the squared cosine of half the turn,
+// and negative for a mirrored triad.
+static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
+
+static bool step_is_sound(hn_simulation *s, const solved_step *step)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *start = step->data.q_start + POSE_SIZE * (size_t)i, *end = step->data.q + POSE_SIZE * (size_t)i;
+        hn_vec3 d[3];
+        for (int k = 0; k < 3; ++k) d[k] = vec3_mean(vec3_load(start + 3 + 3 * k), vec3_load(end + 3 + 3 * k));
+        double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
+        bool finite = isfinite(end[0] + end[1] + end[2] + volume);
+        if (finite && volume > FLAT_MIDPOINT) continue;
+        s->newton.worst_body = i;
+        s->newton.half_turn = finite;
+        return false;
+    }
+    return true;
+}
 
 hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time, bool from_velocities)
 {
@@ -144,13 +187,9 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     predict_step(s, step, from_velocities);
     step_element_forces(system, &step->equations, &step->data);
     newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance, s->def.iterations_max};
-    s->newton = (newton_report){.worst_body = 0};
+    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options, &s->newton));
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
-        if (!isfinite(step->data.q[k])) {
-            s->newton.worst_body = k / POSE_SIZE;
-            return HN_NOT_CONVERGED;
-        }
+    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
     step_element_forces(system, &step->equations, &step->data);
     step->valid = true;
     s->statistics.newton_iteration_count += s->newton.iterations;
@@ -242,14 +281,23 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
     double spin = largest_spin(s, &spinning);
-    char cause[200] = "a smaller step may help";
+    char cause[320] = "a smaller step may help";
     if (s->scheme == &scheme_variational && spin > 0.5)
         snprintf(cause, sizeof cause,
                  "`variational` has no solution for h|omega| > 1 and body '%s' has h|omega| = %.3g: take a smaller step",
                  system->bodies[spinning].name, spin);
+    else if (s->newton.half_turn)
+        snprintf(cause, sizeof cause, "body '%s' would turn by nearly half a turn in one step: take a smaller one",
+                 system->bodies[worst].name);
     else if (spin > 1.0)
         snprintf(cause, sizeof cause, "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
                  system->bodies[spinning].name, spin);
+    const double NEAR_SINGULAR = 1e-5; // squared sine
+    if (s->newton.smallest_joint >= 0 && s->newton.smallest_pivot < NEAR_SINGULAR)
+        snprintf(cause, sizeof cause,
+                 "the mechanism is near a singular position: the constraints of joint '%s' almost follow from the "
+                 "others (angle %.2g rad)",
+                 system->reports[s->newton.smallest_joint].name, sqrt(s->newton.smallest_pivot));
     if (status == HN_SINGULAR_SYSTEM)
         return context_fail(s->context, status,
                             "step %lld at t = %.9g s: the linear system is singular at body '%s', joint '%s'; %s",
@@ -355,8 +403,8 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .coordinate_count = system->coordinate_count,
         .constraint_count = system->constraint_count,
         .internal_constraint_count = system->internal_count,
-        .constraint_rank = system->coordinate_count - system->dof,
-        .degrees_of_freedom = system->dof,
+        .constraint_rank = system->constraint_count - s->dropped_count,
+        .degrees_of_freedom = system->coordinate_count - system->constraint_count + s->dropped_count,
         .unknown_count = s->reduction_kind->unknown_count(system),
         .position_projection = system->position_projection,
         .velocity_projection = system->velocity_projection,

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "reductions/reduction.h"
+#include "reductions/saddle.h"
 #include "schemes/scheme.h"
 
 enum { HISTORY_DEPTH = 3 };
@@ -32,8 +33,19 @@ typedef struct ledger_record {
     double linear_scale, angular_scale;
     double opening, residual;
     double opening_now, residual_now;
+    double distance_max; ///< m, largest coordinate of a centre of mass: round-off of positions grows with it
     int64_t count;
 } ledger_record;
+
+/// Self-stresses of redundant joints, see redundancy.h.
+typedef struct self_stress {
+    bool computed;
+    int64_t step; ///< step count they belong to, -1: none yet
+    int count;
+    int row_count;
+    double *basis; ///< count x row_count, capacity row_count squared
+    double *work;  ///< scratch
+} self_stress;
 
 struct hn_simulation {
     hn_context *context;
@@ -42,6 +54,8 @@ struct hn_simulation {
     const scheme_type *scheme;
     const reduction_type *reduction_kind;
     reduction *reduction;
+    saddle *projection; ///< for projected momenta; made when first asked for
+    double *scratch;    ///< 24 per body, for reports; made when first asked for
     void *memory;
 
     // state: everything a snapshot holds
@@ -66,6 +80,8 @@ struct hn_simulation {
     size_t snapshot_size;
     newton_report newton;
     hn_statistics statistics;
+    int dropped_count;    ///< redundant constraints at the start
+    self_stress stress;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries
     double translations[3][3];
@@ -95,7 +111,7 @@ hn_status ledger_start(hn_simulation *simulation);
 void ledger_note(hn_simulation *simulation);
 
 /// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.
-/// `projected` (12 per body) and `reduced` (dof) may be NULL. Allocates.
+/// `projected` (12 per body) and `reduced` (dof of the tree) may be NULL. Allocates when first called.
 hn_status simulation_project_momenta(hn_simulation *simulation, const double *p, double *projected, double *reduced);
 
 /// Place of body and joint ids in the system; -1 when they are not of this model.

@@ -2,7 +2,9 @@
 // From a model to a system: principal axes, spanning tree, joints seen from the tree, elements, start poses.
 #include "system/system.h"
 
+#include "linalg/dense.h"
 #include "model/inertia.h"
+#include "system/kinematics.h"
 
 #include <string.h>
 
@@ -10,7 +12,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 
 // Start positions off by less than this (m over the model's length, rad) are taken as exact.
 static const double START_ROUND_OFF = 1e-13;
-enum { SETTLE_SWEEPS = 4 };
+enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
 enum { COMPILE_BLOCKS = 17 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
@@ -41,70 +43,103 @@ typedef struct tree {
     bool *used;  // per joint: in the tree
 } tree;
 
-// Depth first from the ground, then from every body not yet reached; parents come before children and a chain lies
-// in one piece of memory.
-static hn_status find_tree(hn_context *context, const hn_model *model, tree *t)
+// A body to number next, with the body it was reached from.
+typedef struct tree_search {
+    int *first, *list; // joints at each body in compressed form; node body_count is the ground
+    int *queue;
+    int *from;  // per body: body it was reached from, -1: ground, -2: not reached
+    int *via;   // per body: joint it was reached by, -1: it is a root
+    int *child, *sibling; // the tree as lists of children; entry body_count is the ground
+} tree_search;
+
+static int joint_node(int body, int ground)
 {
-    int n = model->body_count, m = model->joint_count;
-    hn_status status = HN_OUT_OF_MEMORY;
-    // joints at each body in compressed form; node n is the ground
-    int *first = context_allocate(context, ((size_t)n + 2) * sizeof(int));
-    int *list = context_allocate(context, ((size_t)m * 2 + 1) * sizeof(int));
-    int *fill = context_allocate(context, ((size_t)n + 2) * sizeof(int));
-    int(*stack)[2] = context_allocate(context, ((size_t)m * 2 + (size_t)n + 2) * sizeof(int[2]));
-    if (first == NULL || list == NULL || fill == NULL || stack == NULL) goto done;
-    for (int j = 0; j < m; ++j) {
-        const model_joint *from = &model->joints[j];
-        if (from->kind == HN_JOINT_FREE) continue;
-        first[(from->body_a < 0 ? n : from->body_a) + 1]++;
-        first[(from->body_b < 0 ? n : from->body_b) + 1]++;
+    return body < 0 ? ground : body;
+}
+
+static void list_joints(const hn_model *model, tree_search *t, int *fill)
+{
+    int n = model->body_count;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int j = 0; j < model->joint_count; ++j) {
+            const model_joint *from = &model->joints[j];
+            if (from->kind == HN_JOINT_FREE) continue;
+            int a = joint_node(from->body_a, n), b = joint_node(from->body_b, n);
+            if (pass == 0) t->first[a + 1]++, t->first[b + 1]++;
+            else t->list[fill[a]++] = j, t->list[fill[b]++] = j;
+        }
+        if (pass == 1) return;
+        for (int i = 0; i <= n; ++i) t->first[i + 1] += t->first[i];
+        for (int i = 0; i <= n; ++i) fill[i] = t->first[i];
     }
-    for (int i = 0; i <= n; ++i) first[i + 1] += first[i];
-    for (int i = 0; i <= n; ++i) fill[i] = first[i];
-    for (int j = 0; j < m; ++j) {
-        const model_joint *from = &model->joints[j];
-        if (from->kind == HN_JOINT_FREE) continue;
-        list[fill[from->body_a < 0 ? n : from->body_a]++] = j;
-        list[fill[from->body_b < 0 ? n : from->body_b]++] = j;
-    }
-    for (int i = 0; i < n; ++i) t->place[i] = -1;
-    int count = 0;
+}
+
+// Breadth first from the ground, then from every body not yet reached: loops stay short.
+static void search_breadth_first(const hn_model *model, tree_search *t)
+{
+    int n = model->body_count;
+    for (int i = 0; i < n; ++i) t->from[i] = -2;
     for (int root = -1; root < n; ++root) {
-        if (root >= 0 && t->place[root] >= 0) continue;
-        int depth = 0;
-        if (root >= 0) {
-            t->place[root] = count;
-            t->order[count] = root;
-            t->parent[count] = GROUND;
-            t->joint[count] = -1;
-            count++;
-        }
-        int node = root >= 0 ? root : n;
-        for (int p = first[node + 1] - 1; p >= first[node]; --p)
-            stack[depth][0] = list[p], stack[depth][1] = root, depth++;
-        while (depth > 0) {
-            depth--;
-            int j = stack[depth][0], from = stack[depth][1];
-            int a = model->joints[j].body_a, b = model->joints[j].body_b;
-            int to = a == from ? b : a;
-            if (to < 0 || t->place[to] >= 0) continue;
-            t->place[to] = count;
-            t->order[count] = to;
-            t->parent[count] = from < 0 ? GROUND : t->place[from];
-            t->joint[count] = j;
-            t->used[j] = true;
-            count++;
-            for (int p = first[to + 1] - 1; p >= first[to]; --p)
-                if (list[p] != j) stack[depth][0] = list[p], stack[depth][1] = to, depth++;
+        if (root >= 0 && t->from[root] != -2) continue;
+        int head = 0, tail = 0;
+        t->queue[tail++] = joint_node(root, n);
+        if (root >= 0) t->from[root] = -1, t->via[root] = -1;
+        while (head < tail) {
+            int node = t->queue[head++], body = node == n ? -1 : node;
+            for (int p = t->first[node]; p < t->first[node + 1]; ++p) {
+                const model_joint *joint_here = &model->joints[t->list[p]];
+                int to = joint_here->body_a == body ? joint_here->body_b : joint_here->body_a;
+                if (to < 0 || t->from[to] != -2) continue;
+                t->from[to] = body;
+                t->via[to] = t->list[p];
+                t->queue[tail++] = to;
+            }
         }
     }
-    status = HN_OK;
-done:
-    context_release(context, first);
-    context_release(context, list);
-    context_release(context, fill);
-    context_release(context, stack);
-    return status;
+}
+
+// Parents before children, and a chain in one piece of memory: depth first over the tree found.
+static void number_depth_first(const hn_model *model, tree_search *t, tree *out)
+{
+    int n = model->body_count, count = 0, depth = 0;
+    for (int i = 0; i <= n; ++i) t->child[i] = -1;
+    for (int i = n - 1; i >= 0; --i) {
+        int parent = joint_node(t->from[i], n);
+        t->sibling[i] = t->child[parent];
+        t->child[parent] = i;
+    }
+    int *stack = t->queue;
+    if (t->child[n] >= 0) stack[depth++] = t->child[n];
+    while (depth > 0) {
+        int body = stack[--depth];
+        out->place[body] = count;
+        out->order[count] = body;
+        out->parent[count] = t->from[body] < 0 ? GROUND : out->place[t->from[body]];
+        out->joint[count] = t->via[body];
+        if (t->via[body] >= 0) out->used[t->via[body]] = true;
+        count++;
+        if (t->sibling[body] >= 0) stack[depth++] = t->sibling[body];
+        if (t->child[body] >= 0) stack[depth++] = t->child[body];
+    }
+}
+
+static hn_status find_tree(hn_context *context, const hn_model *model, tree *out)
+{
+    size_t n = (size_t)model->body_count + 2;
+    int *memory = context_allocate(context, (8 * n + 2 * (size_t)model->joint_count) * sizeof(int));
+    if (memory == NULL) return HN_OUT_OF_MEMORY;
+    tree_search t = {.first = memory,
+                     .queue = memory + n,
+                     .from = memory + 2 * n,
+                     .via = memory + 3 * n,
+                     .child = memory + 4 * n,
+                     .sibling = memory + 5 * n,
+                     .list = memory + 8 * n};
+    list_joints(model, &t, memory + 6 * n);
+    search_breadth_first(model, &t);
+    number_depth_first(model, &t, out);
+    context_release(context, memory);
+    return HN_OK;
 }
 
 // ---- bodies -----------------------------------------------------------------------------------------
@@ -393,6 +428,59 @@ static void settle_tree(hn_system *system)
     }
 }
 
+// Close the loops: Gauss-Newton in the joint increments of the tree, smallest change first.
+static hn_status close_loops(hn_system *system)
+{
+    hn_context *context = system->context;
+    size_t n = (size_t)system->body_count, d = (size_t)system->dof, rows = (size_t)system->cut_row_count;
+    if (d > CLOSE_LOOPS_MAX)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "the loops of a model with %d joint coordinates are open at the start; give joint places so "
+                            "that they are closed",
+                            system->dof);
+    double *memory = context_allocate(context, (3 * POSE_SIZE * n + rows * d + rows + d + 8) * sizeof(double));
+    body_step *bodies = context_allocate(context, n * sizeof(body_step));
+    joint_step *joints = context_allocate(context, n * sizeof(joint_step));
+    hn_status status = memory == NULL || bodies == NULL || joints == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    double *q = memory, *delta = q + POSE_SIZE * n, *matrix = delta + POSE_SIZE * n;
+    double *right = matrix + rows * d, *u = right + rows;
+    step_data step = {.q_start = system->q_start, .q = q, .delta = delta, .bodies = bodies, .joints = joints};
+    for (int sweep = 0; sweep < CLOSE_LOOPS_SWEEPS && status == HN_OK; ++sweep) {
+        double worst = 0.0;
+        memset(matrix, 0, rows * d * sizeof(double));
+        for (int c = 0; c < system->cut_count; ++c) {
+            const joint *j = &system->cuts[c];
+            const double *a = system_pose(system->q_start, j->parent), *b = system_pose(system->q_start, j->child);
+            for (int r = 0; r < j->row_count; ++r) {
+                constraint_row row;
+                size_t place = (size_t)(system->cut_row[c] + r);
+                joint_type_of(j->kind)->row(j, r, &row);
+                right[place] = -row_value(&row, a, b);
+                worst = fmax(worst, fabs(right[place]));
+                system_row_on_tree(system, &row, j->parent, j->child, matrix + place * d);
+            }
+        }
+        if (worst < START_ROUND_OFF) break;
+        status = dense_least_squares(context, (int)rows, (int)d, matrix, right, 1e-10, u);
+        if (status != HN_OK) break;
+        memcpy(q, system->q_start, POSE_SIZE * n * sizeof(double));
+        memset(bodies, 0, n * sizeof(body_step));
+        memset(joints, 0, n * sizeof(joint_step));
+        for (int i = 0; i < system->body_count; ++i) {
+            const joint *j = &system->joints[i];
+            joint_type_of(j->kind)->begin(j, system_pose(system->q_start, j->parent),
+                                          system_pose(system->q_start, i), &joints[i]);
+        }
+        tree_advance(system, u, &step);
+        tree_settle(system, &step);
+        memcpy(system->q_start, q, POSE_SIZE * n * sizeof(double));
+    }
+    context_release(context, memory);
+    context_release(context, bodies);
+    context_release(context, joints);
+    return status;
+}
+
 static hn_status start_positions(hn_system *system, double start_tolerance)
 {
     constraint_check check = system_check_constraints(system, system->q_start);
@@ -405,21 +493,62 @@ static hn_status start_positions(hn_system *system, double start_tolerance)
                             name, check.opening, check.misalignment, start_tolerance);
     if (off > START_ROUND_OFF) system->position_projection = fmax(check.opening, check.misalignment);
     for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
-    return HN_OK;
+    return off > START_ROUND_OFF && system->cut_count > 0 ? close_loops(system) : HN_OK;
 }
 
 // ---- all together -----------------------------------------------------------------------------------
 
-static hn_status refuse_loops(hn_system *system, const tree *t)
+// Joints that are not in the tree close loops: they are cut, and their constraints stay as equations.
+static hn_status compile_cuts(hn_system *system, const tree *t)
 {
-    for (int j = 0; j < system->joint_count; ++j) {
-        if (t->used[j] || system->reports[j].rows.kind == HN_JOINT_FREE) continue;
-        system->loop_count++;
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "joint '%s' closes a loop; closed loops are not supported in this version: remove a joint "
-                            "so that the bodies form a tree",
-                            system->reports[j].name);
+    for (int k = 0; k < system->joint_count; ++k) {
+        system->reports[k].cut = -1;
+        if (!t->used[k] && system->reports[k].rows.kind != HN_JOINT_FREE) system->reports[k].cut = system->cut_count++;
     }
+    system->loop_count = system->cut_count;
+    system->cuts = system_allocate(system, (size_t)system->cut_count * sizeof(joint));
+    system->cut_row = system_allocate(system, ((size_t)system->cut_count + 1) * sizeof(int));
+    system->in_loop = system_allocate(system, (size_t)system->body_count * sizeof(bool));
+    int *next = context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(int));
+    if (system->cuts == NULL || system->cut_row == NULL || system->in_loop == NULL || next == NULL) {
+        context_release(system->context, next);
+        return HN_OUT_OF_MEMORY;
+    }
+    // next[i]: nearest body at or above i whose tree joint is not known to lie on a loop
+    for (int i = 0; i < system->body_count; ++i) next[i] = i;
+    for (int k = 0; k < system->joint_count; ++k) {
+        int cut = system->reports[k].cut;
+        if (cut < 0) continue;
+        const joint *rows = &system->reports[k].rows;
+        system->cuts[cut] = *rows;
+        system->cut_row[cut] = system->cut_row_count;
+        system->cut_row_count += rows->row_count;
+        // both ends climb until they meet; the larger tree index cannot be above the smaller one
+        int a = rows->parent, b = rows->child;
+        while (a != b) {
+            int *deeper = a > b ? &a : &b;
+            int top = *deeper;
+            while (top >= 0 && next[top] != top) top = next[top];
+            // compress the path walked
+            for (int x = *deeper; x >= 0 && x != top;) {
+                int up = next[x];
+                next[x] = top < 0 ? GROUND : top;
+                x = up;
+            }
+            if (top < 0) {
+                *deeper = GROUND;
+                continue;
+            }
+            if (top != *deeper) {
+                *deeper = top;
+                continue;
+            }
+            system->in_loop[top] = true;
+            next[top] = system->parent[top];
+            *deeper = system->parent[top];
+        }
+    }
+    context_release(system->context, next);
     return HN_OK;
 }
 
@@ -501,7 +630,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     for (int i = 0; i < model->body_count; ++i)
         compile_body(system, &model->bodies[t->order[i]], i, t->order[i]);
     for (int k = 0; k < model->joint_count; ++k) compile_report(system, model, t, k);
-    TRY(refuse_loops(system, t));
+    TRY(compile_cuts(system, t));
     for (int i = 0; i < model->body_count; ++i) compile_tree_joint(system, t, i);
     for (int k = 0; k < model->joint_count; ++k)
         if (model->joints[k].kind == HN_JOINT_FREE) TRY(attach_free_joint(system, model, k));

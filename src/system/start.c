@@ -86,6 +86,9 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
     bool reversed = j->kind == HN_JOINT_CYLINDRICAL ? j->child_is_a != system->reports[index].rows_swapped : j->swapped;
     double sign = reversed ? -1.0 : 1.0;
     for (int k = 0; k < j->dof; ++k) rates[k] = sign * from->rates[k];
+    if (j->kind == HN_JOINT_FREE && j->plane_child)
+        // three world components are given, the columns are the axes of the plane
+        for (int k = 0; k < j->dof; ++k) rates[k] = sign * vec3_dot(j->a[k], vec3_load(from->rates));
     if (j->kind == HN_JOINT_FREE && !j->point_child) {
         // given for the joint's point on the body: v_center = v - omega x rho
         const joint *rows = &system->reports[index].rows;
@@ -193,6 +196,117 @@ static void twists_from_rates(hn_system *system, const double *rates)
     }
 }
 
+// A row on the twist of one body, carried along its path to the root into columns of joint rates.
+static void add_path_row(const hn_system *system, int body, const double *covector, const int *column_of, double *row)
+{
+    double carried[6];
+    memcpy(carried, covector, sizeof carried);
+    for (; body >= 0; body = system->parent[body]) {
+        motion m;
+        joint_columns(system, body, &m);
+        hn_vec3 force = vec3_load(carried), moment = vec3_load(carried + 3);
+        for (int k = 0; k < m.dof; ++k) {
+            int column = column_of[system->dof_offset[body] + k];
+            if (column >= 0) row[column] += vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
+        }
+        const joint *j = &system->joints[body];
+        if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
+        hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
+                                       pose_center(system_pose(system->q_start, j->parent)));
+        hn_vec3 turned = j->point_child ? vec3(0.0, 0.0, 0.0) : moment;
+        vec3_store(vec3_add(turned, vec3_cross(offset, force)), carried + 3);
+    }
+}
+
+// A row on the twists of the two bodies of a cut joint with the value it must have.
+typedef struct closure_row {
+    double a[6], b[6];
+    double value;
+} closure_row;
+
+static int closure_row_count(const hn_system *system, const hn_model *model, int cut)
+{
+    const joint *j = &system->cuts[cut];
+    return j->row_count + (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->dof : 0);
+}
+
+// Constraint rows of a cut joint, then its given rates as rows: d . (omega_b - omega_a) or d . v_relative.
+static closure_row closure_row_of(const hn_system *system, const hn_model *model, int cut, int index)
+{
+    const joint *j = &system->cuts[cut];
+    const double *a = system_pose(system->q_start, j->parent), *b = system_pose(system->q_start, j->child);
+    closure_row out = {.value = 0.0};
+    if (index < j->row_count) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        double flat[POSE_SIZE];
+        joint_type_of(j->kind)->row(j, index, &row);
+        row_gradient(&row, a, b, gradient);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
+        force_to_wrench(a, flat, out.a);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 + k], flat + 3 * k);
+        force_to_wrench(b, flat, out.b);
+        return out;
+    }
+    int rate = index - j->row_count;
+    bool swapped = system->reports[j->model_joint].rows_swapped;
+    out.value = (swapped ? -1.0 : 1.0) * model->joints[j->model_joint].rates[rate];
+    hn_vec3 axis = vec3(rate % 3 == 0 ? 1.0 : 0.0, rate % 3 == 1 ? 1.0 : 0.0, rate % 3 == 2 ? 1.0 : 0.0);
+    bool turning = true;
+    switch (j->kind) {
+    case HN_JOINT_SPHERICAL: break;
+    case HN_JOINT_REVOLUTE: axis = pose_direction(a, j->a[2]); break;
+    case HN_JOINT_UNIVERSAL: axis = rate == 0 ? pose_direction(a, j->a[2]) : pose_direction(b, j->b[2]); break;
+    case HN_JOINT_PRISMATIC: axis = pose_direction(a, j->a[2]), turning = false; break;
+    case HN_JOINT_CYLINDRICAL: axis = pose_direction(a, j->a[2]), turning = rate == 1; break;
+    case HN_JOINT_PLANAR: axis = pose_direction(a, j->a[rate]), turning = rate == 2; break;
+    case HN_JOINT_FIXED:
+    case HN_JOINT_FREE:
+    case HN_JOINT_DISTANCE: break;
+    }
+    if (turning) {
+        vec3_store(axis, out.b + 3);
+        vec3_store(vec3_negate(axis), out.a + 3);
+        return out;
+    }
+    hn_vec3 place = pose_point(b, j->rho_b);
+    vec3_store(axis, out.b);
+    vec3_store(vec3_cross(vec3_subtract(place, pose_center(b)), axis), out.b + 3);
+    vec3_store(vec3_negate(axis), out.a);
+    vec3_store(vec3_negate(vec3_cross(vec3_subtract(place, pose_center(a)), axis)), out.a + 3);
+    return out;
+}
+
+static double closure_missing(const hn_system *system, int cut, const closure_row *row)
+{
+    const joint *j = &system->cuts[cut];
+    double sum = row->value;
+    for (int k = 0; k < 6; ++k) {
+        if (j->parent >= 0) sum -= row->a[k] * system->twist_start[6 * (size_t)j->parent + (size_t)k];
+        if (j->child >= 0) sum -= row->b[k] * system->twist_start[6 * (size_t)j->child + (size_t)k];
+    }
+    return sum;
+}
+
+// Largest violation of closure conditions by the start twists, and a body next to it.
+static double largest_closure_missing(const hn_system *system, const hn_model *model, int *body)
+{
+    double worst = 0.0;
+    for (int c = 0; c < system->cut_count; ++c)
+        for (int r = 0; r < closure_row_count(system, model, c); ++r) {
+            closure_row row = closure_row_of(system, model, c, r);
+            double size = fabs(closure_missing(system, c, &row));
+            if (size > worst) {
+                worst = size;
+                *body = system->cuts[c].child >= 0 ? system->cuts[c].child : system->cuts[c].parent;
+            }
+        }
+    return worst;
+}
+
+// Closure conditions are met exactly, given velocities as well as they allow.
+static const double CLOSURE_WEIGHT = 1e5;
+
 // All rates that are not given, together. Free roots without a given velocity stay at rest unless `move_roots`.
 static hn_status solve_together(hn_system *system, const hn_model *model, bool move_roots, double *rates)
 {
@@ -200,8 +314,9 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
     int columns = 0, rows = 0;
     double known[JOINT_DOF_MAX];
     for (int i = 0; i < system->body_count; ++i) rows += rows_given(system, model, i).count;
+    for (int c = 0; c < system->cut_count; ++c) rows += closure_row_count(system, model, c);
     int *column_of = context_allocate(context, ((size_t)system->dof + 1) * sizeof(int));
-    double *matrix = NULL, *right = NULL, *solution = NULL, *path = NULL;
+    double *matrix = NULL, *right = NULL, *solution = NULL;
     hn_status status = HN_OUT_OF_MEMORY;
     if (column_of == NULL) return HN_OUT_OF_MEMORY;
     memset(rates, 0, (size_t)system->dof * sizeof(double));
@@ -224,8 +339,7 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
     matrix = context_allocate(context, ((size_t)rows * (size_t)columns + 1) * sizeof(double));
     right = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
     solution = context_allocate(context, ((size_t)columns + 1) * sizeof(double));
-    path = context_allocate(context, ((size_t)system->body_count + 1) * 6 * sizeof(double));
-    if (matrix == NULL || right == NULL || solution == NULL || path == NULL) goto done;
+    if (matrix == NULL || right == NULL || solution == NULL) goto done;
     // right-hand side: what is missing with the known rates alone; rows weighted by the square root of the inertia
     twists_from_rates(system, rates);
     int row = 0;
@@ -235,31 +349,24 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
         for (int r = 0; r < given.count; ++r, ++row) {
             bool linear = given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
             double weight = sqrt(linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0);
-            double sum = given.value[r];
-            for (int k = 0; k < 6; ++k) sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
-            right[row] = weight * sum;
-            // columns along the path to the root: carry the row outward-in
-            double carried[6];
-            for (int k = 0; k < 6; ++k) carried[k] = weight * given.row[r][k];
-            for (int body = i; body >= 0; body = system->parent[body]) {
-                motion m;
-                joint_columns(system, body, &m);
-                hn_vec3 force = vec3_load(carried), moment = vec3_load(carried + 3);
-                for (int k = 0; k < m.dof; ++k) {
-                    int column = column_of[system->dof_offset[body] + k];
-                    if (column >= 0)
-                        matrix[(size_t)row * (size_t)columns + (size_t)column] =
-                            vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
-                }
-                const joint *j = &system->joints[body];
-                if (j->kind == HN_JOINT_FREE || j->parent < 0) break;
-                hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
-                                               pose_center(system_pose(system->q_start, j->parent)));
-                hn_vec3 turned = j->point_child ? vec3(0.0, 0.0, 0.0) : moment;
-                vec3_store(vec3_add(turned, vec3_cross(offset, force)), carried + 3);
+            double sum = given.value[r], weighted[6];
+            for (int k = 0; k < 6; ++k) {
+                sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
+                weighted[k] = weight * given.row[r][k];
             }
+            right[row] = weight * sum;
+            add_path_row(system, i, weighted, column_of, matrix + (size_t)row * (size_t)columns);
         }
     }
+    double weight = CLOSURE_WEIGHT * sqrt(system->mass);
+    for (int c = 0; c < system->cut_count; ++c)
+        for (int r = 0; r < closure_row_count(system, model, c); ++r, ++row) {
+            closure_row closure = closure_row_of(system, model, c, r);
+            right[row] = weight * closure_missing(system, c, &closure);
+            for (int k = 0; k < 6; ++k) closure.a[k] *= weight, closure.b[k] *= weight;
+            add_path_row(system, system->cuts[c].parent, closure.a, column_of, matrix + (size_t)row * (size_t)columns);
+            add_path_row(system, system->cuts[c].child, closure.b, column_of, matrix + (size_t)row * (size_t)columns);
+        }
     status = dense_least_squares(context, rows, columns, matrix, right, RANK_TOLERANCE, solution);
     if (status != HN_OK) goto done;
     for (int k = 0; k < system->dof; ++k)
@@ -270,8 +377,17 @@ done:
     context_release(context, matrix);
     context_release(context, right);
     context_release(context, solution);
-    context_release(context, path);
     return status;
+}
+
+static double all_missing(const hn_system *system, const hn_model *model, int *body)
+{
+    double unmet_velocity = largest_unmet(system, model, body);
+    int loop_body = *body;
+    double open = largest_closure_missing(system, model, &loop_body);
+    if (open <= unmet_velocity) return unmet_velocity;
+    *body = loop_body;
+    return open;
 }
 
 hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance)
@@ -282,10 +398,10 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
     int body = 0;
     hn_status status = walk(system, model, rates);
     double scale = velocity_scale(system, model);
-    double missing = status == HN_OK ? largest_unmet(system, model, &body) : 0.0;
+    double missing = status == HN_OK ? all_missing(system, model, &body) : 0.0;
     for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale; ++attempt) {
         status = solve_together(system, model, attempt == 1, rates);
-        if (status == HN_OK) missing = largest_unmet(system, model, &body);
+        if (status == HN_OK) missing = all_missing(system, model, &body);
     }
     context_release(context, rates);
     if (status != HN_OK) return status;

@@ -81,24 +81,19 @@ void step_projection_pose(const step_equations *equations, const step_data *step
 void step_delta_from_body(const hn_system *system, const step_data *step, int body)
 {
     size_t at = POSE_SIZE * (size_t)body;
-    double *delta = step->delta + at;
-    vec3_store(step->bodies[body].displacement, delta);
-    if (system->bodies[body].kind != HN_BODY_RIGID) return;
-    for (int k = 3; k < POSE_SIZE; k += 3) {
-        hn_vec3 middle = vec3_mean(vec3_load(step->q_start + at + k), vec3_load(step->q + at + k));
-        vec3_store(vec3_cross(step->bodies[body].rotation, middle), delta + k);
-    }
+    double ignored[POSE_SIZE];
+    vec3_store(step->bodies[body].displacement, step->delta + at);
+    if (system->bodies[body].kind == HN_BODY_RIGID)
+        step_turn_directors(step->bodies[body].rotation, step->q_start + at, ignored, step->delta + at);
 }
 
 void step_pose_from_body(const hn_system *system, const step_data *step, int body)
 {
     size_t at = POSE_SIZE * (size_t)body;
-    const double *start = step->q_start + at;
-    double *q = step->q + at;
-    vec3_store(vec3_add(vec3_load(start), step->bodies[body].displacement), q);
-    if (system->bodies[body].kind != HN_BODY_RIGID) return;
-    for (int k = 3; k < POSE_SIZE; k += 3)
-        vec3_store(cayley_apply(step->bodies[body].rotation, vec3_load(start + k)), q + k);
+    double ignored[POSE_SIZE];
+    vec3_store(vec3_add(vec3_load(step->q_start + at), step->bodies[body].displacement), step->q + at);
+    if (system->bodies[body].kind == HN_BODY_RIGID)
+        step_turn_directors(step->bodies[body].rotation, step->q_start + at, step->q + at, ignored);
 }
 
 void step_body_from_delta(const hn_system *system, const step_data *step, int body)

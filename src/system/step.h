@@ -29,6 +29,7 @@ typedef struct step_data {
     double *q;                 ///< iterate of q_n+1, 12 per body
     double *delta;             ///< Delta, 12 per body, known to relative accuracy
     double *force;             ///< beta (grad V - F) of elements, 12 per body; zero without elements
+    double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
     joint_step *joints;        ///< per body
 } step_data;
@@ -47,6 +48,25 @@ int step_element_terms(const hn_system *system, const step_equations *equations,
 /// Pose q_w of a body.
 void step_projection_pose(const step_equations *equations, const step_data *step, int body, double *pose);
 
+/// Directors of a rigid body's pose from its rotation theta in the step: Delta d = cay(theta) d_n - d_n (which is
+/// theta x d_mid, to relative accuracy) and d = d_n + Delta d.
+static inline void step_turn_directors(hn_vec3 rotation, const double *start, double *q, double *delta)
+{
+    double factor = cayley_factor(rotation);
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        hn_vec3 d = vec3_load(start + k), change = cayley_change(rotation, factor, d);
+        vec3_store(change, delta + k);
+        vec3_store(vec3_add(d, change), q + k);
+    }
+}
+
+/// Centre of mass of a pose from its displacement in the step.
+static inline void step_move_centre(hn_vec3 displacement, const double *start, double *q, double *delta)
+{
+    vec3_store(displacement, delta);
+    vec3_store(vec3_add(vec3_load(start), displacement), q);
+}
+
 /// Delta of a body from its displacement and rotation in the step: (Delta phi, theta x d_mid).
 void step_delta_from_body(const hn_system *system, const step_data *step, int body);
 
@@ -58,6 +78,9 @@ void step_body_from_delta(const hn_system *system, const step_data *step, int bo
 
 /// Reaction wrenches: W of every body (6 each, about its centre of mass), W_i = P_int(q_w)^T rho_i + sum A_c^T W_c.
 void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step, double *wrench);
+
+/// Add the forces of the cut joints, G_cut(q_w)^T closure, to step->force.
+void step_add_closure_forces(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// Moment of A^T W about the parent's centre of mass.
 static inline hn_vec3 carry_moment(const motion *m, hn_vec3 force, hn_vec3 moment)

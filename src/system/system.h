@@ -31,6 +31,7 @@ typedef struct system_joint {
     joint rows;       ///< constraint rows; body a and b are `rows.parent` and `rows.child`
     bool rows_swapped;///< rows.parent is the user's b
     int tree_body;    ///< child of the tree joint that realises it, or -1
+    int cut;          ///< place among the cut joints, or -1
 } system_joint;
 
 /// Where an element sits in the tree.
@@ -60,6 +61,11 @@ typedef struct hn_system {
     int *tree_place;      ///< per body of the model: its tree index
     int *dof_offset;      ///< per body: first reduced coordinate of its tree joint
     joint *joints;        ///< per body: to its parent
+    int cut_count;        ///< joints that close loops; `parent` and `child` are their bodies a and b
+    int cut_row_count;    ///< constraint rows of all cut joints
+    joint *cuts;
+    int *cut_row;         ///< per cut joint: first of its rows among those of all cut joints
+    bool *in_loop;        ///< per body: its tree joint lies on a loop
     system_body *bodies;
     system_joint *reports;///< joint_count
     element *elements;

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+// How the cost of a step grows with the model: chains, trees, ladders and nets from one body to a hundred thousand.
+//
+//   scaling                     all cases at all sizes
+//   scaling --list              names of the cases
+//   scaling --case NAME         one of them; may be given several times
+//   scaling --sizes A,B,...     bodies, about (default 1,10,100,1000,10000,100000)
+//   scaling --reduction NAME    reduced (default), nullspace or multipliers
+//   scaling --scheme NAME       energy-momentum (default) or variational
+//   scaling --limit SECONDS     for one case at one size; larger sizes are left out once it is passed (default 60)
+//   scaling --repeats N         how often the steps are timed (default 3; 0: they run once, for an outer counter)
+//   scaling --csv               comma separated values instead of a table
+//
+// Models are those of `holonom generate`. A case runs in a process of its own. Its state is saved after a few steps
+// and restored before each repeat: all do the same work. Time is processor time, the least of the repeats, without the
+// ledger; energy and joint opening come from the same steps once more with the ledger on.
+#define _POSIX_C_SOURCE 200809L
+
+#include "scaling/instruction_counter.h"
+#include "../cli/generated_model.h"
+
+#include <holonom/holonom.h>
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WARM_UP_STEPS = 5, SIZES_MAX = 32, CASES_MAX = 16, STEPS_MIN = 5, STEPS_MAX = 5000 };
+
+static const double STEP = 1e-3;       // s
+static const int64_t WORK = 100000;    // bodies times steps in a repeat, about
+static const double ZIGZAG = 10.0;     // degrees, so that ball-jointed chains move in space
+static const double TREE_ANGLE = 30.0; // degrees below the horizontal
+
+static const struct {
+    const char *name;
+    generated_kind kind;
+    generated_joints joints;
+} CASES[] = {
+    {"chain_revolute", GENERATED_CHAIN, GENERATED_REVOLUTE},
+    {"chain_spherical", GENERATED_CHAIN, GENERATED_SPHERICAL},
+    {"chain_mixed", GENERATED_CHAIN, GENERATED_MIXED},
+    {"tree_revolute", GENERATED_TREE, GENERATED_REVOLUTE},
+    {"tree_spherical", GENERATED_TREE, GENERATED_SPHERICAL},
+    {"tree_mixed", GENERATED_TREE, GENERATED_MIXED},
+    {"ladder", GENERATED_LADDER, GENERATED_REVOLUTE},
+    {"net", GENERATED_NET, GENERATED_SPHERICAL},
+};
+enum { CASE_COUNT = sizeof CASES / sizeof CASES[0] };
+
+typedef struct scaling_options {
+    bool csv, list;
+    int repeats;
+    unsigned limit; // s
+    hn_reduction reduction;
+    hn_scheme scheme;
+    int64_t sizes[SIZES_MAX];
+    int size_count;
+    const char *cases[CASES_MAX];
+    int case_count;
+} scaling_options;
+
+typedef struct scaling_result {
+    hn_structure structure;
+    double setup;                      // s, reading and assembling the model
+    int steps;                         // in a repeat
+    double seconds, seconds_max;       // per step
+    double instructions;               // per step; negative: no counter
+    double iterations;                 // per step
+    double energy_drift, energy_error; // relative
+    double joint_opening;              // m, worst over the run
+} scaling_result;
+
+// ---- models -----------------------------------------------------------------------------------------
+
+/// The generated model of a case with about `bodies` bodies.
+static generated_model model_of_size(int index, int64_t bodies)
+{
+    generated_model model = generated_model_default(CASES[index].kind);
+    model.joints = CASES[index].joints;
+    model.count = bodies;
+    if (model.kind == GENERATED_CHAIN && model.joints != GENERATED_REVOLUTE) model.zigzag = ZIGZAG;
+    if (model.kind == GENERATED_TREE) model.angle = TREE_ANGLE;
+    if (model.kind == GENERATED_LADDER) model.count = bodies / 2;
+    if (model.kind == GENERATED_NET) model.count = llround(sqrt(0.5 * (double)bodies) - 0.25);
+    if (model.count < 1) model.count = 1;
+    model.rows = model.count;
+    return model;
+}
+
+static hn_status read_model(hn_context *context, const generated_model *what, hn_model **model)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (stream == NULL) return HN_OUT_OF_MEMORY;
+    generated_model_write(what, stream);
+    bool written = fclose(stream) == 0;
+    hn_status status = written ? hn_model_parse(context, text, length, "generated model", model)
+                               : HN_OUT_OF_MEMORY;
+    free(text);
+    return status;
+}
+
+// ---- measuring --------------------------------------------------------------------------------------
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != HN_OK) goto done;                                                            \
+    } while (0)
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/// The timed steps under a name of their own, for profilers that begin and end counting at a function.
+hn_status scaling_timed_steps(hn_simulation *simulation, int steps);
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+hn_status
+scaling_timed_steps(hn_simulation *simulation, int steps)
+{
+    return hn_simulation_step(simulation, steps);
+}
+
+static int steps_of(int bodies)
+{
+    int64_t steps = WORK / bodies;
+    return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : (int)steps;
+}
+
+/// Repeat the same steps from one saved state.
+static hn_status time_steps(hn_simulation *simulation, int repeats, void *snapshot, size_t size,
+                            scaling_result *result)
+{
+    hn_status status = HN_OK;
+    int counter = instruction_counter_open();
+    int64_t before = hn_simulation_statistics(simulation).newton_iteration_count;
+    result->seconds = HUGE_VAL;
+    result->instructions = HUGE_VAL;
+    TRY(hn_simulation_save(simulation, snapshot, size));
+    for (int i = 0; i < repeats; ++i) {
+        TRY(hn_simulation_restore(simulation, snapshot, size));
+        double start = processor_seconds();
+        instruction_counter_start(counter);
+        TRY(scaling_timed_steps(simulation, result->steps));
+        double instructions = (double)instruction_counter_stop(counter) / result->steps;
+        double seconds = (processor_seconds() - start) / result->steps;
+        result->seconds = fmin(result->seconds, seconds);
+        result->seconds_max = fmax(result->seconds_max, seconds);
+        result->instructions = fmin(result->instructions, instructions);
+    }
+    int64_t iterations = hn_simulation_statistics(simulation).newton_iteration_count - before;
+    result->iterations = (double)iterations / ((double)repeats * result->steps);
+done:
+    instruction_counter_close(counter);
+    return status;
+}
+
+/// The same steps with the ledger on.
+static hn_status watch_steps(const hn_model *model, hn_simulation_def def, scaling_result *result)
+{
+    hn_status status = HN_OK;
+    hn_simulation *simulation = NULL;
+    hn_ledger ledger;
+    def.ledger = true;
+    TRY(hn_simulation_create(model, &def, &simulation));
+    TRY(hn_simulation_step(simulation, WARM_UP_STEPS + result->steps));
+    TRY(hn_simulation_ledger(simulation, &ledger));
+    result->energy_drift = ledger.entry[HN_PROMISE_ENERGY].drift;
+    result->energy_error = ledger.entry[HN_PROMISE_ENERGY].error;
+    result->joint_opening = ledger.entry[HN_PROMISE_JOINTS].error;
+done:
+    hn_simulation_destroy(simulation);
+    return status;
+}
+
+static hn_status measure(hn_context *context, const scaling_options *options,
+                         const generated_model *what, scaling_result *result)
+{
+    hn_status status = HN_OK;
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    void *snapshot = NULL;
+    *result = (scaling_result){0};
+    double start = processor_seconds();
+    TRY(read_model(context, what, &model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = options->scheme;
+    def.reduction = options->reduction;
+    def.step_size = STEP;
+    def.ledger = false;
+    TRY(hn_simulation_create(model, &def, &simulation));
+    result->setup = processor_seconds() - start;
+    result->structure = hn_simulation_structure(simulation);
+    result->steps = steps_of(result->structure.body_count);
+
+    TRY(hn_simulation_step(simulation, WARM_UP_STEPS));
+    if (options->repeats == 0) {
+        TRY(scaling_timed_steps(simulation, result->steps));
+        goto done;
+    }
+    size_t size = hn_simulation_snapshot_size(simulation);
+    snapshot = malloc(size);
+    if (snapshot == NULL) {
+        status = HN_OUT_OF_MEMORY;
+        goto done;
+    }
+    TRY(time_steps(simulation, options->repeats, snapshot, size, result));
+    hn_simulation_destroy(simulation); // two large models need not be in memory at once
+    simulation = NULL;
+    TRY(watch_steps(model, def, result));
+done:
+    free(snapshot);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+// ---- output -----------------------------------------------------------------------------------------
+
+static void print_header(const scaling_options *options)
+{
+    printf("# holonom %s, %s, %s, step %g s; compiler: %s, flags: %s\n", hn_version(),
+           hn_scheme_name(options->scheme), hn_reduction_name(options->reduction), STEP,
+           HN_COMPILER, HN_FLAGS);
+    printf("# processor time, least of %d repeats after %d steps; setup: reading and assembling\n",
+           options->repeats, WARM_UP_STEPS);
+    if (options->csv)
+        puts(
+            "case,bodies,loops,degrees_of_freedom,unknowns,setup_s,steps,us_per_step,spread,us_per_"
+            "body_step,instructions_per_body_step,newton_per_step,energy_drift,energy_error,joint_"
+            "opening_m");
+    else
+        printf("%-16s %7s %6s %7s %8s %8s %6s %12s %7s %9s %9s %7s %9s %9s %9s\n", "case", "bodies",
+               "loops", "dof", "unknowns", "setup s", "steps", "us/step", "spread", "us/body",
+               "instr/bd", "Newton", "E drift", "E error", "opening");
+}
+
+static void print_result(const scaling_options *options, const char *name, const scaling_result *r)
+{
+    const hn_structure *s = &r->structure;
+    double us = 1e6 * r->seconds, spread = r->seconds_max / r->seconds - 1.0;
+    char instructions[24] = "-";
+    if (r->instructions >= 0.0)
+        snprintf(instructions, sizeof instructions, "%.0f", r->instructions / s->body_count);
+    printf(options->csv
+               ? "%s,%d,%d,%d,%d,%.3f,%d,%.5g,%.3f,%.5g,%s,%.3f,%.2e,%.2e,%.2e\n"
+               : "%-16s %7d %6d %7d %8d %8.3f %6d %12.3f %7.3f %9.4f %9s %7.2f %9.1e %9.1e "
+                 "%9.1e\n",
+           name, s->body_count, s->loop_count, s->degrees_of_freedom, s->unknown_count, r->setup,
+           r->steps, us, spread, us / s->body_count, instructions, r->iterations, r->energy_drift,
+           r->energy_error, r->joint_opening);
+}
+
+/// Measure and print one row in this process. Returns its exit code.
+static int run_case(const scaling_options *options, int index, int64_t bodies)
+{
+    generated_model what = model_of_size(index, bodies);
+    scaling_result result;
+    hn_context *context = hn_context_create(NULL);
+    if (context == NULL) return 1;
+    hn_status status = measure(context, options, &what, &result);
+    if (status != HN_OK)
+        fprintf(stderr, "%s, %lld bodies: %s: %s\n", CASES[index].name,
+                (long long)generated_model_body_count(&what), hn_status_name(status),
+                hn_context_message(context));
+    else if (options->repeats > 0) print_result(options, CASES[index].name, &result);
+    else
+        printf("%s %d bodies %d steps\n", CASES[index].name, result.structure.body_count,
+               result.steps);
+    hn_context_destroy(context);
+    return status == HN_OK ? 0 : 1;
+}
+
+/// Run a case in a process of its own that the alarm ends at the limit. Returns false when it did not finish.
+static bool run_within_limit(const scaling_options *options, int index, int64_t bodies)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0) return false;
+    if (child == 0) {
+        alarm(options->limit);
+        int code = run_case(options, index, bodies);
+        fflush(stdout);
+        _exit(code);
+    }
+    int state = 0;
+    if (waitpid(child, &state, 0) != child) return false;
+    if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
+        fprintf(stderr, "%s, about %lld bodies: more than %u s\n", CASES[index].name,
+                (long long)bodies, options->limit);
+    else if (WIFSIGNALED(state))
+        fprintf(stderr, "%s, about %lld bodies: ended by signal %d\n", CASES[index].name,
+                (long long)bodies, WTERMSIG(state));
+    return WIFEXITED(state) && WEXITSTATUS(state) == 0;
+}
+
+// ---- the program ------------------------------------------------------------------------------------
+
+static bool read_sizes(const char *text, scaling_options *options)
+{
+    options->size_count = 0;
+    while (*text != '\0' && options->size_count < SIZES_MAX) {
+        char *end = NULL;
+        long long size = strtoll(text, &end, 10);
+        if (end == text || size < 1 || size > 1000000) return false;
+        options->sizes[options->size_count++] = size;
+        text = *end == ',' ? end + 1 : end;
+        if (*end != ',' && *end != '\0') return false;
+    }
+    return options->size_count > 0;
+}
+
+static bool read_value(const char *option, const char *value, scaling_options *options)
+{
+    if (strcmp(option, "--sizes") == 0) return read_sizes(value, options);
+    if (strcmp(option, "--reduction") == 0)
+        return hn_reduction_from_name(value, &options->reduction);
+    if (strcmp(option, "--scheme") == 0) return hn_scheme_from_name(value, &options->scheme);
+    if (strcmp(option, "--limit") == 0) {
+        options->limit = (unsigned)strtoul(value, NULL, 10);
+        return options->limit > 0;
+    }
+    if (strcmp(option, "--repeats") == 0) {
+        options->repeats = (int)strtol(value, NULL, 10);
+        return options->repeats >= 0;
+    }
+    if (strcmp(option, "--case") != 0 || options->case_count == CASES_MAX) return false;
+    options->cases[options->case_count++] = value;
+    return true;
+}
+
+static bool read_options(int argc, char **argv, scaling_options *options)
+{
+    *options = (scaling_options){.repeats = 3, .limit = 60};
+    read_sizes("1,10,100,1000,10000,100000", options);
+    for (int i = 1; i < argc; ++i) {
+        if (strcmp(argv[i], "--csv") == 0) options->csv = true;
+        else if (strcmp(argv[i], "--list") == 0) options->list = true;
+        else if (i + 1 < argc && read_value(argv[i], argv[i + 1], options)) ++i;
+        else {
+            fprintf(stderr,
+                    "scaling: cannot use '%s'; the options are at the top of "
+                    "benchmarks/scaling/scaling.c and in its README\n",
+                    argv[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool selected(const scaling_options *options, const char *name)
+{
+    for (int i = 0; i < options->case_count; ++i)
+        if (strcmp(options->cases[i], name) == 0) return true;
+    return options->case_count == 0;
+}
+
+int main(int argc, char **argv)
+{
+    scaling_options options;
+    if (!read_options(argc, argv, &options)) return 2;
+    int taken = 0;
+    bool complete = true;
+    if (!options.list && options.repeats > 0) print_header(&options);
+    for (int i = 0; i < CASE_COUNT; ++i) {
+        if (!selected(&options, CASES[i].name)) continue;
+        taken++;
+        if (options.list) puts(CASES[i].name);
+        // a size that fails or takes too long ends its case
+        for (int k = 0; !options.list && k < options.size_count; ++k)
+            if (!run_within_limit(&options, i, options.sizes[k])) {
+                complete = false;
+                break;
+            }
+    }
+    if (taken == 0) fputs("scaling: no case of that name; see scaling --list\n", stderr);
+    return taken > 0 && complete ? 0 : 1;
+}

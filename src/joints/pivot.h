@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Joints whose child only turns about its own joint point: what the innermost loops need of them, inline.
+#ifndef JOINTS_PIVOT_H
+#define JOINTS_PIVOT_H
+
+#include "joints/joint.h"
+
+/// Turn the child of a revolute joint by u about the axis after its parent has turned. With n as it was before the
+/// increment, Delta R_c = Delta R_p cay(u n): the parent's new pose is not waited for.
+static inline void revolute_turn(const joint *j, const double *u, const double *child, const body_step *parent_step,
+                                 joint_step *step, body_step *child_step)
+{
+    hn_vec3 axis = pose_direction(child, j->b[2]);
+    advance_rotation(cayley_compose(parent_step->turn, vec3_scale(u[0], axis)), child_step);
+    step->increment[0] = advance_compose_angle(u[0], step->increment[0]);
+}
+
+/// Turn the child of a spherical joint by u; the total is remembered in the child's directors.
+static inline void spherical_turn(const double *u, const double *child_start, joint_step *step, body_step *child_step)
+{
+    advance_rotation(vec3_load(u), child_step);
+    vec3_store(pose_components(child_start, child_step->rotation), step->increment);
+}
+
+static inline void pivot_turn(pivot_kind pivot, const joint *j, const double *u, const double *child_start,
+                              const double *child, const body_step *parent_step, joint_step *step,
+                              body_step *child_step)
+{
+    if (pivot == PIVOT_AXIS) revolute_turn(j, u, child, parent_step, step, child_step);
+    else spherical_turn(u, child_start, step, child_step);
+}
+
+static inline void revolute_settle(const joint *j, const double *parent, double *child)
+{
+    settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])), child);
+    settle_point(j, pose_point(parent, j->rho_a), child);
+}
+
+static inline void spherical_settle(const joint *j, const double *parent, double *child)
+{
+    settle_directors(vec3(0.0, 0.0, 0.0), child);
+    settle_point(j, pose_point(parent, joint_parent_arm(j)), child);
+}
+
+static inline void pivot_settle(pivot_kind pivot, const joint *j, const double *parent, double *child)
+{
+    if (pivot == PIVOT_AXIS) revolute_settle(j, parent, child);
+    else spherical_settle(j, parent, child);
+}
+
+#endif

@@ -1,0 +1,826 @@
+// SPDX-License-Identifier: MIT
+// Assembly and solution of the sparse saddle-point system of a step.
+#include "reductions/saddle.h"
+
+#include "linalg/block_lu.h"
+#include "linalg/dense.h"
+#include "reductions/coordinates.h"
+
+#include <string.h>
+
+// A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
+static const double RANK_TOLERANCE = 1e-11;
+
+// Where the rows of a joint stand.
+typedef struct joint_place {
+    const joint *rows;
+    int a, b;       // bodies or GROUND
+    int node;       // block
+    int place;      // first row in the block
+    int multiplier; // first of its multipliers
+} joint_place;
+
+struct saddle {
+    hn_system *system;
+    saddle_level level;
+    block_lu *lu;
+    double *right;     // size of the system
+    double *total;     // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
+    double *internal;  // mu of internal constraints, 6 per body
+    double *external;  // mu of joints
+    joint_place *joints; // tree joints by body, then cut joints
+    int joint_count;
+    int loop_row_count; // rows of joints on loops
+    double *scale;      // per loop row: size of an independent pivot
+    bool *dropped;      // per loop row
+};
+
+void saddle_destroy(saddle *s)
+{
+    if (s == NULL) return;
+    hn_context *context = s->system->context;
+    block_lu_destroy(s->lu);
+    context_release(context, s->right);
+    context_release(context, s->total);
+    context_release(context, s->internal);
+    context_release(context, s->external);
+    context_release(context, s->joints);
+    context_release(context, s->scale);
+    context_release(context, s->dropped);
+    context_release(context, s);
+}
+
+// unknowns of a body, and rows of its internal constraints
+static int body_unknowns(const saddle *s, int body)
+{
+    const system_body *b = &s->system->bodies[body];
+    if (s->level == SADDLE_COORDINATES) return b->coordinate_count;
+    return b->kind == HN_BODY_RIGID ? TWIST_SIZE : coordinate_width(b);
+}
+
+static int body_internal_rows(const saddle *s, int body)
+{
+    return s->level == SADDLE_COORDINATES ? s->system->bodies[body].internal_count : 0;
+}
+
+// A covector given on the four vectors of a pose, in the unknowns of the body.
+static void covector_of(const saddle *s, int body, const double *pose, const hn_vec3 gradient[4], double *out)
+{
+    const system_body *b = &s->system->bodies[body];
+    double flat[POSE_SIZE];
+    for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
+    if (s->level == SADDLE_COORDINATES) coordinates_contract(b, flat, out);
+    else if (b->kind == HN_BODY_RIGID) force_to_wrench(pose, flat, out);
+    else coordinates_of(b, gradient[0], out);
+}
+
+static bool is_loop_node(const saddle *s, const joint_place *p)
+{
+    return p->node >= s->system->body_count;
+}
+
+// Give every joint its rows: in the child's block, or in a block of its own when it lies on a loop. Returns blocks used.
+static int place_joints(saddle *s, int *sizes)
+{
+    hn_system *system = s->system;
+    int nodes = system->body_count, multipliers = 0;
+    for (int i = 0; i < system->body_count; ++i)
+        sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
+    for (int k = 0; k < s->joint_count; ++k) {
+        bool cut = k >= system->body_count;
+        const joint *rows = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
+        joint_place *p = &s->joints[k];
+        bool turned = !cut && rows->child_is_a;
+        *p = (joint_place){.rows = rows,
+                           .a = turned ? rows->child : rows->parent,
+                           .b = turned ? rows->parent : rows->child,
+                           .multiplier = multipliers};
+        multipliers += rows->row_count;
+        if (rows->row_count > 0 && (cut || system->in_loop[k])) {
+            p->node = nodes++;
+            sizes[p->node] = rows->row_count;
+            s->loop_row_count += rows->row_count;
+        } else {
+            p->node = cut ? 0 : k;
+            p->place = cut ? 0 : sizes[k];
+            if (!cut) sizes[k] += rows->row_count;
+        }
+    }
+    return nodes;
+}
+
+// Bodies by minimum degree; the block of a joint on a loop follows the later of its bodies.
+static hn_status order_blocks(const saddle *s, int edge_count, const int (*body_edges)[2], int *order)
+{
+    const hn_system *system = s->system;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->body_count;
+    int *bodies = context_allocate(context, (n + 1) * sizeof(int));
+    int *place = context_allocate(context, (n + 1) * sizeof(int));
+    int *first = context_allocate(context, (n + 2) * sizeof(int));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (bodies != NULL && place != NULL && first != NULL)
+        status = block_lu_order(context, system->body_count, edge_count, body_edges, bodies);
+    if (status == HN_OK) {
+        for (int i = 0; i < system->body_count; ++i) place[bodies[i]] = i;
+        // how many joint blocks follow each place, then fill
+        for (int k = 0; k < s->joint_count; ++k) {
+            const joint_place *p = &s->joints[k];
+            if (!is_loop_node(s, p)) continue;
+            int pa = p->a < 0 ? -1 : place[p->a], pb = p->b < 0 ? -1 : place[p->b];
+            first[(pa > pb ? pa : pb) + 1]++;
+        }
+        for (int i = 0; i < system->body_count; ++i) first[i + 1] += first[i];
+        for (int i = 0; i < system->body_count; ++i) order[i + first[i]] = bodies[i];
+        for (int k = 0; k < s->joint_count; ++k) {
+            const joint_place *p = &s->joints[k];
+            if (!is_loop_node(s, p)) continue;
+            int pa = p->a < 0 ? -1 : place[p->a], pb = p->b < 0 ? -1 : place[p->b];
+            int later = pa > pb ? pa : pb;
+            order[later + 1 + first[later]++] = p->node;
+        }
+    }
+    context_release(context, bodies);
+    context_release(context, place);
+    context_release(context, first);
+    return status;
+}
+
+hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
+{
+    *out = NULL;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->body_count, joints = n + (size_t)system->cut_count;
+    saddle *s = context_allocate(context, sizeof *s);
+    if (s == NULL) return HN_OUT_OF_MEMORY;
+    s->system = system;
+    s->level = level;
+    s->joint_count = (int)joints;
+    size_t edges_max = 3 * joints + (size_t)system->element_count + 1;
+    int *sizes = context_allocate(context, (n + joints + 1) * sizeof(int));
+    int *order = context_allocate(context, (n + joints + 1) * sizeof(int));
+    int(*edges)[2] = context_allocate(context, edges_max * sizeof(int[2]));
+    s->joints = context_allocate(context, joints * sizeof(joint_place));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (sizes == NULL || order == NULL || edges == NULL || s->joints == NULL) goto done;
+    int nodes = place_joints(s, sizes), count = 0;
+    for (int k = 0; k < s->joint_count; ++k)
+        if (s->joints[k].a >= 0 && s->joints[k].b >= 0)
+            edges[count][0] = s->joints[k].a, edges[count][1] = s->joints[k].b, count++;
+    for (int e = 0; e < system->element_count; ++e)
+        if (system->places[e] == PLACE_ELSEWHERE)
+            edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b, count++;
+    status = order_blocks(s, count, (const int(*)[2])edges, order);
+    if (status != HN_OK) goto done;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        if (!is_loop_node(s, p)) continue;
+        if (p->a >= 0) edges[count][0] = p->node, edges[count][1] = p->a, count++;
+        if (p->b >= 0) edges[count][0] = p->node, edges[count][1] = p->b, count++;
+    }
+    status = block_lu_create(context, nodes, sizes, count, (const int(*)[2])edges, order, &s->lu);
+    if (status != HN_OK) goto done;
+    status = HN_OUT_OF_MEMORY;
+    int rows = system->constraint_count - system->internal_count;
+    s->right = context_allocate(context, ((size_t)block_lu_size(s->lu) + 1) * sizeof(double));
+    s->total = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
+    s->internal = context_allocate(context, (n + 1) * INTERNAL_ROWS * sizeof(double));
+    s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
+    s->scale = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(double));
+    s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
+    if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL && s->scale != NULL && s->dropped != NULL)
+        status = HN_OK;
+done:
+    context_release(context, sizes);
+    context_release(context, order);
+    context_release(context, edges);
+    if (status != HN_OK) {
+        saddle_destroy(s);
+        return status;
+    }
+    *out = s;
+    return HN_OK;
+}
+
+void saddle_clear_multipliers(saddle *s)
+{
+    const hn_system *system = s->system;
+    memset(s->internal, 0, (size_t)system->body_count * INTERNAL_ROWS * sizeof(double));
+    memset(s->external, 0, (size_t)(system->constraint_count - system->internal_count) * sizeof(double));
+}
+
+// ---- assembly ---------------------------------------------------------------------------------------
+
+// poses where things are evaluated, and how much of the tangent is wanted
+typedef struct assembly {
+    saddle *s;
+    const step_equations *equations;
+    const step_data *step;
+    double scale; // 1/(alpha m*)
+} assembly;
+
+// place of a joint row among the rows of joints on loops
+static int loop_row(const saddle *s, const joint_place *p, int row)
+{
+    return block_lu_offset(s->lu, p->node) - block_lu_offset(s->lu, s->system->body_count) + row;
+}
+
+static bool row_dropped(const saddle *s, const joint_place *p, int row)
+{
+    return is_loop_node(s, p) && s->dropped[loop_row(s, p, row)];
+}
+
+// G(q_mid) Delta of a row: g(q) - g(q_n) to relative accuracy
+static double row_secant(const constraint_row *row, int a, int b, const step_data *step)
+{
+    const int body[2] = {a, b};
+    double middle[2][POSE_SIZE], sum = 0.0;
+    hn_vec3 gradient[8];
+    for (int side = 0; side < 2; ++side) {
+        const double *start = system_pose(step->q_start, body[side]), *end = system_pose(step->q, body[side]);
+        for (int k = 0; k < POSE_SIZE; ++k) middle[side][k] = 0.5 * (start[k] + end[k]);
+    }
+    row_gradient(row, middle[0], middle[1], gradient);
+    for (int x = 0; x < 8; ++x)
+        if (body[x / 4] >= 0)
+            sum += vec3_dot(gradient[x], vec3_load(step->delta + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4)));
+    return sum;
+}
+
+// twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
+static void twist_columns(const double *coefficients, const double *pose, double columns[3][TWIST_SIZE])
+{
+    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] = i == k ? coefficients[0] : 0.0;
+            columns[i][3 + k] = turn[i][k];
+        }
+}
+
+// The same in twists when one of the bodies is a point mass: column by column through the unknowns' directions.
+static void add_mixed_term(const assembly *x, const stiffness_term *term, int from, int to, const double *u,
+                           const double *v, double scale)
+{
+    const saddle *s = x->s;
+    const hn_system *system = s->system;
+    const system_body *rows = &system->bodies[from], *columns = &system->bodies[to];
+    int stride = block_lu_node_size(s->lu, to);
+    double *block = block_lu_block(s->lu, from, to), pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE];
+    step_projection_pose(x->equations, x->step, from, pose);
+    twist_columns(u, pose, left);
+    twist_columns(v, system_pose(x->step->q, to), right);
+    for (int i = 0; i < body_unknowns(s, from); ++i)
+        for (int k = 0; k < body_unknowns(s, to); ++k) {
+            // unknown i of a point moves along one of its coordinate directions
+            double l[3], r[3], sum = 0.0;
+            for (int c = 0; c < 3; ++c) {
+                hn_vec3 le = vec3(left[c][0], left[c][1], left[c][2]), re = vec3(right[c][0], right[c][1], right[c][2]);
+                l[c] = rows->kind == HN_BODY_RIGID ? left[c][i] : vec3_dot(le, coordinate_direction(rows, i));
+                r[c] = columns->kind == HN_BODY_RIGID ? right[c][k] : vec3_dot(re, coordinate_direction(columns, k));
+            }
+            for (int c = 0; c < 3; ++c)
+                for (int e = 0; e < 3; ++e) sum += l[c] * term->c[c][e] * r[e];
+            block[i * stride + k] += scale * sum;
+        }
+}
+
+// A tangent term u^T C delta v between bodies a and b: forces act at q_w, changes are those of the iterate.
+static void add_term(const assembly *x, const stiffness_term *term, int a, int b, double scale)
+{
+    const saddle *s = x->s;
+    const hn_system *system = s->system;
+    const int body[2] = {a, b};
+    for (int from = 0; from < 2; ++from)
+        for (int to = 0; to < 2; ++to) {
+            if (body[from] < 0 || body[to] < 0) continue;
+            const system_body *rows = &system->bodies[body[from]], *columns = &system->bodies[body[to]];
+            const double *u = term->u + 4 * from, *v = term->v + 4 * to;
+            if (u[0] == 0.0 && u[1] == 0.0 && u[2] == 0.0 && u[3] == 0.0) continue;
+            if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && v[3] == 0.0) continue;
+            int stride = block_lu_node_size(s->lu, body[to]);
+            double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
+            bool rigid = rows->kind == HN_BODY_RIGID && columns->kind == HN_BODY_RIGID;
+            if (s->level == SADDLE_TWISTS && rigid) {
+                double pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE], middle[3][TWIST_SIZE];
+                step_projection_pose(x->equations, x->step, body[from], pose);
+                twist_columns(u, pose, left);
+                twist_columns(v, system_pose(x->step->q, body[to]), right);
+                for (int i = 0; i < 3; ++i)
+                    for (int k = 0; k < TWIST_SIZE; ++k)
+                        middle[i][k] = scale * (term->c[i][0] * right[0][k] + term->c[i][1] * right[1][k] +
+                                                term->c[i][2] * right[2][k]);
+                for (int i = 0; i < TWIST_SIZE; ++i)
+                    for (int k = 0; k < TWIST_SIZE; ++k)
+                        block[i * stride + k] +=
+                            left[0][i] * middle[0][k] + left[1][i] * middle[1][k] + left[2][i] * middle[2][k];
+                continue;
+            }
+            if (s->level == SADDLE_TWISTS) {
+                add_mixed_term(x, term, body[from], body[to], u, v, scale);
+                continue;
+            }
+            for (int k = 0; k < coordinate_vectors(rows); ++k)
+                for (int l = 0; l < coordinate_vectors(columns); ++l) {
+                    double size = scale * u[k] * v[l];
+                    if (size == 0.0) continue;
+                    for (int i = 0; i < 3; ++i)
+                        for (int j = 0; j < 3; ++j) c[i][j] = size * term->c[i][j];
+                    coordinates_add_block(rows, k, columns, l, (const double(*)[3])c, stride, block);
+                }
+        }
+}
+
+// One constraint row between bodies a and b (tree index or ground; internal rows: a alone): value, gradients, and its
+// part of the tangent. `node`, `place`: where the row and its multiplier stand.
+static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place, double mu)
+{
+    saddle *s = x->s;
+    block_lu *lu = s->lu;
+    const double *q[2] = {system_pose(x->step->q, a), system_pose(x->step->q, b)};
+    double w[2][POSE_SIZE];
+    hn_vec3 force[8], gradient[8];
+    step_projection_pose(x->equations, x->step, a, w[0]);
+    step_projection_pose(x->equations, x->step, b, w[1]);
+    row_gradient(row, w[0], w[1], force);
+    row_gradient(row, q[0], q[1], gradient);
+    const int body[2] = {a, b};
+    double *right = s->right;
+    bool secant = s->level == SADDLE_TWISTS && x->step->delta != NULL;
+    right[block_lu_offset(lu, node) + place] = secant ? row_secant(row, a, b, x->step) : row_value(row, q[0], q[1]);
+    int node_size = block_lu_node_size(lu, node);
+    for (int side = 0; side < 2; ++side) {
+        if (body[side] < 0) continue;
+        int offset = block_lu_offset(lu, body[side]), count = body_unknowns(s, body[side]);
+        int columns = block_lu_node_size(lu, body[side]);
+        double *lower = block_lu_block(lu, node, body[side]), *upper = block_lu_block(lu, body[side], node);
+        double values[POSE_SIZE], forces[POSE_SIZE], *total = s->total + POSE_SIZE * (size_t)body[side];
+        covector_of(s, body[side], q[side], gradient + 4 * side, values);
+        covector_of(s, body[side], w[side], force + 4 * side, forces);
+        for (int i = 0; i < count; ++i) {
+            right[offset + i] += mu * forces[i];
+            lower[place * columns + i] += values[i];
+            upper[i * node_size + place] += forces[i];
+        }
+        for (int k = 0; mu != 0.0 && k < 4; ++k)
+            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force[4 * side + k]), total + 3 * k);
+    }
+    // w mu d^2 g through u and w: u^T w delta w + w^T delta u
+    double factor = x->equations->weight * mu * row->factor;
+    if (!row->product || factor == 0.0) return;
+    stiffness_term term = {.c = {{factor, 0.0, 0.0}, {0.0, factor, 0.0}, {0.0, 0.0, factor}}};
+    for (int turn = 0; turn < 2; ++turn) {
+        memcpy(term.u, turn == 0 ? row->alpha : row->beta, sizeof term.u);
+        memcpy(term.v, turn == 0 ? row->beta : row->alpha, sizeof term.v);
+        add_term(x, &term, a, b, 1.0);
+    }
+}
+
+// mass and constraints; dropped rows become "multiplier = 0" unless all are wanted
+static void add_mass_and_rows(const assembly *x, bool all_rows)
+{
+    saddle *s = x->s;
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        const system_body *body = &system->bodies[i];
+        int size = block_lu_node_size(s->lu, i), width = coordinate_width(body);
+        double *diagonal = block_lu_block(s->lu, i, i);
+        int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(body) : 1;
+        for (int k = 0; k < vectors; ++k)
+            for (int c = width * k; c < width * (k + 1); ++c)
+                diagonal[c * size + c] += system->inertia[4 * i + k] / system->mass;
+        for (int k = 0; k < body_internal_rows(s, i); ++k) {
+            constraint_row row;
+            row_internal(k, &row);
+            add_row(x, &row, i, GROUND, i, body->coordinate_count + k, s->internal[INTERNAL_ROWS * i + k]);
+        }
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (!all_rows && row_dropped(s, p, r)) {
+                int size = block_lu_node_size(s->lu, p->node);
+                s->right[block_lu_offset(s->lu, p->node) + p->place + r] = 0.0;
+                block_lu_block(s->lu, p->node, p->node)[(p->place + r) * (size + 1)] = 1.0;
+                continue;
+            }
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            add_row(x, &row, p->a, p->b, p->node, p->place + r, s->external[p->multiplier + r]);
+        }
+    }
+    if (s->level == SADDLE_COORDINATES) return;
+    // rotations: alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I f_I^T - (d_I . f_I) 1) with f all forces on the body
+    for (int i = 0; i < system->body_count; ++i) {
+        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
+        int size = block_lu_node_size(s->lu, i);
+        double *diagonal = block_lu_block(s->lu, i, i) + 3 * size + 3, pose[POSE_SIZE];
+        const double *q = system_pose(x->step->q, i);
+        step_projection_pose(x->equations, x->step, i, pose);
+        for (int v = 1; v < 4; ++v) {
+            const double *d = q + 3 * v, *e = pose + 3 * v, *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
+            double inertia = system->inertia[4 * i + v] / system->mass, w = x->equations->weight;
+            double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
+                           w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
+            for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c)
+                    diagonal[r * size + c] += (r == c ? along : 0.0) + d[r] * (w * f[c] - inertia * e[c]);
+        }
+    }
+}
+
+void saddle_assemble(saddle *s, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = s->system;
+    assembly x = {s, equations, step, 1.0 / (equations->mass_factor * system->mass)};
+    block_lu_clear(s->lu);
+    step_element_forces(system, equations, step);
+    for (int i = 0; i < system->body_count; ++i) {
+        double *rho = s->total + POSE_SIZE * (size_t)i, pose[POSE_SIZE];
+        hn_vec3 vectors[4];
+        step_residual(system, equations, step, i, rho);
+        for (int k = 0; k < POSE_SIZE; ++k) rho[k] *= x.scale;
+        for (int k = 0; k < 4; ++k) vectors[k] = vec3_load(rho + 3 * k);
+        step_projection_pose(equations, step, i, pose);
+        covector_of(s, i, pose, vectors, s->right + block_lu_offset(s->lu, i));
+    }
+    add_mass_and_rows(&x, false);
+    stiffness_term terms[ELEMENT_TERMS_MAX];
+    for (int e = 0; e < system->element_count; ++e) {
+        int count = step_element_terms(system, equations, step, e, terms);
+        for (int t = 0; t < count; ++t) add_term(&x, &terms[t], system->elements[e].a, system->elements[e].b, x.scale);
+    }
+}
+
+// ---- independent rows -------------------------------------------------------------------------------
+
+// size of an independent pivot of a row: g M^-1 g^T with the two bodies free
+static double row_scale(const hn_system *system, const joint_place *p, int index, const double *q)
+{
+    constraint_row row;
+    hn_vec3 gradient[8];
+    joint_type_of(p->rows->kind)->row(p->rows, index, &row);
+    row_gradient(&row, system_pose(q, p->a), system_pose(q, p->b), gradient);
+    const int body[2] = {p->a, p->b};
+    double sum = 0.0;
+    for (int side = 0; side < 2; ++side) {
+        if (body[side] < 0) continue;
+        const double *inertia = system->inertia + 4 * (size_t)body[side], *pose = system_pose(q, body[side]);
+        double flat[POSE_SIZE], wrench[TWIST_SIZE];
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
+        force_to_wrench(pose, flat, wrench);
+        hn_vec3 linear = vec3_load(wrench), turn = pose_components(pose, vec3_load(wrench + 3));
+        sum += vec3_dot(linear, linear) / inertia[0];
+        if (system->bodies[body[side]].kind != HN_BODY_RIGID) continue;
+        const double t[3] = {turn.x, turn.y, turn.z}, euler = inertia[1] + inertia[2] + inertia[3];
+        for (int k = 0; k < 3; ++k) {
+            double moment = euler - inertia[1 + k];
+            if (moment > 0.0) sum += t[k] * t[k] / moment;
+        }
+    }
+    return sum * system->mass;
+}
+
+hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
+{
+    const hn_system *system = s->system;
+    *choice = (saddle_choice){.smallest_kept = 1.0, .smallest_joint = -1};
+    if (s->loop_row_count == 0) return HN_OK;
+    // the mass matrix and all rows at q; multipliers play no part
+    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
+    step_data step = {.q_start = q, .q = (double *)q};
+    assembly x = {s, &equations, &step, 1.0 / system->mass};
+    saddle_clear_multipliers(s);
+    block_lu_clear(s->lu);
+    add_mass_and_rows(&x, true);
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r)
+            s->scale[loop_row(s, p, r)] = row_scale(system, p, r, q);
+    }
+    block_lu_rank rank = {.first_node = system->body_count,
+                          .scale = s->scale,
+                          .tolerance = RANK_TOLERANCE,
+                          .dropped = s->dropped,
+                          .smallest_kept = 1.0,
+                          .smallest_node = -1};
+    int failed = block_lu_factor_rank(s->lu, &rank);
+    if (failed >= 0) return HN_SINGULAR_SYSTEM;
+    choice->smallest_kept = rank.smallest_kept;
+    choice->largest_dropped = rank.largest_dropped;
+    for (int k = 0; k < s->loop_row_count; ++k) choice->dropped_count += s->dropped[k] ? 1 : 0;
+    for (int k = 0; k < s->joint_count; ++k)
+        if (s->joints[k].node == rank.smallest_node) choice->smallest_joint = s->joints[k].rows->model_joint;
+    return HN_OK;
+}
+
+hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists)
+{
+    const hn_system *system = s->system;
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s, q, &choice));
+    // mass matrix and independent rows at q
+    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
+    step_data step = {.q_start = q, .q = (double *)q};
+    assembly x = {s, &equations, &step, 1.0 / system->mass};
+    saddle_clear_multipliers(s);
+    block_lu_clear(s->lu);
+    add_mass_and_rows(&x, false);
+    if (block_lu_factor(s->lu) >= 0) return HN_SINGULAR_SYSTEM;
+    memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        hn_vec3 momentum[4];
+        for (int k = 0; k < 4; ++k)
+            momentum[k] = vec3_scale(1.0 / system->mass, vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
+        covector_of(s, i, system_pose(q, i), momentum, s->right + block_lu_offset(s->lu, i));
+    }
+    block_lu_solve(s->lu, s->right);
+    for (int i = 0; i < system->body_count; ++i) saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
+    return HN_OK;
+}
+
+bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
+{
+    bool restored = false;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (!row_dropped(s, p, r)) continue;
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <= tolerance) continue;
+            s->dropped[loop_row(s, p, r)] = false;
+            restored = true;
+        }
+    }
+    return restored;
+}
+
+// ---- solution ---------------------------------------------------------------------------------------
+
+double saddle_residual_size(const saddle *s, const step_equations *equations, double scale, int *worst)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0, momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
+    double length = fmax(1.0, system->length);
+    for (int i = 0; i < system->body_count; ++i) {
+        const system_body *body = &system->bodies[i];
+        const double *right = s->right + block_lu_offset(s->lu, i);
+        int size = block_lu_node_size(s->lu, i), width = coordinate_width(body), unknowns = body_unknowns(s, i);
+        for (int k = 0; k < size; ++k) {
+            double value = fabs(right[k]);
+            if (k < width) value *= momentum;
+            else if (k < unknowns) value *= momentum / system->length;
+            else if (k >= unknowns + body_internal_rows(s, i)) value /= length;
+            if (!(value <= largest)) largest = value, *worst = i;
+        }
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
+            double value = fabs(s->right[block_lu_offset(s->lu, p->node) + r]) / length;
+            if (!(value <= largest)) largest = value, *worst = p->rows->child >= 0 ? p->rows->child : p->rows->parent;
+        }
+    }
+    return largest;
+}
+
+bool saddle_solve(saddle *s, int *worst_body)
+{
+    int node = block_lu_factor(s->lu);
+    if (node >= 0) {
+        *worst_body = node;
+        for (int k = 0; node >= s->system->body_count && k < s->joint_count; ++k)
+            if (s->joints[k].node == node)
+                *worst_body = s->joints[k].b >= 0 ? s->joints[k].b : s->joints[k].a;
+        return false;
+    }
+    for (int k = 0; k < block_lu_size(s->lu); ++k) s->right[k] = -s->right[k];
+    block_lu_solve(s->lu, s->right);
+    return true;
+}
+
+void saddle_apply_multipliers(saddle *s)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *solution = s->right + block_lu_offset(s->lu, i) + body_unknowns(s, i);
+        for (int k = 0; k < body_internal_rows(s, i); ++k) s->internal[INTERNAL_ROWS * i + k] += solution[k];
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        const double *solution = s->right + block_lu_offset(s->lu, p->node) + p->place;
+        for (int r = 0; r < p->rows->row_count; ++r) s->external[p->multiplier + r] += solution[r];
+    }
+}
+
+void saddle_solve_constraints(saddle *s, const double *q)
+{
+    const hn_system *system = s->system;
+    constraint_row row;
+    memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < body_internal_rows(s, i); ++k) {
+            row_internal(k, &row);
+            s->right[block_lu_offset(s->lu, i) + system->bodies[i].coordinate_count + k] =
+                -row_value(&row, system_pose(q, i), system_pose(q, i));
+        }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (row_dropped(s, p, r)) continue;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
+                -row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
+        }
+    }
+    block_lu_solve(s->lu, s->right);
+}
+
+void saddle_body_increment(const saddle *s, int body, double *change)
+{
+    const system_body *b = &s->system->bodies[body];
+    const double *solution = s->right + block_lu_offset(s->lu, body);
+    if (s->level == SADDLE_TWISTS && b->kind == HN_BODY_RIGID) {
+        memcpy(change, solution, TWIST_SIZE * sizeof(double));
+        return;
+    }
+    double pose[POSE_SIZE];
+    coordinates_expand(b, solution, pose);
+    memcpy(change, pose, (s->level == SADDLE_TWISTS ? TWIST_SIZE : POSE_SIZE) * sizeof(double));
+}
+
+void saddle_store_closure(const saddle *s, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = s->system;
+    double factor = equations->mass_factor * system->mass; // sigma lambda = alpha m* mu
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint_place *p = &s->joints[system->body_count + c];
+        for (int r = 0; r < p->rows->row_count; ++r)
+            step->closure[system->cut_row[c] + r] = factor * s->external[p->multiplier + r];
+    }
+}
+
+// ---- condition number -------------------------------------------------------------------------------
+
+// Rows to drop for the report: the largest component of each left null vector of G.
+static hn_status choose_rows_for_report(saddle *s, const double *dense, int n)
+{
+    const hn_system *system = s->system;
+    hn_context *context = system->context;
+    int loops = s->loop_row_count, first = block_lu_offset(s->lu, system->body_count), m = 0;
+    // all constraint rows of the dense matrix, loop rows last
+    int *rows = context_allocate(context, ((size_t)n + 1) * sizeof(int));
+    double *gram = context_allocate(context, ((size_t)n * (size_t)n + 1) * sizeof(double));
+    double *values = context_allocate(context, ((size_t)n + 1) * sizeof(double));
+    double *vectors = context_allocate(context, ((size_t)n * (size_t)n + 1) * sizeof(double));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (rows == NULL || gram == NULL || values == NULL || vectors == NULL) goto done;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = system->bodies[i].coordinate_count; k < block_lu_node_size(s->lu, i); ++k)
+            rows[m++] = block_lu_offset(s->lu, i) + k;
+    for (int k = 0; k < loops; ++k) rows[m++] = first + k;
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < m; ++j) {
+            double sum = 0.0;
+            for (int b = 0; b < system->body_count; ++b)
+                for (int c = 0; c < system->bodies[b].coordinate_count; ++c) {
+                    size_t column = (size_t)(block_lu_offset(s->lu, b) + c);
+                    sum += dense[(size_t)rows[i] * (size_t)n + column] * dense[(size_t)rows[j] * (size_t)n + column];
+                }
+            gram[i * m + j] = sum;
+        }
+    status = dense_symmetric_eigen(context, m, gram, values, vectors);
+    for (int v = 0; v < m && status == HN_OK && values[v] < RANK_TOLERANCE * values[m - 1]; ++v) {
+        int best = 0;
+        for (int k = 0; k < loops; ++k)
+            if (fabs(vectors[(m - loops + k) * m + v]) > fabs(vectors[(m - loops + best) * m + v])) best = k;
+        s->dropped[best] = true;
+        // later null vectors without this row
+        for (int u = v + 1; u < m && values[u] < RANK_TOLERANCE * values[m - 1]; ++u) {
+            double ratio = vectors[(m - loops + best) * m + u] / vectors[(m - loops + best) * m + v];
+            for (int i = 0; i < m; ++i) vectors[i * m + u] -= ratio * vectors[i * m + v];
+        }
+    }
+done:
+    context_release(context, rows);
+    context_release(context, gram);
+    context_release(context, values);
+    context_release(context, vectors);
+    return status;
+}
+
+// Multipliers at the solved step: one linear solve, the coordinates do not move.
+static hn_status find_multipliers(saddle *s, const step_equations *equations, const step_data *step)
+{
+    int worst = 0;
+    saddle_clear_multipliers(s);
+    saddle_assemble(s, equations, step);
+    if (!saddle_solve(s, &worst))
+        return context_fail(s->system->context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
+                            s->system->bodies[worst].name);
+    saddle_apply_multipliers(s);
+    return HN_OK;
+}
+
+hn_status saddle_stiffness(saddle *s, const step_equations *equations, const step_data *step, double *stiffness)
+{
+    const hn_system *system = s->system;
+    hn_context *context = system->context;
+    saddle_choice choice;
+    size_t size = (size_t)block_lu_size(s->lu);
+    double *dense = context_allocate(context, (size * size + 1) * sizeof(double));
+    if (dense == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = saddle_choose_rows(s, step->q_start, &choice);
+    if (status == HN_OK) status = find_multipliers(s, equations, step);
+    if (status == HN_OK) {
+        saddle_assemble(s, equations, step);
+        block_lu_dense(s->lu, dense);
+        double factor = equations->mass_factor * system->mass;
+        double *to = stiffness;
+        for (int a = 0; a < system->body_count; ++a)
+            for (int i = 0; i < system->bodies[a].coordinate_count; ++i)
+                for (int b = 0; b < system->body_count; ++b)
+                    for (int k = 0; k < system->bodies[b].coordinate_count; ++k)
+                        *to++ = factor * dense[(size_t)(block_lu_offset(s->lu, a) + i) * size +
+                                               (size_t)(block_lu_offset(s->lu, b) + k)];
+    }
+    context_release(context, dense);
+    return status;
+}
+
+// [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes from
+// the scaled matrix, so that it is accurate although A may be ill-conditioned beyond 1/epsilon.
+hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step, double *condition)
+{
+    const hn_system *system = s->system;
+    hn_context *context = system->context;
+    int n = block_lu_size(s->lu), kept = 0;
+    size_t count = (size_t)n * (size_t)n;
+    double *matrix = context_allocate(context, (count + 1) * sizeof(double));
+    double *inverse = context_allocate(context, (count + 1) * sizeof(double));
+    double *row_factor = context_allocate(context, ((size_t)n + 1) * sizeof(double));
+    double *column_factor = context_allocate(context, ((size_t)n + 1) * sizeof(double));
+    int *place = context_allocate(context, ((size_t)n + 1) * sizeof(int));
+    double norm = 0.0, inverse_norm = 0.0;
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (matrix == NULL || inverse == NULL || row_factor == NULL || column_factor == NULL || place == NULL) goto done;
+
+    // independent rows on the manifold, then multipliers at the solution by one linear solve
+    if (s->loop_row_count > 0) {
+        memset(s->dropped, 0, (size_t)s->loop_row_count * sizeof(bool));
+        step_equations at_start = {.mass_factor = 1.0, .weight = 0.0};
+        step_data pose = {.q_start = step->q_start, .q = (double *)step->q_start};
+        assembly x = {s, &at_start, &pose, 1.0 / system->mass};
+        saddle_clear_multipliers(s);
+        block_lu_clear(s->lu);
+        add_mass_and_rows(&x, true);
+        block_lu_dense(s->lu, matrix);
+        status = choose_rows_for_report(s, matrix, n);
+        if (status != HN_OK) goto done;
+    }
+    status = find_multipliers(s, equations, step);
+    if (status != HN_OK) goto done;
+    saddle_assemble(s, equations, step);
+    block_lu_dense(s->lu, inverse);
+
+    // leave dropped rows and their multipliers out
+    double force = equations->mass_factor * system->mass;
+    int first = s->loop_row_count > 0 ? block_lu_offset(s->lu, system->body_count) : n;
+    for (int i = 0; i < n; ++i) {
+        if (i >= first && s->dropped[i - first]) continue;
+        place[kept++] = i;
+    }
+    for (int i = 0; i < kept; ++i)
+        for (int k = 0; k < kept; ++k)
+            matrix[(size_t)i * (size_t)kept + (size_t)k] =
+                inverse[(size_t)place[i] * (size_t)n + (size_t)place[k]];
+    memcpy(inverse, matrix, (size_t)kept * (size_t)kept * sizeof(double));
+    status = dense_invert(context, kept, inverse);
+    if (status != HN_OK) goto done;
+    for (int i = 0; i < kept; ++i) {
+        row_factor[i] = 1.0;
+        column_factor[i] = equations->multiplier_factor / force;
+    }
+    for (int b = 0; b < system->body_count; ++b)
+        for (int k = 0; k < system->bodies[b].coordinate_count; ++k)
+            for (int i = 0; i < kept; ++i)
+                if (place[i] == block_lu_offset(s->lu, b) + k) row_factor[i] = force, column_factor[i] = 1.0;
+    for (int i = 0; i < kept; ++i)
+        for (int k = 0; k < kept; ++k) {
+            size_t at = (size_t)i * (size_t)kept + (size_t)k;
+            matrix[at] *= row_factor[i] * column_factor[k];
+            inverse[at] /= column_factor[i] * row_factor[k];
+        }
+    status = dense_norm(context, kept, kept, matrix, &norm);
+    if (status == HN_OK) status = dense_norm(context, kept, kept, inverse, &inverse_norm);
+    *condition = norm * inverse_norm;
+done:
+    context_release(context, matrix);
+    context_release(context, inverse);
+    context_release(context, row_factor);
+    context_release(context, column_factor);
+    context_release(context, place);
+    return status;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// A ladder of N four-bars by calls: N + 1 upright cranks on the ground, N bars between their tips, 1 m and 1 kg each.
+//
+//      o───o───o───o      All cranks stay parallel, so it is a pendulum in disguise: with x the angle from upright
+//      │   │   │   │      and N + 1 cranks of inertia J = (1 + width^2)/12 + 1/4 about their feet, N bars of 1 kg,
+//    ──o───o───o───o──        ((N + 1) J + N) x'' = ((N + 1)/2 + N) g sin x .
+//
+// When the cranks lie flat the constraints lose rank: each four-bar might go on as an antiparallelogram.
+#ifndef PHYSICS_LADDER_H
+#define PHYSICS_LADDER_H
+
+#include "physics/mechanism.h"
+
+static const double LADDER_WIDTH = 1e-3;   // m, section of the bars
+static const double LADDER_GRAVITY = 9.81; // m/s^2
+
+/// Bodies 0 ... N: cranks, then bars; joints 0 ... N: feet, then (left, right) of each bar. `hanging`: tips below.
+static inline mechanism ladder_mechanism(int n, double speed, bool hanging)
+{
+    const hn_vec3 z = {0.0, 0.0, 1.0};
+    const double tip = hanging ? -1.0 : 1.0;
+    mechanism m = mechanism_create(3 * n + 2, vec3(0.0, -LADDER_GRAVITY, 0.0));
+    for (int k = 0; k <= n; ++k) {
+        hn_vec3 foot = {(double)k, 0.0, 0.0};
+        mechanism_bar(&m, foot, vec3((double)k, tip, 0.0), 1.0, LADDER_WIDTH);
+        m.bodies[k].omega = vec3(0.0, 0.0, -speed * tip);
+        m.bodies[k].velocity = vec3(0.5 * speed, 0.0, 0.0);
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, k, foot, z);
+    }
+    for (int k = 0; k < n; ++k) {
+        hn_vec3 left = {(double)k, tip, 0.0}, right = {(double)(k + 1), tip, 0.0};
+        int bar = mechanism_bar(&m, left, right, 1.0, LADDER_WIDTH);
+        m.bodies[bar].velocity = vec3(speed, 0.0, 0.0);
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, k, bar, left, z);
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, k + 1, bar, right, z);
+    }
+    m.moving = true;
+    return m;
+}
+
+/// Angle of the cranks from upright after `time`, by the pendulum's equation and a fine Runge-Kutta integration.
+static inline double ladder_angle(int n, double speed, bool hanging, double time)
+{
+    double inertia = (n + 1) * ((1.0 + LADDER_WIDTH * LADDER_WIDTH) / 12.0 + 0.25) + n;
+    double factor = (0.5 * (n + 1) + n) * LADDER_GRAVITY / inertia;
+    // x: angle from upright, turning towards +x; the tip at the bottom moves towards +x when x falls
+    double x = hanging ? acos(-1.0) : 0.0, v = hanging ? -speed : speed;
+    const int steps = (int)ceil(time / 1e-4);
+    const double h = time / (steps > 0 ? steps : 1);
+    for (int i = 0; i < steps; ++i) {
+        double k1 = factor * sin(x), k2 = factor * sin(x + 0.5 * h * v);
+        double k3 = factor * sin(x + 0.5 * h * v + 0.25 * h * h * k1);
+        double k4 = factor * sin(x + h * v + 0.5 * h * h * k2);
+        x += h * v + h * h * (k1 + k2 + k3) / 6.0;
+        v += h * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0;
+    }
+    return x;
+}
+
+/// Largest angle between cranks' directions and that of the first one: how far from parallel.
+static inline double ladder_spread(const mechanism_run *x, int n)
+{
+    double worst = 0.0;
+    hn_body_state first = run_body(&x->r, x->body[0]);
+    for (int k = 1; k <= n; ++k) {
+        hn_body_state s = run_body(&x->r, x->body[k]);
+        worst = fmax(worst, vec3_norm(vec3_subtract(mat3_column(&first.orientation, 0),
+                                                    mat3_column(&s.orientation, 0))));
+    }
+    return worst;
+}
+
+/// Angle between the cranks and the flat, singular position.
+static inline double ladder_from_flat(const mechanism_run *x)
+{
+    hn_body_state first = run_body(&x->r, x->body[0]);
+    return asin(fmin(1.0, fabs(mat3_column(&first.orientation, 0).y)));
+}
+
+#endif
