@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-enum { ROWS_MAX = 40 }; // bodies and joints listed without --all
+enum { ROWS_MAX = 40 };           // bodies and joints listed without --all
+enum { PLANE_BODIES_MAX = 2000 }; // larger models are not asked whether they are planar
 
 /// A step for models that name none: assembling does not depend on it.
 static const double SUBSTITUTE_STEP = 1e-3; // s
@@ -68,7 +69,10 @@ static void print_joints(const hn_model *model, const bool *unique, int limit)
         table_set(&t, 1, "%s", hn_joint_kind_name(hn_model_joint_kind(model, joint)));
         table_set(&t, 2, "%s", hn_model_body_name(model, hn_model_joint_body_a(model, joint)));
         table_set(&t, 3, "%s", hn_model_body_name(model, hn_model_joint_body_b(model, joint)));
-        table_set(&t, 4, "%s", unique == NULL ? "not analysed" : unique[i] ? "unique" : "up to a self-stress");
+        table_set(&t, 4, "%s",
+                  unique == NULL ? "not analysed"
+                  : unique[i]    ? "unique"
+                                 : "up to a self-stress");
         table_set(&t, 5, "%d", hn_model_joint_coordinate_count(model, joint));
     }
     putchar('\n');
@@ -98,9 +102,11 @@ static void print_redundancy(const hn_model *model, const hn_structure *s, const
             printf(" ...");
             break;
         }
-        printf("%s %s", listed == 1 ? "" : ",", hn_model_joint_name(model, hn_model_joint(model, i)));
+        printf("%s %s", listed == 1 ? "" : ",",
+               hn_model_joint_name(model, hn_model_joint(model, i)));
     }
-    puts("\n                      their reactions are determined up to a self-stress: the minimum-norm ones are reported");
+    puts("\n                      their reactions are determined up to a self-stress: the "
+         "minimum-norm ones are reported");
 }
 
 static void print_structure(const hn_structure *s)
@@ -167,6 +173,20 @@ static void print_run(const hn_run_options *options, const hn_structure *structu
     else puts("  start values        fulfil the constraints");
 }
 
+/// Does the motion stay in a plane? Then the planar formulation of `projected-rk` takes the model.
+static void print_plane(const hn_model *model, const hn_simulation_def *spatial)
+{
+    hn_simulation_def def = *spatial;
+    def.scheme = HN_SCHEME_PROJECTED_RK;
+    def.planar = true;
+    hn_simulation *simulation = NULL;
+    if (hn_model_body_count(model) <= PLANE_BODIES_MAX &&
+        hn_simulation_create(model, &def, &simulation) == HN_OK)
+        puts("  plane               all motion stays in one plane: --scheme projected-rk --set "
+             "planar=true is cheaper");
+    hn_simulation_destroy(simulation);
+}
+
 static int check(const hn_model *model, const hn_run_options *options, int limit)
 {
     hn_simulation_def def = hn_simulation_def_default();
@@ -195,6 +215,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     free(unique);
     code = print_start(simulation, hn_model_context(model));
     print_run(options, &structure);
+    print_plane(model, &def);
     hn_simulation_destroy(simulation);
     return code;
 }

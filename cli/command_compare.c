@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
+#include "scheme_settings.h"
 #include "table.h"
 
 #include <math.h>
@@ -19,10 +20,13 @@ enum {
 static const double TIMING_SECONDS =
     0.5; // a step is timed over the whole run or this long, without ledger
 
+static const double WANTED_ERROR = 1e-6; // of coordinates, for the cost at a given accuracy
+
 /// One run of the table.
 typedef struct variant {
     hn_scheme scheme;
     hn_reduction reduction;
+    bool skipped;
     double step;
     int64_t step_count;
     bool done; ///< the run came to its end
@@ -31,9 +35,11 @@ typedef struct variant {
     hn_ledger ledger;
     hn_statistics statistics;
     double step_seconds; ///< time of one step
+    double level;        ///< velocity or momentum level of the constraints at the end, G M^-1 p
 } variant;
 
 typedef struct comparison {
+    hn_simulation_def def; ///< defaults and settings
     hn_scheme schemes[HN_SCHEME_COUNT];
     int scheme_count;
     hn_reduction reductions[HN_REDUCTION_COUNT];
@@ -139,6 +145,8 @@ static bool list_variants(comparison *c)
                 variant *v = &c->variants[c->variant_count++];
                 *v = (variant){
                     .scheme = c->schemes[s], .reduction = c->reductions[r], .step = c->steps[h]};
+                // schemes with a solver of their own have one row, whatever the reductions
+                v->skipped = r > 0 && hn_scheme_has_own_solver(v->scheme);
                 if (count_steps(c->end, v->step, &v->step_count)) continue;
                 options_complain("compare", "the step %g s is too small for an end at %g s",
                                  v->step, c->end);
@@ -149,10 +157,10 @@ static bool list_variants(comparison *c)
 
 // ---- runs -----------------------------------------------------------------------------------------
 
-static hn_status create(const hn_model *model, const variant *v, bool ledger,
-                        hn_simulation **simulation)
+static hn_status create(const hn_model *model, const hn_simulation_def *settings, const variant *v,
+                        bool ledger, hn_simulation **simulation)
 {
-    hn_simulation_def def = hn_simulation_def_default();
+    hn_simulation_def def = *settings;
     def.scheme = v->scheme;
     def.reduction = v->reduction;
     def.step_size = v->step;
@@ -161,10 +169,10 @@ static hn_status create(const hn_model *model, const variant *v, bool ledger,
 }
 
 /// Time of a step without the ledger's measurements.
-static hn_status time_steps(const hn_model *model, variant *v)
+static hn_status time_steps(const hn_model *model, const hn_simulation_def *settings, variant *v)
 {
     hn_simulation *simulation = NULL;
-    hn_status status = create(model, v, false, &simulation);
+    hn_status status = create(model, settings, v, false, &simulation);
     int64_t done = 0, batch = 1;
     double start = clock_seconds(), taken = 0.0;
     while (status == HN_OK && done < v->step_count && taken < TIMING_SECONDS) {
@@ -196,6 +204,10 @@ static hn_status run_to_end(hn_simulation *simulation, variant *v, progress *bar
     v->q = malloc((size_t)v->coordinate_count * sizeof(double) + 1);
     if (v->q == NULL) return HN_OUT_OF_MEMORY;
     v->statistics = hn_simulation_statistics(simulation);
+    hn_constraint_state constraints;
+    status = hn_simulation_constraints(simulation, &constraints);
+    if (status != HN_OK) return status;
+    v->level = constraints.hidden_momentum;
     status = hn_simulation_coordinates(simulation, v->q, v->coordinate_count);
     return status == HN_OK ? hn_simulation_ledger(simulation, &v->ledger) : status;
 }
@@ -207,9 +219,10 @@ static int run_variants(const hn_model *model, comparison *c)
     progress bar = progress_begin("  comparing", false);
     for (int i = 0; i < c->variant_count; ++i) {
         variant *v = &c->variants[i];
+        if (v->skipped) continue;
         hn_simulation *simulation = NULL;
-        hn_status status = time_steps(model, v);
-        if (status == HN_OK) status = create(model, v, true, &simulation);
+        hn_status status = time_steps(model, &c->def, v);
+        if (status == HN_OK) status = create(model, &c->def, v, true, &simulation);
         double share = 1.0 / (double)c->variant_count;
         if (status == HN_OK) status = run_to_end(simulation, v, &bar, (double)i * share, share);
         v->done = status == HN_OK;
@@ -280,11 +293,13 @@ enum column {
     COLUMN_ANGULAR,
     COLUMN_JOINTS,
     COLUMN_CONSTRAINTS,
+    COLUMN_LEVEL,
     COLUMN_NEWTON,
     COLUMN_TIME,
     COLUMN_FIRST,
     COLUMN_FINEST,
     COLUMN_ORDER,
+    COLUMN_COST,
     COLUMN_COUNT
 };
 
@@ -300,9 +315,11 @@ static void add_row(comparison *c, table *t, int scheme, int step, int reduction
     const variant *v = variant_at(c, scheme, step, reduction);
     const variant *first = variant_at(c, scheme, step, 0);
     const variant *finest = variant_at(c, scheme, c->step_count - 1, reduction);
+    if (v->skipped) return;
     table_add_row(t);
     table_set(t, COLUMN_SCHEME, "%s", hn_scheme_name(v->scheme));
-    table_set(t, COLUMN_REDUCTION, "%s", hn_reduction_name(v->reduction));
+    table_set(t, COLUMN_REDUCTION, "%s",
+              hn_scheme_has_own_solver(v->scheme) ? "own solver" : hn_reduction_name(v->reduction));
     table_set(t, COLUMN_STEP, "%g", v->step);
     if (!v->done) {
         table_set(t, COLUMN_ENERGY, "failed");
@@ -313,6 +330,7 @@ static void add_row(comparison *c, table *t, int scheme, int step, int reduction
     set_error(t, COLUMN_ANGULAR, &v->ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM]);
     set_error(t, COLUMN_JOINTS, &v->ledger.entry[HN_PROMISE_JOINTS]);
     set_error(t, COLUMN_CONSTRAINTS, &v->ledger.entry[HN_PROMISE_CONSTRAINTS]);
+    table_set(t, COLUMN_LEVEL, "%.1e", v->level);
     double steps = v->statistics.step_count > 0 ? (double)v->statistics.step_count : 1.0;
     table_set(t, COLUMN_NEWTON, "%.2f/%d", (double)v->statistics.newton_iteration_count / steps,
               v->statistics.newton_iteration_max);
@@ -322,13 +340,22 @@ static void add_row(comparison *c, table *t, int scheme, int step, int reduction
         table_set(t, COLUMN_FINEST, "%.1e", largest_difference(v, finest));
     double order = observed_order(c, scheme, step, reduction);
     if (order > 0.0) table_set(t, COLUMN_ORDER, "%.2f", order);
+    if (order > 0.0) {
+        // error of this step by extrapolation, step that would bring it to the wanted one, processor time with that
+        // step
+        const variant *coarser = variant_at(c, scheme, step - 1, reduction);
+        double error = largest_difference(coarser, v) / (pow(coarser->step / v->step, order) - 1.0);
+        double wanted = v->step * pow(WANTED_ERROR / error, 1.0 / order);
+        table_set(t, COLUMN_COST, "%.3g", 1e3 * v->step_seconds / wanted);
+    }
 }
 
 static void print_comparison(const hn_model *model, comparison *c)
 {
     static const char *const HEADER[COLUMN_COUNT] = {
-        "scheme",      "reduction", "step",    "energy", "linear", "angular", "joints",
-        "constraints", "newton",    "us/step", "first",  "finest", "order"};
+        "scheme",  "reduction", "step",        "energy",  "linear",
+        "angular", "joints",    "constraints", "level 2", "newton",
+        "us/step", "first",     "finest",      "order",   "ms/s at 1e-6"};
     printf("  %s   until %g s\n\n", hn_model_name(model), c->end);
     table t = table_begin(COLUMN_COUNT);
     table_add_row(&t);
@@ -342,17 +369,49 @@ static void print_comparison(const hn_model *model, comparison *c)
          "model\n"
          "  joints: worst opening in m; constraints: worst residual; newton: iterations per step, "
          "mean/most\n"
+         "  level 2: constraints on velocity or momentum level, G M^-1 p, at the end\n"
          "  us/step: microseconds, without the ledger's measurements\n"
          "  first: largest difference of the final coordinates to the first reduction at the same "
          "step\n"
          "  finest: likewise to the finest step; order: observed from a step and the two coarser "
-         "ones");
+         "ones\n"
+         "  ms/s at 1e-6: processor time per second simulated for an error of 1e-6 in the "
+         "coordinates, extrapolated");
+}
+
+/// Where `projected-rk` is among the schemes and the model lies in a plane: its planar formulation beside the spatial
+/// one.
+static void print_planar(const hn_model *model, comparison *c)
+{
+    for (int i = 0; i < c->variant_count; ++i) {
+        const variant *spatial = &c->variants[i];
+        if (spatial->scheme != HN_SCHEME_PROJECTED_RK || !spatial->done) continue;
+        variant planar = {
+            .scheme = spatial->scheme, .step = spatial->step, .step_count = spatial->step_count};
+        hn_simulation_def def = c->def;
+        def.planar = true;
+        hn_simulation *simulation = NULL;
+        if (create(model, &def, &planar, true, &simulation) != HN_OK) return; // not a planar model
+        progress bar = progress_begin("  planar", false);
+        if (time_steps(model, &def, &planar) == HN_OK &&
+            run_to_end(simulation, &planar, &bar, 0.0, 1.0) == HN_OK)
+            printf("\n  projected-rk, planar formulation at h = %g s: agrees with the spatial one "
+                   "to %.1e, takes 1/%.1f of "
+                   "its time (--set planar=true)\n",
+                   planar.step, largest_difference(spatial, &planar),
+                   spatial->step_seconds / planar.step_seconds);
+        progress_end(&bar);
+        hn_simulation_destroy(simulation);
+        free(planar.q);
+        return;
+    }
 }
 
 static int compare(const hn_model *model, comparison *c)
 {
     int code = run_variants(model, c);
     print_comparison(model, c);
+    print_planar(model, c);
     for (int i = 0; i < c->variant_count; ++i) free(c->variants[i].q);
     return code;
 }
@@ -360,8 +419,10 @@ static int compare(const hn_model *model, comparison *c)
 int command_compare(int argument_count, char **arguments)
 {
     const char *path = NULL, *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
+    const char *settings = NULL;
     const option_spec options[] = {
-        {"--schemes", "A,B", "energy-momentum, variational (default: both)", &schemes},
+        {"--schemes", "A,B", "names of schemes as in run (default: all)", &schemes},
+        {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
         {"--reductions", "A,B,C", "reduced, nullspace, multipliers (default: all)", &reductions},
         {"--steps", "SECONDS,...",
          "step sizes; three or more show the order (default: the model's)", &steps},
@@ -373,10 +434,10 @@ int command_compare(int argument_count, char **arguments)
                                  "Run a model under several schemes, reductions and step sizes; "
                                  "errors, times and differences in one table.",
                                  "",
-                                 "holonom compare models/heavy-top.yaml --schemes variational "
+                                 "holonom compare models/gyro-top.yaml --schemes variational "
                                  "--steps 0.004,0.002,0.001 --end 0.2",
                                  options,
-                                 4};
+                                 5};
     options_result parsed = options_parse(&usage, argument_count, arguments, &path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
@@ -388,7 +449,9 @@ int command_compare(int argument_count, char **arguments)
         code = report_load_model(context, path, &model); // no log: notes would repeat with each run
     if (code == EXIT_FINE) {
         hn_run_options run = hn_model_run_options(model);
-        bool known = parse_schemes(schemes, c) && parse_reductions(reductions, c) &&
+        c->def = hn_simulation_def_default();
+        bool known = apply_scheme_settings("compare", settings, &c->def) &&
+                     parse_schemes(schemes, c) && parse_reductions(reductions, c) &&
                      parse_steps(steps, run.step, c) && parse_end(end, run.end, c) &&
                      list_variants(c);
         code = known ? compare(model, c) : EXIT_USAGE;

@@ -6,6 +6,7 @@
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
+#include "scheme_settings.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -93,6 +94,7 @@ static bool check_requirements(const requirements *required, const hn_ledger *le
 // ---- one run --------------------------------------------------------------------------------------
 
 typedef struct run {
+    hn_simulation_def def; ///< defaults and settings
     const hn_model *model;
     hn_context *context;
     hn_simulation *simulation;
@@ -234,7 +236,7 @@ static void print_other_conditions(const run *r)
     if (structure.coordinate_count + structure.constraint_count > CONDITION_UNKNOWNS_CHEAP) return;
     for (int i = 0; i < HN_REDUCTION_COUNT; ++i) {
         if ((hn_reduction)i == r->options.reduction) continue;
-        hn_simulation_def def = hn_simulation_def_default();
+        hn_simulation_def def = r->def;
         def.scheme = r->options.scheme;
         def.reduction = (hn_reduction)i;
         def.step_size = r->options.step;
@@ -252,7 +254,7 @@ static void print_other_conditions(const run *r)
 /// Everything after the model is loaded and the options are known.
 static int perform(run *r)
 {
-    hn_simulation_def def = hn_simulation_def_default();
+    hn_simulation_def def = r->def;
     def.scheme = r->options.scheme;
     def.reduction = r->options.reduction;
     def.step_size = r->options.step;
@@ -277,9 +279,11 @@ static int perform(run *r)
     }
 
     char label[LABEL_SIZE];
-    snprintf(label, sizeof label, "  %s, %s, h = %g, %" PRId64 " step%s",
-             hn_scheme_name(r->options.scheme), hn_reduction_name(r->options.reduction),
-             r->options.step, r->step_count, r->step_count == 1 ? "" : "s");
+    bool own = hn_scheme_has_own_solver(r->options.scheme);
+    snprintf(label, sizeof label, "  %s%s%s, h = %g, %" PRId64 " step%s",
+             hn_scheme_name(r->options.scheme), own ? "" : ", ",
+             own ? "" : hn_reduction_name(r->options.reduction), r->options.step, r->step_count,
+             r->step_count == 1 ? "" : "s");
     bool record_failed = false;
     hn_status status = take_steps(r, label, &record_failed);
     // what went wrong is said before anything else is asked of the library
@@ -315,11 +319,14 @@ int command_run(int argument_count, char **arguments)
 {
     const char *path = NULL, *output = NULL, *no_output = NULL, *every = NULL, *require = NULL,
                *condition = NULL;
-    const char *quiet = NULL;
+    const char *quiet = NULL, *settings = NULL;
     run_texts texts = {NULL, NULL, NULL, NULL, NULL};
     const option_spec options[] = {
-        {"--scheme", "NAME", "energy-momentum or variational (default: the model's)",
+        {"--scheme", "NAME",
+         "energy-momentum, variational, rattle, generalized-alpha, convected, ggl-variational, "
+         "ggl-classical or projected-rk (default: the model's)",
          &texts.scheme},
+        {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below", &settings},
         {"--reduction", "NAME", "reduced, nullspace or multipliers (default: the model's)",
          &texts.reduction},
         {"--step", "SECONDS", "step size (default: the model's)", &texts.step},
@@ -344,7 +351,12 @@ int command_run(int argument_count, char **arguments)
         "Results go to FILE.part and get their final name at the end; a stopped or failed run "
         "keeps the .part.\n"
         "The ledger goes to the standard output, progress, notes and warnings to the error "
-        "stream.\n",
+        "stream.\n"
+        "Settings of --set: spectral_radius (generalized-alpha, 0 to 1); of projected-rk: "
+        "absolute_tolerance,\n"
+        "relative_tolerance, first_step (s), step_growth_max, fixed_steps, projection "
+        "(quasi-orthogonal or\n"
+        "orthogonal), impose_energy, impose_momentum, planar (true or false).\n",
         "holonom run models/six-body-linkage.yaml --scheme variational --step 0.005 --require "
         "joints=1e-12",
         options,
@@ -353,6 +365,8 @@ int command_run(int argument_count, char **arguments)
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     run r = {.every = 1, .condition = condition != NULL, .quiet = quiet != NULL};
+    r.def = hn_simulation_def_default();
+    if (!apply_scheme_settings("run", settings, &r.def)) return EXIT_USAGE;
     if (output != NULL && no_output != NULL) {
         options_complain("run", "--output and --no-output exclude each other");
         return EXIT_USAGE;

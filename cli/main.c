@@ -48,7 +48,7 @@ static void print_help(void)
          "  4    the run is complete, but a --require is not met\n"
          "  5    a result or output file cannot be read or written\n"
          "  130  stopped by Ctrl-C (143: by SIGTERM); results so far are kept as .part\n"
-         "\nExample:\n  holonom run models/heavy-top.yaml --require energy=1e-10");
+         "\nExample:\n  holonom run models/gyro-top.yaml --require energy=1e-10");
 }
 
 int main(int argument_count, char **arguments)

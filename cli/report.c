@@ -80,7 +80,8 @@ bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation)
     bool *unique = calloc((size_t)count + 1, sizeof(bool));
     hn_redundancy redundancy;
     if (unique != NULL &&
-        hn_simulation_redundancy(simulation, &redundancy, unique, count) == HN_OK && redundancy.self_stress_known)
+        hn_simulation_redundancy(simulation, &redundancy, unique, count) == HN_OK &&
+        redundancy.self_stress_known)
         return unique;
     free(unique);
     return NULL;

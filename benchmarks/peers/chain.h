@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The chain all peers simulate, how they are timed, and one measure of place and energy for all of them.
 //
-// N boxes of 1 m by 0.1 m by 0.1 m and 1 kg, hinged end to end with axes along y, the first on the ground at the origin;
+// N boxes of 1 m by 0.1 m by 0.1 m and 1 kg, hinged end to end with axes along y, the first on the ground at (0, 0, 0);
 // gravity along -z. The chain starts level along x, at rest, with all angles zero. A positive angle turns about +y, so
 // that the chain falls with positive angles.
 #ifndef PEERS_CHAIN_H

@@ -8,7 +8,7 @@
 //   scaling --reduction NAME    reduced (default), nullspace or multipliers
 //   scaling --scheme NAME       energy-momentum (default) or variational
 //   scaling --limit SECONDS     for one case at one size; larger sizes are left out once it is passed (default 60)
-//   scaling --repeats N         how often the steps are timed (default 3; 0: they run once, for an outer counter)
+//   scaling --repeats N         how often the steps are timed (default 3; 0: once and fewer, for an outer counter)
 //   scaling --csv               comma separated values instead of a table
 //
 // Models are those of `holonom generate`. A case runs in a process of its own. Its state is saved after a few steps
@@ -31,7 +31,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WARM_UP_STEPS = 5, SIZES_MAX = 32, CASES_MAX = 16, STEPS_MIN = 5, STEPS_MAX = 5000 };
+enum {
+    WARM_UP_STEPS = 5,
+    SIZES_MAX = 32,
+    CASES_MAX = 16,
+    STEPS_MIN = 5,
+    STEPS_MAX = 5000,
+    COUNTED_STEPS_MAX = 100
+};
 
 static const double STEP = 1e-3;       // s
 static const int64_t WORK = 100000;    // bodies times steps in a repeat, about
@@ -42,15 +49,17 @@ static const struct {
     const char *name;
     generated_kind kind;
     generated_joints joints;
+    int rows; // net: a strip of so many rows, 0: a square
 } CASES[] = {
-    {"chain_revolute", GENERATED_CHAIN, GENERATED_REVOLUTE},
-    {"chain_spherical", GENERATED_CHAIN, GENERATED_SPHERICAL},
-    {"chain_mixed", GENERATED_CHAIN, GENERATED_MIXED},
-    {"tree_revolute", GENERATED_TREE, GENERATED_REVOLUTE},
-    {"tree_spherical", GENERATED_TREE, GENERATED_SPHERICAL},
-    {"tree_mixed", GENERATED_TREE, GENERATED_MIXED},
-    {"ladder", GENERATED_LADDER, GENERATED_REVOLUTE},
-    {"net", GENERATED_NET, GENERATED_SPHERICAL},
+    {"chain_revolute", GENERATED_CHAIN, GENERATED_REVOLUTE, 0},
+    {"chain_spherical", GENERATED_CHAIN, GENERATED_SPHERICAL, 0},
+    {"chain_mixed", GENERATED_CHAIN, GENERATED_MIXED, 0},
+    {"tree_revolute", GENERATED_TREE, GENERATED_REVOLUTE, 0},
+    {"tree_spherical", GENERATED_TREE, GENERATED_SPHERICAL, 0},
+    {"tree_mixed", GENERATED_TREE, GENERATED_MIXED, 0},
+    {"ladder", GENERATED_LADDER, GENERATED_REVOLUTE, 0},
+    {"net", GENERATED_NET, GENERATED_SPHERICAL, 3},
+    {"net_square", GENERATED_NET, GENERATED_SPHERICAL, 0},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof CASES[0] };
 
@@ -88,9 +97,13 @@ static generated_model model_of_size(int index, int64_t bodies)
     if (model.kind == GENERATED_CHAIN && model.joints != GENERATED_REVOLUTE) model.zigzag = ZIGZAG;
     if (model.kind == GENERATED_TREE) model.angle = TREE_ANGLE;
     if (model.kind == GENERATED_LADDER) model.count = bodies / 2;
-    if (model.kind == GENERATED_NET) model.count = llround(sqrt(0.5 * (double)bodies) - 0.25);
+    // a net of N by M bars has M (2 N + 1) bodies
+    int rows = CASES[index].rows;
+    if (model.kind == GENERATED_NET)
+        model.count =
+            rows > 0 ? (bodies / rows - 1) / 2 : llround(sqrt(0.5 * (double)bodies) - 0.25);
     if (model.count < 1) model.count = 1;
-    model.rows = model.count;
+    model.rows = rows > 0 ? rows : model.count;
     return model;
 }
 
@@ -208,6 +221,7 @@ static hn_status measure(hn_context *context, const scaling_options *options,
 
     TRY(hn_simulation_step(simulation, WARM_UP_STEPS));
     if (options->repeats == 0) {
+        if (result->steps > COUNTED_STEPS_MAX) result->steps = COUNTED_STEPS_MAX;
         TRY(scaling_timed_steps(simulation, result->steps));
         goto done;
     }

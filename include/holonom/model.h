@@ -225,17 +225,28 @@ HN_API HN_NODISCARD hn_status hn_model_set_velocity(hn_model *model, hn_body_id 
 HN_API HN_NODISCARD hn_status hn_model_set_angular_velocity(hn_model *model, hn_body_id body, hn_vec3 angular_velocity);
 /// All rates of a joint in the order of its coordinates (m/s, rad/s). Spherical and free: velocity and angular
 /// velocity of b relative to a, in world axes; a free joint gives 3 + 3 numbers.
-HN_API HN_NODISCARD hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates, int count);
+HN_API HN_NODISCARD hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates,
+                                                       int count);
 
 // ---- run options carried by a model file ----------------------------------------------------------
 
 typedef enum hn_scheme {
     HN_SCHEME_ENERGY_MOMENTUM, ///< Betsch-Leyendecker 2006, eq. 10: keeps energy, momentum maps, constraints
     HN_SCHEME_VARIATIONAL,     ///< Leyendecker-Marsden-Ortiz 2008, eq. 22: symplectic, momentum maps, constraints
+    HN_SCHEME_RATTLE,          ///< both constraint levels, symplectic, momentum maps
+    HN_SCHEME_GENERALIZED_ALPHA, ///< dissipative baseline with a spectral radius at infinite frequency
+    HN_SCHEME_CONVECTED,       ///< Nielsen-Krenk 2013, eq. 23-28: energy, momentum maps, constraints, C(q) p = 0
+    HN_SCHEME_GGL_VARIATIONAL, ///< Kinon-Betsch-Schneider 2021, eq. 41: symplectic, momentum maps, both constraint
+                               ///< levels
+    HN_SCHEME_GGL_CLASSICAL,   ///< Gear-Gupta-Leimkuhler (KBS 21), for comparison: both constraint levels
+    HN_SCHEME_PROJECTED_RK,    ///< Tuomela-Arponen-Normi 2006: Dormand-Prince 5(4) with projection, energy where
+                               ///< imposed
 } hn_scheme;
-#define HN_SCHEME_COUNT 2
+#define HN_SCHEME_COUNT 8
 HN_API const char *hn_scheme_name(hn_scheme scheme);
 HN_API bool hn_scheme_from_name(const char *name, hn_scheme *scheme);
+/// True for schemes that bring a solver of their own: the choice of a reduction then means nothing.
+HN_API bool hn_scheme_has_own_solver(hn_scheme scheme);
 
 typedef enum hn_reduction {
     HN_REDUCTION_REDUCED,     ///< n - m unknowns on the constraint manifold, linear time on trees

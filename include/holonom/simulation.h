@@ -11,6 +11,12 @@ extern "C" {
 
 typedef struct hn_simulation hn_simulation;
 
+/// How `projected-rk` goes back to the constraint manifold (TAN, sections 5.2 and 5.3).
+typedef enum hn_projection {
+    HN_PROJECTION_QUASI_ORTHOGONAL, ///< Algorithms 5.3 to 5.5
+    HN_PROJECTION_ORTHOGONAL,       ///< Algorithm 5.2
+} hn_projection;
+
 typedef struct hn_simulation_def {
     hn_scheme scheme;
     hn_reduction reduction;
@@ -21,6 +27,16 @@ typedef struct hn_simulation_def {
     int halvings_max;            ///< energy-momentum only: how often a failing step may be halved
     bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
     double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
+    double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
+    double absolute_tolerance;   ///< `projected-rk`: Atol of the step control
+    double relative_tolerance;   ///< `projected-rk`: Rtol
+    double first_step;           ///< s, `projected-rk`: 0 means chosen
+    double step_growth_max;      ///< `projected-rk`: fac_max
+    bool fixed_steps;            ///< `projected-rk`: one Runge-Kutta step per step, no control
+    hn_projection projection;    ///< `projected-rk`
+    bool impose_energy;          ///< `projected-rk`: energy (with the work of loads) as an invariant
+    bool impose_momentum;        ///< `projected-rk`: conserved momentum maps as invariants
+    bool planar;                 ///< `projected-rk`: the planar formulation (TAN 4.3); refused for spatial models
 } hn_simulation_def;
 
 /// Defaults: energy-momentum, reduced, step_size 0 (to be set), ledger on.
@@ -82,21 +98,25 @@ typedef struct hn_body_state {
     hn_vec3 linear_momentum;  ///< kg m/s
     hn_vec3 angular_momentum; ///< kg m^2/s, about the world origin
 } hn_body_state;
-HN_API HN_NODISCARD hn_status hn_simulation_body_state(hn_simulation *simulation, hn_body_id body, hn_body_state *state);
+HN_API HN_NODISCARD hn_status hn_simulation_body_state(hn_simulation *simulation, hn_body_id body,
+                                                       hn_body_state *state);
 
 typedef struct hn_joint_state {
     int coordinate_count;
     double coordinates[HN_JOINT_COORDINATES_MAX]; ///< m, rad; angles of revolute, cylindrical, planar are unwrapped
     double rates[HN_JOINT_COORDINATES_MAX];       ///< m/s, rad/s
     hn_vec3 reaction_force;                       ///< N, on body b at its joint point, world axes; of one step of
-                                                  ///< `energy-momentum` it may alternate by O(h) about the true one: the
-                                                  ///< mean of two neighbouring steps is second order
+                                                  ///< `energy-momentum` it may alternate by O(h) about the true one:
+                                                  ///< the mean of two neighbouring steps is second order
     hn_vec3 reaction_torque;                      ///< N m
-    double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before the first step
+    double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before
+                                                  ///< the first step
     bool reaction_valid;                          ///< false before the first step of `energy-momentum`
-    bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is given
+    bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is
+                                                  ///< given
 } hn_joint_state;
-HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint, hn_joint_state *state);
+HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint,
+                                                        hn_joint_state *state);
 
 typedef struct hn_energy {
     double kinetic;         ///< J, 1/2 v^T M v; `variational`: from the momenta (H_d, LMO 53)
@@ -114,8 +134,8 @@ HN_API HN_NODISCARD hn_status hn_simulation_momentum(hn_simulation *simulation, 
 HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *simulation, double *q, int count);
 
 /// Lagrange multipliers, structure.constraint_count of them: per body, in model order, six internal ones
-/// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to t_n (`variational`) or to the middle
-/// of the last step (`energy-momentum`, zero before the first step). Constraint forces are -G^T lambda.
+/// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to t_n (`variational`) or to the
+/// middle of the last step (`energy-momentum`, zero before the first step). Constraint forces are -G^T lambda.
 HN_API HN_NODISCARD hn_status hn_simulation_multipliers(hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.
@@ -156,7 +176,8 @@ HN_API bool hn_promise_from_name(const char *name, hn_promise *promise);
 /// One line of the ledger.
 typedef struct hn_ledger_entry {
     bool conserved;       ///< the quantity (or a component of it) is a promise of this scheme on this model
-    double error;         ///< worst error over the run: relative for energy and momenta, m for joints, relative for constraints
+    double error;         ///< worst error over the run: relative for energy and momenta, m for joints, relative for
+                          ///< constraints
     double drift;         ///< error at the current time, with sign for energy
     double drift_per_step;///< drift divided by completed steps
     double bound;         ///< the default bound for "kept"
@@ -200,11 +221,12 @@ HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation,
 
 // ---- snapshots --------------------------------------------------------------------------------------
 
-/// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the same.
+/// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the
+/// same.
 HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
 HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
-/// Only into a simulation of the same model, scheme, reduction and step size. What belongs to the last interval (reactions
-/// of `energy-momentum`, discrete_energy, hidden_velocity) is known again after the next step.
+/// Only into a simulation of the same model, scheme, reduction and step size. What belongs to the last interval
+/// (reactions of `energy-momentum`, discrete_energy, hidden_velocity) is known again after the next step.
 /// @return HN_OK or HN_INVALID_ARGUMENT
 HN_API HN_NODISCARD hn_status hn_simulation_restore(hn_simulation *simulation, const void *snapshot, size_t size);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Prints what section 3.1 of Leyendecker, Marsden and Ortiz 2008 says of its mass point on a circle beside what is found
-// here: multipliers, energies and constraints on all levels, without gravity (Figs. 1, 2) and with it (Figs. 4, 5).
+// Prints what section 3.1 of Leyendecker, Marsden and Ortiz 2008 says of its mass point on a circle beside what is
+// found here: multipliers, energies and constraints on all levels, without gravity (Figs. 1, 2) and with it (Figs. 4,
+// 5).
 //
 // The paper prints the multiplier with the opposite sign of its own equations (22), (34); compare magnitudes.
 #include <holonom/holonom.h>

@@ -115,7 +115,8 @@ void *context_allocate(hn_context *context, size_t size)
         context_fail(context, HN_OUT_OF_MEMORY, "a block of %zu bytes is too large", size);
         return NULL;
     }
-    char *raw = context->allocator.allocate(size + ALIGNMENT + sizeof(void *), context->allocator.user);
+    char *raw =
+        context->allocator.allocate(size + ALIGNMENT + sizeof(void *), context->allocator.user);
     if (raw == NULL) {
         context_fail(context, HN_OUT_OF_MEMORY, "no memory for a block of %zu bytes", size);
         return NULL;
@@ -135,7 +136,8 @@ void context_release(hn_context *context, void *pointer)
     context->allocator.release(raw, context->allocator.user);
 }
 
-hn_status context_grow(hn_context *context, void **array, int *capacity, int needed, size_t element_size)
+hn_status context_grow(hn_context *context, void **array, int *capacity, int needed,
+                       size_t element_size)
 {
     if (needed <= *capacity) return HN_OK;
     int larger = *capacity < 8 ? 8 : *capacity;

@@ -20,7 +20,8 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
         current[0] = i;
         for (int j = 1; j <= b_length; ++j) {
             int change = a[i - 1] == b[j - 1] ? 0 : 1;
-            int best = minimum(minimum(previous[j] + 1, current[j - 1] + 1), previous[j - 1] + change);
+            int best =
+                minimum(minimum(previous[j] + 1, current[j - 1] + 1), previous[j - 1] + change);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 best = minimum(best, before[j - 2] + 1);
             current[j] = best;
@@ -39,8 +40,10 @@ const char *nearest_word(const char *word, const char *const *words, int count)
         int other = (int)strlen(words[i]);
         if (other > WORD_MAX) continue;
         int distance = edit_distance(word, length, words[i], other);
-        int allowed = (length > other ? length : other) / 3; // up to a third of the letters may be wrong
-        if (distance < best_distance && distance <= (allowed > 0 ? allowed : 1) && distance < minimum(length, other)) {
+        int allowed =
+            (length > other ? length : other) / 3; // up to a third of the letters may be wrong
+        if (distance < best_distance && distance <= (allowed > 0 ? allowed : 1) &&
+            distance < minimum(length, other)) {
             best_distance = distance;
             best = words[i];
         }

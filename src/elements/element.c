@@ -19,7 +19,8 @@ double profile_factor(const hn_profile *profile, double time)
     case HN_PROFILE_CONSTANT: return 1.0;
     case HN_PROFILE_PULSE:
         if (time <= profile->start || time >= profile->end) return 0.0;
-        if (time <= profile->peak) return (time - profile->start) / (profile->peak - profile->start);
+        if (time <= profile->peak)
+            return (time - profile->start) / (profile->peak - profile->start);
         return (profile->end - time) / (profile->end - profile->peak);
     case HN_PROFILE_TABLE: break;
     }
@@ -40,8 +41,10 @@ hn_vec3 element_vector(const double *coefficients, const double *a, const double
 {
     hn_vec3 sum = vec3(0.0, 0.0, 0.0);
     for (int k = 0; k < 4; ++k) {
-        if (coefficients[k] != 0.0) sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
-        if (coefficients[4 + k] != 0.0) sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
+        if (coefficients[k] != 0.0)
+            sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
+        if (coefficients[4 + k] != 0.0)
+            sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
     }
     return sum;
 }
@@ -76,7 +79,8 @@ double element_angle(const element *e, const double *a, const double *b, double 
     const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
     const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
     hn_vec3 x = element_vector(b1, a, b);
-    double angle = atan2(vec3_dot(element_vector(a2, a, b), x), vec3_dot(element_vector(a1, a, b), x));
+    double angle =
+        atan2(vec3_dot(element_vector(a2, a, b), x), vec3_dot(element_vector(a1, a, b), x));
     const double turn = 6.283185307179586;
     return angle + turn * nearbyint((near - angle) / turn);
 }

@@ -10,7 +10,7 @@
 #include "base/rotation.h"
 #include "model/model.h"
 
-enum { ELEMENT_TERMS_MAX = 24 };
+enum { ELEMENT_TERMS_MAX = 40 };
 
 typedef enum element_kind {
     ELEMENT_FORCE,
@@ -39,7 +39,8 @@ typedef struct element_step {
     double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n
     double step_size;                ///< s
     double time_middle;              ///< s
-    bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at the midpoint (LMO 18)
+    bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at one pose
+    double gradient_weight;          ///< that pose is (1 - weight) q_n + weight q_n+1: 1/2 for the midpoint (LMO 18)
     double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
     double factor;                   ///< multiplies everything that is added
     bool want_terms;

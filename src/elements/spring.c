@@ -2,7 +2,7 @@
 // Linear spring and damper between two points, e = p_b - p_a, l = |e|, V = k/2 (l - L)^2.
 //
 // Discrete gradient (docs/theory/forces.md):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
-// Gradient at the midpoint:                        k (1 - L/|e_mid|) e_mid
+// Gradient at a pose, e = e_mid for the midpoint:  k (1 - L/|e|) e
 // Damper, both schemes:                           -c (l_n+1 - l_n)/h along 2 e_mid/(l_n + l_n+1)
 #include "elements/element.h"
 
@@ -49,12 +49,15 @@ static void spring_gradient(const element *e, const element_step *step, element_
         add_term(e, 0.5 * k * (1.0 - slack), g.middle, vec3_scale(change, g.end), out);
         return;
     }
-    double length = vec3_norm(g.middle);
+    double w = step->gradient_weight;
+    hn_vec3 start = element_vector(e->link, step->a_start, step->b_start);
+    hn_vec3 here = vec3_add_scaled(vec3_scale(1.0 - w, start), w, g.end);
+    double length = vec3_norm(here);
     double slack = e->rest == 0.0 ? 0.0 : e->rest / length;
-    element_add(e->link, vec3_scale(k * (1.0 - slack), g.middle), out);
+    element_add(e->link, vec3_scale(k * (1.0 - slack), here), out);
     if (!step->want_terms) return;
-    double change = e->rest == 0.0 ? 0.0 : 0.5 * k * slack / (length * length);
-    add_term(e, 0.5 * k * (1.0 - slack), g.middle, vec3_scale(change, g.middle), out);
+    double change = e->rest == 0.0 ? 0.0 : w * k * slack / (length * length);
+    add_term(e, w * k * (1.0 - slack), here, vec3_scale(change, here), out);
 }
 
 static void spring_load(const element *e, const element_step *step, element_output *out)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Torque on a body, fixed in space or in the body: F_I = 1/2 tau x d^I with the reciprocal directors d^I . d_J = delta_IJ.
+// Torque on a body, fixed in space or in the body: F_I = 1/2 tau x d^I with the reciprocal directors d^I . d_J =
+// delta_IJ.
 //
 // With these P_int^T F = (0, tau) exactly also at a midpoint, where the directors are not orthonormal.
 #include "elements/element.h"
@@ -53,7 +54,8 @@ static void torque_load(const element *e, const element_step *step, element_outp
             const double s[3] = {side.x, side.y, side.z};
             const double r[3] = {reciprocal[i].x, reciprocal[i].y, reciprocal[i].z};
             for (int row = 0; row < 3; ++row)
-                for (int column = 0; column < 3; ++column) term->c[row][column] = -scale * s[row] * r[column];
+                for (int column = 0; column < 3; ++column)
+                    term->c[row][column] = -scale * s[row] * r[column];
             if (!e->body_fixed) continue;
             // delta tau x d^I = -d^I x delta tau
             double t = -scale * local[k];

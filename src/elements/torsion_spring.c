@@ -3,7 +3,8 @@
 //
 // With c = a1 . b1 = cos theta and s = a2 . b1 = sin theta, both quadratic in q:
 //
-//   discrete gradient   (dV/dtheta) dtheta/(2 sin(dtheta/2)) ( -sin theta_mid grad c(q_mid) + cos theta_mid grad s(q_mid) )
+//   discrete gradient   (dV/dtheta) dtheta/(2 sin(dtheta/2)) ( -sin theta_mid grad c(q_mid) + cos theta_mid grad
+//           s(q_mid) )
 //   at a pose           V'(theta) ( -s grad c + c grad s )/(c^2 + s^2)
 //
 // The damper's torque is -d (theta_n+1 - theta_n)/h in the same forms.
@@ -82,8 +83,8 @@ static void add_form(const element *e, const torsion_form *f, bool want_terms, e
         set_scaled_identity(element_next_term(out, v.b1, combined), f->weight);
     }
     if (f->dc == 0.0 && f->ds == 0.0) return;
-    // through theta: delta theta = gx1 . delta a1 + gx2 . delta a2 + gy . delta b1. The gradient's vectors are parallel:
-    // a1 and a2 receive multiples of y, and gx1, gx2 are multiples of one vector as well
+    // through theta: delta theta = gx1 . delta a1 + gx2 . delta a2 + gy . delta b1. The gradient's vectors are
+    // parallel: a1 and a2 receive multiples of y, and gx1, gx2 are multiples of one vector as well
     double onto_a[8];
     for (int k = 0; k < 8; ++k) onto_a[k] = f->dc * v.a1[k] + f->ds * v.a2[k];
     hn_vec3 onto_b = vec3_add_scaled(vec3_scale(f->dc, f->x1), f->ds, f->x2);
@@ -99,12 +100,15 @@ static void add_form(const element *e, const torsion_form *f, bool want_terms, e
 static void vectors_at(const element *e, const element_step *step, double weight, torsion_form *f)
 {
     frame_vectors v = vectors_of(e);
-    f->x1 = vec3_add_scaled(vec3_scale(1.0 - weight, element_vector(v.a1, step->a_start, step->b_start)), weight,
-                            element_vector(v.a1, step->a, step->b));
-    f->x2 = vec3_add_scaled(vec3_scale(1.0 - weight, element_vector(v.a2, step->a_start, step->b_start)), weight,
-                            element_vector(v.a2, step->a, step->b));
-    f->y = vec3_add_scaled(vec3_scale(1.0 - weight, element_vector(v.b1, step->a_start, step->b_start)), weight,
-                           element_vector(v.b1, step->a, step->b));
+    f->x1 = vec3_add_scaled(
+        vec3_scale(1.0 - weight, element_vector(v.a1, step->a_start, step->b_start)), weight,
+        element_vector(v.a1, step->a, step->b));
+    f->x2 = vec3_add_scaled(
+        vec3_scale(1.0 - weight, element_vector(v.a2, step->a_start, step->b_start)), weight,
+        element_vector(v.a2, step->a, step->b));
+    f->y = vec3_add_scaled(
+        vec3_scale(1.0 - weight, element_vector(v.b1, step->a_start, step->b_start)), weight,
+        element_vector(v.b1, step->a, step->b));
 }
 
 // gradient of theta at vectors x1, x2, y, times `scale`
@@ -117,8 +121,8 @@ static void theta_gradient(hn_vec3 x1, hn_vec3 x2, hn_vec3 y, double scale, tors
 }
 
 // torque(theta_n+1) applied in the discrete-gradient form; `slope` = d torque/d theta_n+1
-static void add_secant_torque(const element *e, const element_step *step, double angle, double torque, double slope,
-                              element_output *out)
+static void add_secant_torque(const element *e, const element_step *step, double angle,
+                              double torque, double slope, element_output *out)
 {
     torsion_form f = {.weight = 0.5};
     double middle = 0.5 * (angle + step->angle_start), quotient, quotient_slope;
@@ -136,6 +140,56 @@ static void add_secant_torque(const element *e, const element_step *step, double
     add_form(e, &f, step->want_terms, out);
 }
 
+// A torque about the axis at the pose (1 - w) q_n + w q_n+1: k_c = -torque s/(c^2+s^2), k_s = torque c/(c^2+s^2).
+// `slope_here`: d torque/d theta at that pose; `slope_end`: d torque/d theta_n+1. All three carry the step's factor.
+static void add_pose_torque(const element *e, const element_step *step, double w, double torque,
+                            double slope_here, double slope_end, element_output *out)
+{
+    torsion_form f = {.weight = w};
+    vectors_at(e, step, w, &f);
+    double c = vec3_dot(f.x1, f.y), s = vec3_dot(f.x2, f.y), square = c * c + s * s;
+    f.kc = -torque * s / square;
+    f.ks = torque * c / square;
+    if (slope_end != 0.0) {
+        f.dc = -slope_end * s / square;
+        f.ds = slope_end * c / square;
+        torsion_form end = {0};
+        vectors_at(e, step, 1.0, &end);
+        theta_gradient(end.x1, end.x2, end.y, 1.0, &f);
+    }
+    add_form(e, &f, step->want_terms, out);
+    if (!step->want_terms || w == 0.0) return;
+
+    // derivatives of k_c and k_s through c and s:
+    // d k_c = -slope s/square dtheta - torque d(s/square);  d(s/square) = ((c^2 - s^2) ds - 2 c s dc)/square^2
+    // d k_s =  slope c/square dtheta + torque d(c/square);  d(c/square) = ((s^2 - c^2) dc - 2 c s ds)/square^2
+    // and dtheta = (c ds - s dc)/square
+    double fourth = square * square;
+    double kc_dc = slope_here * s * s / fourth + torque * 2.0 * c * s / fourth;
+    double kc_ds = -slope_here * s * c / fourth - torque * (c * c - s * s) / fourth;
+    double ks_dc = -slope_here * c * s / fourth + torque * (s * s - c * c) / fourth;
+    double ks_ds = slope_here * c * c / fourth - torque * 2.0 * c * s / fourth;
+    // delta c = w (y . delta a1 + x1 . delta b1), delta s = w (y . delta a2 + x2 . delta b1)
+    frame_vectors v = vectors_of(e);
+    double from_c[8], from_s[8];
+    for (int i = 0; i < 8; ++i) {
+        from_c[i] = kc_dc * v.a1[i] + ks_dc * v.a2[i];
+        from_s[i] = kc_ds * v.a1[i] + ks_ds * v.a2[i];
+    }
+    // rows on a (they receive multiples of y): columns a1 (by c), a2 (by s), b1 (by both)
+    set_outer(element_next_term(out, from_c, v.a1), f.y, f.y, w);
+    set_outer(element_next_term(out, from_s, v.a2), f.y, f.y, w);
+    set_outer(element_next_term(out, from_c, v.b1), f.y, f.x1, w);
+    set_outer(element_next_term(out, from_s, v.b1), f.y, f.x2, w);
+    // rows on b1
+    hn_vec3 b_from_c = vec3_add_scaled(vec3_scale(kc_dc, f.x1), ks_dc, f.x2);
+    hn_vec3 b_from_s = vec3_add_scaled(vec3_scale(kc_ds, f.x1), ks_ds, f.x2);
+    set_outer(element_next_term(out, v.b1, v.a1), b_from_c, f.y, w);
+    set_outer(element_next_term(out, v.b1, v.a2), b_from_s, f.y, w);
+    set_outer(element_next_term(out, v.b1, v.b1), b_from_c, f.x1, w);
+    set_outer(element_next_term(out, v.b1, v.b1), b_from_s, f.x2, w);
+}
+
 static void torsion_gradient(const element *e, const element_step *step, element_output *out)
 {
     if (e->stiffness == 0.0) return;
@@ -145,50 +199,14 @@ static void torsion_gradient(const element *e, const element_step *step, element
         add_secant_torque(e, step, angle, torque, 0.5 * e->stiffness, out);
         return;
     }
-    // V'(theta) grad theta at the midpoint, theta = atan2(s, c): k_c = -V' s/(c^2+s^2), k_s = V' c/(c^2+s^2)
-    torsion_form f = {.weight = 0.5};
-    vectors_at(e, step, 0.5, &f);
-    double c = vec3_dot(f.x1, f.y), s = vec3_dot(f.x2, f.y), square = c * c + s * s;
+    // V'(theta) grad theta at one pose, theta = atan2(s, c) continued from the angle at t_n
+    torsion_form here = {0};
+    vectors_at(e, step, step->gradient_weight, &here);
     const double turn = 6.283185307179586;
-    double angle = atan2(s, c);
+    double angle = atan2(vec3_dot(here.x2, here.y), vec3_dot(here.x1, here.y));
     angle += turn * nearbyint((step->angle_start - angle) / turn);
-    double torque = step->factor * e->stiffness * (angle - e->rest);
-    f.kc = -torque * s / square;
-    f.ks = torque * c / square;
-    add_form(e, &f, step->want_terms, out);
-    if (!step->want_terms) return;
-
-    // derivatives of k_c and k_s: through theta with slope k, and through c and s of the quotients
-    double k = step->factor * e->stiffness, fourth = square * square;
-    // d k_c = -k s/square dtheta - torque d(s/square);  d(s/square) = ((c^2 - s^2) ds - 2 c s dc)/square^2
-    // d k_s =  k c/square dtheta + torque d(c/square);  d(c/square) = ((s^2 - c^2) dc - 2 c s ds)/square^2
-    // and dtheta = (c ds - s dc)/square
-    double kc_dc = k * s * s / fourth + torque * 2.0 * c * s / fourth;
-    double kc_ds = -k * s * c / fourth - torque * (c * c - s * s) / fourth;
-    double ks_dc = -k * c * s / fourth + torque * (s * s - c * c) / fourth;
-    double ks_ds = k * c * c / fourth - torque * 2.0 * c * s / fourth;
-    // delta c = 1/2 (y . delta a1 + x1 . delta b1), delta s = 1/2 (y . delta a2 + x2 . delta b1)
-    frame_vectors v = vectors_of(e);
-    double from_c[8], from_s[8];
-    for (int i = 0; i < 8; ++i) {
-        from_c[i] = kc_dc * v.a1[i] + ks_dc * v.a2[i];
-        from_s[i] = kc_ds * v.a1[i] + ks_ds * v.a2[i];
-    }
-    // rows on a (they receive multiples of y): columns a1 (by c), a2 (by s), b1 (by both)
-    set_outer(element_next_term(out, from_c, v.a1), f.y, f.y, 0.5);
-    set_outer(element_next_term(out, from_s, v.a2), f.y, f.y, 0.5);
-    set_outer(element_next_term(out, from_c, v.b1), f.y, f.x1, 0.5);
-    set_outer(element_next_term(out, from_s, v.b1), f.y, f.x2, 0.5);
-    // rows on b1
-    hn_vec3 b_from_c = vec3_add_scaled(vec3_scale(kc_dc, f.x1), ks_dc, f.x2);
-    hn_vec3 b_from_s = vec3_add_scaled(vec3_scale(kc_ds, f.x1), ks_ds, f.x2);
-    set_outer(element_next_term(out, v.b1, v.a1), b_from_c, f.y, 0.5);
-    set_outer(element_next_term(out, v.b1, v.a2), b_from_s, f.y, 0.5);
-    stiffness_term *own = element_next_term(out, v.b1, v.b1);
-    set_outer(own, b_from_c, f.x1, 0.5);
-    const double xs[3] = {b_from_s.x, b_from_s.y, b_from_s.z}, ys[3] = {f.x2.x, f.x2.y, f.x2.z};
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) own->c[i][j] += 0.5 * xs[i] * ys[j];
+    double slope = step->factor * e->stiffness;
+    add_pose_torque(e, step, step->gradient_weight, slope * (angle - e->rest), slope, 0.0, out);
 }
 
 static void torsion_load(const element *e, const element_step *step, element_output *out)
@@ -201,18 +219,9 @@ static void torsion_load(const element *e, const element_step *step, element_out
         add_secant_torque(e, step, angle, torque, rate, out);
         return;
     }
-    // torque about the axis at the pose where loads act: (-sin grad c + cos grad s) there
-    torsion_form f = {.weight = step->weight};
-    vectors_at(e, step, step->weight, &f);
-    double c = vec3_dot(f.x1, f.y), s = vec3_dot(f.x2, f.y), square = c * c + s * s;
-    f.kc = -step->factor * torque * s / square;
-    f.ks = step->factor * torque * c / square;
-    f.dc = -step->factor * rate * s / square;
-    f.ds = step->factor * rate * c / square;
-    torsion_form end = {0};
-    vectors_at(e, step, 1.0, &end);
-    theta_gradient(end.x1, end.x2, end.y, 1.0, &f);
-    add_form(e, &f, step->want_terms && step->weight == 0.0, out);
+    // torque about the axis at the pose where loads act
+    add_pose_torque(e, step, step->weight, step->factor * torque, 0.0, step->factor * rate, out);
 }
 
-const element_type element_torsion_spring = {"torsion spring", torsion_potential, torsion_gradient, torsion_load};
+const element_type element_torsion_spring = {"torsion spring", torsion_potential, torsion_gradient,
+                                             torsion_load};

@@ -43,7 +43,7 @@ static hn_status read_two_bodies(const model_reader *r, int map, const char *own
 static hn_status read_coordinates(const model_reader *r, int map, bool *body_coordinates)
 {
     static const char *const WORDS[] = {"world", "body"};
-    const char *word;
+    const char *word = NULL;
     *body_coordinates = false;
     int node = reader_find(r, map, "coordinates");
     if (node < 0) return HN_OK;
@@ -191,7 +191,7 @@ static hn_status read_joint(model_reader *r, int key)
     for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i) words[i] = hn_joint_kind_name((hn_joint_kind)i);
     const char *name = reader_text(r, key), *word;
     char owner[128];
-    int map;
+    int map = -1;
     snprintf(owner, sizeof owner, "joint '%.100s'", name);
     TRY(read_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
     hn_joint_kind kind = HN_JOINT_FREE;
@@ -343,7 +343,7 @@ static hn_status read_load(model_reader *r, int key)
     static const char *const WORDS[] = {"force", "torque", "spring", "torsion_spring"};
     const char *name = reader_text(r, key), *word;
     char owner[128];
-    int map;
+    int map = -1;
     hn_load_id id;
     snprintf(owner, sizeof owner, "load '%.100s'", name);
     TRY(read_kind(r, reader_value(r, key), owner, WORDS, WORD_COUNT(WORDS), &word, &map));

@@ -22,8 +22,8 @@ static hn_vec3 arm_to_b(const joint *j, const double *parent, const double *chil
     return vec3_subtract(pose_point(parent, j->rho_b), pose_center(child));
 }
 
-static void cylindrical_motion(const joint *j, const joint_step *step, const double *parent, const double *child,
-                               motion *m)
+static void cylindrical_motion(const joint *j, const joint_step *step, const double *parent,
+                               const double *child, motion *m)
 {
     (void)step;
     const double *a = j->child_is_a ? child : parent;
@@ -32,25 +32,27 @@ static void cylindrical_motion(const joint *j, const joint_step *step, const dou
     motion_add_rotation(m, arm_to_b(j, parent, child), pose_direction(a, j->a[2]));
 }
 
-static int cylindrical_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                             hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int cylindrical_terms(const joint *j, const joint_step *step, const double *parent,
+                             const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)step;
     const double *a = j->child_is_a ? child : parent;
     int count = term_translation(0, j->child_is_a, j->a[0], pose_direction(a, j->a[0]), j->a[1],
                                  pose_direction(a, j->a[1]), force, terms);
-    return count + term_rotation(j, 1, j->child_is_a, j->a[2], pose_direction(a, j->a[2]), arm_to_b(j, parent, child),
-                                 force, moment, terms + count);
+    return count + term_rotation(j, 1, j->child_is_a, j->a[2], pose_direction(a, j->a[2]),
+                                 arm_to_b(j, parent, child), force, moment, terms + count);
 }
 
-static void cylindrical_begin(const joint *j, const double *parent, const double *child, joint_step *step)
+static void cylindrical_begin(const joint *j, const double *parent, const double *child,
+                              joint_step *step)
 {
     step->offset[0] = step->offset_start[0] = slide_offset(j, 2, parent, child);
 }
 
-static void cylindrical_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                                const double *child_start, const double *child, const body_step *parent_step,
-                                joint_step *step, body_step *child_step)
+static void cylindrical_advance(const joint *j, const double *u, const double *parent_start,
+                                const double *parent, const double *child_start,
+                                const double *child, const body_step *parent_step, joint_step *step,
+                                body_step *child_step)
 {
     (void)child;
     hn_vec3 axis = pose_direction(parent, joint_parent_frame(j)[2]);
@@ -62,14 +64,17 @@ static void cylindrical_advance(const joint *j, const double *u, const double *p
                      slide_secant(j, 2, 0, parent_start, parent, parent_step, step), child_step);
 }
 
-static void cylindrical_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void cylindrical_settle(const joint *j, const joint_step *step, const double *parent,
+                               double *child)
 {
     hn_vec3 axis = pose_direction(parent, joint_parent_frame(j)[2]);
     settle_directors(vec3_cross(pose_direction(child, joint_child_frame(j)[2]), axis), child);
-    settle_point(j, vec3_add_scaled(pose_point(parent, joint_parent_arm(j)), step->offset[0], axis), child);
+    settle_point(j, vec3_add_scaled(pose_point(parent, joint_parent_arm(j)), step->offset[0], axis),
+                 child);
 }
 
-static void cylindrical_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
+static void cylindrical_coordinates(const joint *j, const double *a, const double *b,
+                                    double *coordinates)
 {
     hn_vec3 link = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
     coordinates[0] = vec3_dot(link, pose_direction(a, j->a[2]));

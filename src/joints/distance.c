@@ -6,7 +6,8 @@
 //   A = [I, -rho_p^; 0, 0],   B = [s1 x e, s2 x e, rho_c^; 0, 0, I]
 //
 // with s1, s2 constant in a step and at right angles to e_n: s_k x e is at right angles to e whatever e is. In a step
-// the link turns by a Cayley map. A point mass has no rotation columns; a planar one has s1 = normal of its plane alone.
+// the link turns by a Cayley map. A point mass has no rotation columns; a planar one has s1 = normal of its plane
+// alone.
 #include "joints/joint.h"
 
 static void distance_row(const joint *j, int index, constraint_row *row)
@@ -29,12 +30,13 @@ static hn_vec3 link_of(const joint *j, const double *parent, const double *child
     return vec3_subtract(pose_point(child, j->rho_b), pose_point(parent, j->rho_a));
 }
 
-static void distance_motion(const joint *j, const joint_step *step, const double *parent, const double *child,
-                            motion *m)
+static void distance_motion(const joint *j, const joint_step *step, const double *parent,
+                            const double *child, motion *m)
 {
     hn_vec3 link = link_of(j, parent, child);
     motion_carry_point(j, parent, m);
-    for (int k = 0; k < spread_count(j); ++k) motion_add_translation(m, vec3_cross(step->spread[k], link));
+    for (int k = 0; k < spread_count(j); ++k)
+        motion_add_translation(m, vec3_cross(step->spread[k], link));
     if (j->point_child) return;
     hn_vec3 arm = pose_direction(child, j->rho_b);
     motion_add_rotation(m, arm, vec3(1.0, 0.0, 0.0));
@@ -42,8 +44,8 @@ static void distance_motion(const joint *j, const joint_step *step, const double
     motion_add_rotation(m, arm, vec3(0.0, 0.0, 1.0));
 }
 
-static int distance_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                          hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int distance_terms(const joint *j, const joint_step *step, const double *parent,
+                          const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)parent, (void)child, (void)moment;
     int count = 0;
@@ -57,7 +59,8 @@ static int distance_terms(const joint *j, const joint_step *step, const double *
     return count + term_free_rotation(j, 2, force, terms + count);
 }
 
-static void distance_begin(const joint *j, const double *parent, const double *child, joint_step *step)
+static void distance_begin(const joint *j, const double *parent, const double *child,
+                           joint_step *step)
 {
     step->link = step->link_start = link_of(j, parent, child);
     step->link_rotation = vec3(0.0, 0.0, 0.0);
@@ -67,21 +70,23 @@ static void distance_begin(const joint *j, const double *parent, const double *c
 }
 
 // increment: rotation of the link (world), rotation of the child (its directors)
-static void distance_guess(const joint *j, const joint_step *step, const double *increment, const double *child,
-                           double *u)
+static void distance_guess(const joint *j, const joint_step *step, const double *increment,
+                           const double *child, double *u)
 {
-    for (int k = 0; k < spread_count(j); ++k) u[k] = vec3_dot(step->spread[k], vec3_load(increment));
+    for (int k = 0; k < spread_count(j); ++k)
+        u[k] = vec3_dot(step->spread[k], vec3_load(increment));
     if (!j->point_child) vec3_store(pose_direction(child, vec3_load(increment + 3)), u + 2);
 }
 
-static void distance_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                             const double *child_start, const double *child, const body_step *parent_step,
-                             joint_step *step, body_step *child_step)
+static void distance_advance(const joint *j, const double *u, const double *parent_start,
+                             const double *parent, const double *child_start, const double *child,
+                             const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)parent, (void)child;
     // the link moves by sum u_k s_k x e; that is the turn c with c x e of the same size and c at right angles to e
     hn_vec3 spread = vec3(0.0, 0.0, 0.0);
-    for (int k = 0; k < spread_count(j); ++k) spread = vec3_add_scaled(spread, u[k], step->spread[k]);
+    for (int k = 0; k < spread_count(j); ++k)
+        spread = vec3_add_scaled(spread, u[k], step->spread[k]);
     double along = vec3_dot(spread, step->link) / vec3_dot(step->link, step->link);
     hn_vec3 turn = vec3_add_scaled(spread, -along, step->link);
     step->link_rotation = cayley_compose(turn, step->link_rotation);
@@ -95,14 +100,16 @@ static void distance_advance(const joint *j, const double *u, const double *pare
     advance_position(j, parent_start, child_start, parent_step, slide, child_step);
 }
 
-static void distance_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void distance_settle(const joint *j, const joint_step *step, const double *parent,
+                            double *child)
 {
     if (!j->point_child) settle_directors(vec3(0.0, 0.0, 0.0), child);
     hn_vec3 link = vec3_scale(j->length / vec3_norm(step->link), step->link);
     settle_point(j, vec3_add(pose_point(parent, j->rho_a), link), child);
 }
 
-static void distance_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
+static void distance_coordinates(const joint *j, const double *a, const double *b,
+                                 double *coordinates)
 {
     (void)j, (void)a, (void)b, (void)coordinates;
 }

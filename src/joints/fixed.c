@@ -14,35 +14,38 @@ static void fixed_row(const joint *j, int index, constraint_row *row)
     else row_orthogonality(j, index - 3, (index - 2) % 3, row);
 }
 
-static void fixed_motion(const joint *j, const joint_step *step, const double *parent, const double *child, motion *m)
+static void fixed_motion(const joint *j, const joint_step *step, const double *parent,
+                         const double *child, motion *m)
 {
     (void)j, (void)step;
     motion_carry_rigid(parent, child, m);
 }
 
-static int fixed_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                       hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int fixed_terms(const joint *j, const joint_step *step, const double *parent,
+                       const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)j, (void)step, (void)parent, (void)child, (void)force, (void)moment, (void)terms;
     return 0;
 }
 
-static void fixed_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                          const double *child_start, const double *child, const body_step *parent_step,
-                          joint_step *step, body_step *child_step)
+static void fixed_advance(const joint *j, const double *u, const double *parent_start,
+                          const double *parent, const double *child_start, const double *child,
+                          const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)u, (void)parent, (void)child, (void)step;
     advance_rotation(parent_step->turn, child_step);
     advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
-static void fixed_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void fixed_settle(const joint *j, const joint_step *step, const double *parent,
+                         double *child)
 {
     (void)step;
     hn_vec3 correction = vec3(0.0, 0.0, 0.0);
     for (int i = 0; i < 3; ++i)
         correction = vec3_add_scaled(
-            correction, 0.5, vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
+            correction, 0.5,
+            vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
     settle_directors(correction, child);
     settle_point(j, pose_point(parent, j->rho_a), child);
 }

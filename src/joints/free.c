@@ -22,7 +22,8 @@ static hn_vec3 translation(const joint *j, int k)
     return vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
 }
 
-static void free_motion(const joint *j, const joint_step *step, const double *parent, const double *child, motion *m)
+static void free_motion(const joint *j, const joint_step *step, const double *parent,
+                        const double *child, motion *m)
 {
     (void)step, (void)parent, (void)child;
     m->carry = CARRY_NONE;
@@ -33,14 +34,15 @@ static void free_motion(const joint *j, const joint_step *step, const double *pa
     for (int k = 0; k < 3; ++k) motion_add_rotation(m, vec3(0.0, 0.0, 0.0), translation(j, k));
 }
 
-static int free_terms(const joint *j, const joint_step *step, const double *parent, const double *child, hn_vec3 force,
-                      hn_vec3 moment, motion_term *terms)
+static int free_terms(const joint *j, const joint_step *step, const double *parent,
+                      const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)j, (void)step, (void)parent, (void)child, (void)force, (void)moment, (void)terms;
     return 0;
 }
 
-static void free_guess(const joint *j, const joint_step *step, const double *increment, const double *child, double *u)
+static void free_guess(const joint *j, const joint_step *step, const double *increment,
+                       const double *child, double *u)
 {
     (void)step;
     int count = translation_count(j);
@@ -48,13 +50,14 @@ static void free_guess(const joint *j, const joint_step *step, const double *inc
     if (!j->point_child) vec3_store(pose_direction(child, vec3_load(increment + 3)), u + 3);
 }
 
-static void free_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                         const double *child_start, const double *child, const body_step *parent_step,
-                         joint_step *step, body_step *child_step)
+static void free_advance(const joint *j, const double *u, const double *parent_start,
+                         const double *parent, const double *child_start, const double *child,
+                         const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)parent_start, (void)parent, (void)child, (void)parent_step;
     for (int k = 0; k < translation_count(j); ++k) {
-        child_step->displacement = vec3_add_scaled(child_step->displacement, u[k], translation(j, k));
+        child_step->displacement =
+            vec3_add_scaled(child_step->displacement, u[k], translation(j, k));
         step->increment[k] += u[k];
     }
     if (j->point_child) return;

@@ -5,10 +5,10 @@
 const joint_type *joint_type_of(hn_joint_kind kind)
 {
     static const joint_type *const types[HN_JOINT_KIND_COUNT] = {
-        [HN_JOINT_SPHERICAL] = &joint_spherical,     [HN_JOINT_REVOLUTE] = &joint_revolute,
-        [HN_JOINT_PRISMATIC] = &joint_prismatic,     [HN_JOINT_CYLINDRICAL] = &joint_cylindrical,
-        [HN_JOINT_PLANAR] = &joint_planar,           [HN_JOINT_UNIVERSAL] = &joint_universal,
-        [HN_JOINT_FIXED] = &joint_fixed,             [HN_JOINT_FREE] = &joint_free,
+        [HN_JOINT_SPHERICAL] = &joint_spherical, [HN_JOINT_REVOLUTE] = &joint_revolute,
+        [HN_JOINT_PRISMATIC] = &joint_prismatic, [HN_JOINT_CYLINDRICAL] = &joint_cylindrical,
+        [HN_JOINT_PLANAR] = &joint_planar,       [HN_JOINT_UNIVERSAL] = &joint_universal,
+        [HN_JOINT_FIXED] = &joint_fixed,         [HN_JOINT_FREE] = &joint_free,
         [HN_JOINT_DISTANCE] = &joint_distance,
     };
     return types[kind];
@@ -81,8 +81,10 @@ static hn_vec3 linear_combination(const double *coefficients, const double *a, c
 {
     hn_vec3 sum = vec3(0.0, 0.0, 0.0);
     for (int k = 0; k < 4; ++k) {
-        if (coefficients[k] != 0.0) sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
-        if (coefficients[4 + k] != 0.0) sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
+        if (coefficients[k] != 0.0)
+            sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
+        if (coefficients[4 + k] != 0.0)
+            sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
     }
     return sum;
 }
@@ -102,8 +104,8 @@ void row_gradient(const constraint_row *row, const double *a, const double *b, h
     }
     hn_vec3 u = linear_combination(row->alpha, a, b), w = linear_combination(row->beta, a, b);
     for (int k = 0; k < 8; ++k)
-        gradient[k] = vec3_scale(row->factor,
-                                 vec3_add_scaled(vec3_scale(row->alpha[k], w), row->beta[k], u));
+        gradient[k] =
+            vec3_scale(row->factor, vec3_add_scaled(vec3_scale(row->alpha[k], w), row->beta[k], u));
 }
 
 // ---- twist rule -------------------------------------------------------------------------------------
@@ -136,8 +138,8 @@ void motion_add_translation(motion *m, hn_vec3 direction)
     m->dof += 1;
 }
 
-int term_rotation(const joint *j, int row, bool axis_on_child, hn_vec3 axis_local, hn_vec3 axis, hn_vec3 arm,
-                  hn_vec3 force, hn_vec3 moment, motion_term *terms)
+int term_rotation(const joint *j, int row, bool axis_on_child, hn_vec3 axis_local, hn_vec3 axis,
+                  hn_vec3 arm, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     // through the axis: delta r = delta axis . (M - arm x F)
     hn_vec3 about_axis = vec3_subtract(moment, vec3_cross(arm, force));
@@ -154,8 +156,8 @@ int term_rotation(const joint *j, int row, bool axis_on_child, hn_vec3 axis_loca
     return 3;
 }
 
-int term_translation(int row, bool on_child, hn_vec3 local1, hn_vec3 x1, hn_vec3 local2, hn_vec3 x2, hn_vec3 force,
-                     motion_term *terms)
+int term_translation(int row, bool on_child, hn_vec3 local1, hn_vec3 x1, hn_vec3 local2, hn_vec3 x2,
+                     hn_vec3 force, motion_term *terms)
 {
     terms[0] = (motion_term){row, on_child, 0.0, local1, vec3_cross(x2, force)};
     terms[1] = (motion_term){row, on_child, 0.0, local2, vec3_cross(force, x1)};
@@ -172,7 +174,8 @@ int term_free_rotation(const joint *j, int row, hn_vec3 force, motion_term *term
     return 3;
 }
 
-void guess_same(const joint *j, const joint_step *step, const double *increment, const double *child, double *u)
+void guess_same(const joint *j, const joint_step *step, const double *increment,
+                const double *child, double *u)
 {
     (void)step, (void)child;
     for (int k = 0; k < j->dof; ++k) u[k] = increment[k];
@@ -190,17 +193,19 @@ void advance_position(const joint *j, const double *parent_start, const double *
 {
     hn_vec3 parent_arm = pose_direction(parent_start, joint_parent_arm(j));
     hn_vec3 child_arm = pose_direction(child_start, joint_child_arm(j));
-    hn_vec3 place = vec3_add(parent_step->displacement,
-                             cayley_change(parent_step->rotation, cayley_factor(parent_step->rotation), parent_arm));
-    child_step->displacement =
-        vec3_subtract(vec3_add(place, slide),
-                      cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
+    hn_vec3 place = vec3_add(
+        parent_step->displacement,
+        cayley_change(parent_step->rotation, cayley_factor(parent_step->rotation), parent_arm));
+    child_step->displacement = vec3_subtract(
+        vec3_add(place, slide),
+        cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
 }
 
 double joint_angle(const joint *j, const double *a, const double *b)
 {
     hn_vec3 b1 = pose_direction(b, j->b[0]);
-    return atan2(vec3_dot(pose_direction(a, j->a[1]), b1), vec3_dot(pose_direction(a, j->a[0]), b1));
+    return atan2(vec3_dot(pose_direction(a, j->a[1]), b1),
+                 vec3_dot(pose_direction(a, j->a[0]), b1));
 }
 
 hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b)

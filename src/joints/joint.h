@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a joint is to the engine: constraint rows, the twist rule with its derivatives, and the motion on its manifold.
 //
-// Notation (docs/theory/joints.md): body a carries the joint frame (a1, a2, a3), body b the frame (b1, b2, b3); both are
-// fixed in the bodies. p = phi + rho is the joint's place on a body, e = p_b - p_a. Twists are t = (v, omega).
+// Notation (docs/theory/joints.md): body a carries the joint frame (a1, a2, a3), body b the frame (b1, b2, b3); both
+// are fixed in the bodies. p = phi + rho is the joint's place on a body, e = p_b - p_a. Twists are t = (v, omega).
 //
 //   t_child = A t_parent + B u          (twist rule, docs/theory/joints.md)
 //
@@ -35,7 +35,8 @@ typedef struct joint {
     bool swapped;      ///< a is the model's body b
 } joint;
 
-/// Place of a body in a step: increments since t_n and the rotation of the current Newton iteration, all secant (Cayley).
+/// Place of a body in a step: increments since t_n and the rotation of the current Newton iteration, all secant
+/// (Cayley).
 typedef struct body_step {
     hn_vec3 displacement; ///< phi - phi_n
     hn_vec3 rotation;     ///< theta with D = cay(theta) D_n
@@ -243,11 +244,13 @@ static inline void settle_directors(hn_vec3 correction, double *child)
         d[i] = vec3_add(old, vec3_cross(correction, old));
     }
     // one step of D (3 I - D^T D)/2
-    double half_xy = 0.5 * vec3_dot(d[0], d[1]), half_yz = 0.5 * vec3_dot(d[1], d[2]), half_zx = 0.5 * vec3_dot(d[2], d[0]);
-    double x = 1.5 - 0.5 * vec3_dot(d[0], d[0]), y = 1.5 - 0.5 * vec3_dot(d[1], d[1]), z = 1.5 - 0.5 * vec3_dot(d[2], d[2]);
-    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(x, d[0]), -half_xy, d[1]), -half_zx, d[2]), child + 3);
-    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(y, d[1]), -half_xy, d[0]), -half_yz, d[2]), child + 6);
-    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(z, d[2]), -half_zx, d[0]), -half_yz, d[1]), child + 9);
+    double xy = -0.5 * vec3_dot(d[0], d[1]), yz = -0.5 * vec3_dot(d[1], d[2]), zx = -0.5 * vec3_dot(d[2], d[0]);
+    double x = 1.5 - 0.5 * vec3_dot(d[0], d[0]);
+    double y = 1.5 - 0.5 * vec3_dot(d[1], d[1]);
+    double z = 1.5 - 0.5 * vec3_dot(d[2], d[2]);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(x, d[0]), xy, d[1]), zx, d[2]), child + 3);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(y, d[1]), xy, d[0]), yz, d[2]), child + 6);
+    vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(z, d[2]), zx, d[0]), yz, d[1]), child + 9);
 }
 
 /// Put the child's joint point at `place`.

@@ -5,6 +5,8 @@
 
 #include "joints/joint.h"
 
+// The child is body b in these joints.
+
 /// Turn the child of a revolute joint by u about the axis after its parent has turned. With n as it was before the
 /// increment, Delta R_c = Delta R_p cay(u n): the parent's new pose is not waited for.
 static inline void revolute_turn(const joint *j, const double *u, const double *child, const body_step *parent_step,
@@ -22,12 +24,31 @@ static inline void spherical_turn(const double *u, const double *child_start, jo
     vec3_store(pose_components(child_start, child_step->rotation), step->increment);
 }
 
+/// The same from the start of the step on, by an increment as it is remembered.
+static inline void pivot_start(pivot_kind pivot, const joint *j, const double *increment, const double *child_start,
+                               const body_step *parent_step, joint_step *step, body_step *child_step)
+{
+    hn_vec3 turn = pivot == PIVOT_AXIS
+                       ? cayley_compose(parent_step->turn,
+                                        vec3_scale(increment[0], pose_direction(child_start, j->b[2])))
+                       : pose_direction(child_start, vec3_load(increment));
+    child_step->turn = child_step->rotation = turn;
+    for (int k = 0; k < (pivot == PIVOT_AXIS ? 1 : 3); ++k) step->increment[k] = increment[k];
+}
+
 static inline void pivot_turn(pivot_kind pivot, const joint *j, const double *u, const double *child_start,
                               const double *child, const body_step *parent_step, joint_step *step,
                               body_step *child_step)
 {
     if (pivot == PIVOT_AXIS) revolute_turn(j, u, child, parent_step, step, child_step);
     else spherical_turn(u, child_start, step, child_step);
+}
+
+/// Displacement of the child from the changes of both poses in the step: Delta phi_c = Delta p_p - Delta rho_c, linear
+/// in the changes of the directors.
+static inline hn_vec3 pivot_displacement(const joint *j, const double *parent_delta, const double *child_delta)
+{
+    return vec3_subtract(pose_point(parent_delta, j->rho_a), pose_direction(child_delta, j->rho_b));
 }
 
 static inline void revolute_settle(const joint *j, const double *parent, double *child)
@@ -39,7 +60,7 @@ static inline void revolute_settle(const joint *j, const double *parent, double 
 static inline void spherical_settle(const joint *j, const double *parent, double *child)
 {
     settle_directors(vec3(0.0, 0.0, 0.0), child);
-    settle_point(j, pose_point(parent, joint_parent_arm(j)), child);
+    settle_point(j, pose_point(parent, j->rho_a), child);
 }
 
 static inline void pivot_settle(pivot_kind pivot, const joint *j, const double *parent, double *child)

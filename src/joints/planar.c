@@ -13,7 +13,8 @@ static void planar_row(const joint *j, int index, constraint_row *row)
     else row_orthogonality(j, 2, index - 1, row);
 }
 
-static void planar_motion(const joint *j, const joint_step *step, const double *parent, const double *child, motion *m)
+static void planar_motion(const joint *j, const joint_step *step, const double *parent,
+                          const double *child, motion *m)
 {
     (void)step;
     hn_vec3 a1 = pose_direction(parent, j->a[0]), a2 = pose_direction(parent, j->a[1]);
@@ -24,26 +25,28 @@ static void planar_motion(const joint *j, const joint_step *step, const double *
     motion_add_rotation(m, pose_direction(child, j->rho_b), n);
 }
 
-static int planar_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                        hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int planar_terms(const joint *j, const joint_step *step, const double *parent,
+                        const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)step;
     hn_vec3 a1 = pose_direction(parent, j->a[0]), a2 = pose_direction(parent, j->a[1]);
     hn_vec3 n = pose_direction(parent, j->a[2]);
     int count = term_translation(0, false, j->a[1], a2, j->a[2], n, force, terms);
     count += term_translation(1, false, j->a[2], n, j->a[0], a1, force, terms + count);
-    return count +
-           term_rotation(j, 2, false, j->a[2], n, pose_direction(child, j->rho_b), force, moment, terms + count);
+    return count + term_rotation(j, 2, false, j->a[2], n, pose_direction(child, j->rho_b), force,
+                                 moment, terms + count);
 }
 
-static void planar_begin(const joint *j, const double *parent, const double *child, joint_step *step)
+static void planar_begin(const joint *j, const double *parent, const double *child,
+                         joint_step *step)
 {
-    for (int k = 0; k < 2; ++k) step->offset[k] = step->offset_start[k] = slide_offset(j, k, parent, child);
+    for (int k = 0; k < 2; ++k)
+        step->offset[k] = step->offset_start[k] = slide_offset(j, k, parent, child);
 }
 
-static void planar_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                           const double *child_start, const double *child, const body_step *parent_step,
-                           joint_step *step, body_step *child_step)
+static void planar_advance(const joint *j, const double *u, const double *parent_start,
+                           const double *parent, const double *child_start, const double *child,
+                           const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)child;
     hn_vec3 axis = pose_direction(parent, j->a[2]), slide = vec3(0.0, 0.0, 0.0);
@@ -57,15 +60,19 @@ static void planar_advance(const joint *j, const double *u, const double *parent
     advance_position(j, parent_start, child_start, parent_step, slide, child_step);
 }
 
-static void planar_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void planar_settle(const joint *j, const joint_step *step, const double *parent,
+                          double *child)
 {
     hn_vec3 place = pose_point(parent, j->rho_a);
-    for (int k = 0; k < 2; ++k) place = vec3_add_scaled(place, step->offset[k], pose_direction(parent, j->a[k]));
-    settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])), child);
+    for (int k = 0; k < 2; ++k)
+        place = vec3_add_scaled(place, step->offset[k], pose_direction(parent, j->a[k]));
+    settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])),
+                     child);
     settle_point(j, place, child);
 }
 
-static void planar_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
+static void planar_coordinates(const joint *j, const double *a, const double *b,
+                               double *coordinates)
 {
     hn_vec3 link = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
     coordinates[0] = vec3_dot(link, pose_direction(a, j->a[0]));

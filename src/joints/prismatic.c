@@ -13,30 +13,32 @@ static void prismatic_row(const joint *j, int index, constraint_row *row)
     else row_orthogonality(j, index - 2, (index - 1) % 3, row);
 }
 
-static void prismatic_motion(const joint *j, const joint_step *step, const double *parent, const double *child,
-                             motion *m)
+static void prismatic_motion(const joint *j, const joint_step *step, const double *parent,
+                             const double *child, motion *m)
 {
     (void)step;
     motion_carry_rigid(parent, child, m);
-    motion_add_translation(m, vec3_cross(pose_direction(parent, j->a[0]), pose_direction(parent, j->a[1])));
+    motion_add_translation(
+        m, vec3_cross(pose_direction(parent, j->a[0]), pose_direction(parent, j->a[1])));
 }
 
-static int prismatic_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                           hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int prismatic_terms(const joint *j, const joint_step *step, const double *parent,
+                           const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)step, (void)child, (void)moment;
     return term_translation(0, false, j->a[0], pose_direction(parent, j->a[0]), j->a[1],
                             pose_direction(parent, j->a[1]), force, terms);
 }
 
-static void prismatic_begin(const joint *j, const double *parent, const double *child, joint_step *step)
+static void prismatic_begin(const joint *j, const double *parent, const double *child,
+                            joint_step *step)
 {
     step->offset[0] = step->offset_start[0] = slide_offset(j, 2, parent, child);
 }
 
-static void prismatic_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                              const double *child_start, const double *child, const body_step *parent_step,
-                              joint_step *step, body_step *child_step)
+static void prismatic_advance(const joint *j, const double *u, const double *parent_start,
+                              const double *parent, const double *child_start, const double *child,
+                              const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)child;
     advance_rotation(parent_step->turn, child_step);
@@ -46,18 +48,23 @@ static void prismatic_advance(const joint *j, const double *u, const double *par
                      slide_secant(j, 2, 0, parent_start, parent, parent_step, step), child_step);
 }
 
-static void prismatic_settle(const joint *j, const joint_step *step, const double *parent, double *child)
+static void prismatic_settle(const joint *j, const joint_step *step, const double *parent,
+                             double *child)
 {
     hn_vec3 correction = vec3(0.0, 0.0, 0.0);
     for (int i = 0; i < 3; ++i)
         correction = vec3_add_scaled(
-            correction, 0.5, vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
+            correction, 0.5,
+            vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
     settle_directors(correction, child);
-    settle_point(j, vec3_add_scaled(pose_point(parent, j->rho_a), step->offset[0], pose_direction(parent, j->a[2])),
+    settle_point(j,
+                 vec3_add_scaled(pose_point(parent, j->rho_a), step->offset[0],
+                                 pose_direction(parent, j->a[2])),
                  child);
 }
 
-static void prismatic_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
+static void prismatic_coordinates(const joint *j, const double *a, const double *b,
+                                  double *coordinates)
 {
     hn_vec3 link = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
     coordinates[0] = vec3_dot(link, pose_direction(a, j->a[2]));

@@ -13,38 +13,40 @@ static void revolute_row(const joint *j, int index, constraint_row *row)
     else row_orthogonality(j, 2, index - 3, row);
 }
 
-static void revolute_motion(const joint *j, const joint_step *step, const double *parent, const double *child,
-                            motion *m)
+static void revolute_motion(const joint *j, const joint_step *step, const double *parent,
+                            const double *child, motion *m)
 {
     (void)step;
     motion_carry_rigid(parent, child, m);
     motion_add_rotation(m, pose_direction(child, j->rho_b), pose_direction(parent, j->a[2]));
 }
 
-static int revolute_terms(const joint *j, const joint_step *step, const double *parent, const double *child,
-                          hn_vec3 force, hn_vec3 moment, motion_term *terms)
+static int revolute_terms(const joint *j, const joint_step *step, const double *parent,
+                          const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)step;
-    return term_rotation(j, 0, false, j->a[2], pose_direction(parent, j->a[2]), pose_direction(child, j->rho_b), force,
-                         moment, terms);
+    return term_rotation(j, 0, false, j->a[2], pose_direction(parent, j->a[2]),
+                         pose_direction(child, j->rho_b), force, moment, terms);
 }
 
-static void revolute_advance(const joint *j, const double *u, const double *parent_start, const double *parent,
-                             const double *child_start, const double *child, const body_step *parent_step,
-                             joint_step *step, body_step *child_step)
+static void revolute_advance(const joint *j, const double *u, const double *parent_start,
+                             const double *parent, const double *child_start, const double *child,
+                             const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)parent;
     revolute_turn(j, u, child, parent_step, step, child_step);
     advance_position(j, parent_start, child_start, parent_step, vec3(0.0, 0.0, 0.0), child_step);
 }
 
-static void settle_revolute(const joint *j, const joint_step *step, const double *parent, double *child)
+static void settle_revolute(const joint *j, const joint_step *step, const double *parent,
+                            double *child)
 {
     (void)step;
     revolute_settle(j, parent, child);
 }
 
-static void revolute_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
+static void revolute_coordinates(const joint *j, const double *a, const double *b,
+                                 double *coordinates)
 {
     coordinates[0] = joint_angle(j, a, b);
 }

@@ -29,15 +29,16 @@ struct block_lu {
     hn_context *context;
     int node_count;
     int size;
-    int *sizes;   // node_count
-    int *offsets; // node_count
-    int *order;   // elimination order
-    int *place;   // place in the order
+    int *sizes;       // node_count
+    int *offsets;     // node_count
+    int *order;       // elimination order
+    int *place;       // place in the order
     size_t *diagonal; // block offsets
     int *pivots;      // size
     int *first;       // node_count + 1, into `links`
     later *links;     // neighbours of order[k], sorted by place
-    size_t *targets;  // for every node, for every ordered pair (i, j) of later neighbours: offset of A_ij
+    size_t *
+        targets; // for every node, for every ordered pair (i, j) of later neighbours: offset of A_ij
     size_t *target_first; // node_count
     double *values;
     size_t value_count;
@@ -66,8 +67,8 @@ static int compare_ints(const void *x, const void *y)
 }
 
 // adjacency lists of the node graph in compressed form, sorted and without repeats
-static hn_status build_adjacency(hn_context *context, int n, int edge_count, const int (*edges)[2], int **pointers,
-                                 int **lists)
+static hn_status build_adjacency(hn_context *context, int n, int edge_count, const int (*edges)[2],
+                                 int **pointers, int **lists)
 {
     int *start = context_allocate(context, ((size_t)n + 1) * sizeof(int));
     int *list = context_allocate(context, ((size_t)edge_count * 2 + 1) * sizeof(int));
@@ -91,7 +92,8 @@ static hn_status build_adjacency(hn_context *context, int n, int edge_count, con
         qsort(list + begin, (size_t)(end - begin), sizeof(int), compare_ints);
         start[i] = used;
         for (int k = begin; k < end; ++k)
-            if (list[k] != i && (used == start[i] || list[used - 1] != list[k])) list[used++] = list[k];
+            if (list[k] != i && (used == start[i] || list[used - 1] != list[k]))
+                list[used++] = list[k];
     }
     start[n] = used;
     context_release(context, fill);
@@ -128,8 +130,10 @@ static hn_status symbolic(block_lu *lu, const int *pointers, const int *lists)
     int n = lu->node_count;
     hn_status status = HN_OUT_OF_MEMORY;
     int *mark = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    int *child = context_allocate(context, ((size_t)n + 1) * sizeof(int));   // first child in the elimination tree
-    int *sibling = context_allocate(context, ((size_t)n + 1) * sizeof(int)); // next child of the same parent
+    int *child = context_allocate(context, ((size_t)n + 1) *
+                                               sizeof(int)); // first child in the elimination tree
+    int *sibling =
+        context_allocate(context, ((size_t)n + 1) * sizeof(int)); // next child of the same parent
     int *begin = context_allocate(context, ((size_t)n + 1) * sizeof(int));
     int *structure = NULL;
     int capacity = 0, used = 0;
@@ -198,19 +202,22 @@ done:
     return status;
 }
 
-hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2], int *order)
+hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2],
+                         int *order)
 {
     int *pointers = NULL, *lists = NULL;
     hn_status status = build_adjacency(context, node_count, edge_count, edges, &pointers, &lists);
-    if (status == HN_OK && node_count > 0 && amd_order(node_count, pointers, lists, order, NULL, NULL) < 0)
-        status = context_fail(context, HN_OUT_OF_MEMORY, "no memory to order a system of %d blocks", node_count);
+    if (status == HN_OK && node_count > 0 &&
+        amd_order(node_count, pointers, lists, order, NULL, NULL) < 0)
+        status = context_fail(context, HN_OUT_OF_MEMORY, "no memory to order a system of %d blocks",
+                              node_count);
     context_release(context, pointers);
     context_release(context, lists);
     return status;
 }
 
-hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
-                          const int *order, block_lu **out)
+hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count,
+                          const int (*edges)[2], const int *order, block_lu **out)
 {
     *out = NULL;
     size_t n = (size_t)node_count;
@@ -312,7 +319,8 @@ void block_lu_multiply(const block_lu *lu, const double *x, double *y)
 static void copy_block(int rows, int columns, const double *a, int size, double *to)
 {
     for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < columns; ++j) to[(size_t)i * (size_t)size + (size_t)j] = a[i * columns + j];
+        for (int j = 0; j < columns; ++j)
+            to[(size_t)i * (size_t)size + (size_t)j] = a[i * columns + j];
 }
 
 void block_lu_dense(const block_lu *lu, double *dense)
@@ -333,7 +341,8 @@ void block_lu_dense(const block_lu *lu, double *dense)
 }
 
 // c -= a b, skipping zero entries of a
-static void subtract_product(int rows, int inner, int columns, const double *a, const double *b, double *c)
+static void subtract_product(int rows, int inner, int columns, const double *a, const double *b,
+                             double *c)
 {
     for (int i = 0; i < rows; ++i)
         for (int k = 0; k < inner; ++k) {
@@ -374,7 +383,8 @@ static void drop_dependent_rows(block_lu *lu, int k, block_lu_rank *rank)
     for (int i = 0; i < n; ++i) {
         rank->dropped[first + i] = !done[i];
         if (done[i]) continue;
-        rank->largest_dropped = fmax(rank->largest_dropped, fabs(work[i * n + i]) / rank->scale[first + i]);
+        rank->largest_dropped =
+            fmax(rank->largest_dropped, fabs(work[i * n + i]) / rank->scale[first + i]);
         for (int j = 0; j < n; ++j) diagonal[i * n + j] = diagonal[j * n + i] = 0.0;
         diagonal[i * n + i] = 1.0;
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
@@ -403,7 +413,8 @@ int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank)
         size_t next = lu->target_first[k];
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
             int columns = lu->sizes[lu->links[p].node];
-            small_lu_solve(s, s, diagonal, pivot, columns, columns, lu->values + lu->links[p].upper);
+            small_lu_solve(s, s, diagonal, pivot, columns, columns,
+                           lu->values + lu->links[p].upper);
         }
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p)
             for (int r = lu->first[k]; r < lu->first[k + 1]; ++r)
@@ -419,10 +430,12 @@ void block_lu_solve(const block_lu *lu, double *b)
     for (int k = 0; k < lu->node_count; ++k) {
         int node = lu->order[k], s = lu->sizes[node];
         double *y = b + lu->offsets[node];
-        small_lu_solve(s, s, lu->values + lu->diagonal[node], lu->pivots + lu->offsets[node], 1, 1, y);
+        small_lu_solve(s, s, lu->values + lu->diagonal[node], lu->pivots + lu->offsets[node], 1, 1,
+                       y);
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
             int other = lu->links[p].node;
-            subtract_product(lu->sizes[other], s, 1, lu->values + lu->links[p].lower, y, b + lu->offsets[other]);
+            subtract_product(lu->sizes[other], s, 1, lu->values + lu->links[p].lower, y,
+                             b + lu->offsets[other]);
         }
     }
     for (int k = lu->node_count - 1; k >= 0; --k) {
@@ -430,7 +443,8 @@ void block_lu_solve(const block_lu *lu, double *b)
         double *y = b + lu->offsets[node];
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
             int other = lu->links[p].node;
-            subtract_product(s, lu->sizes[other], 1, lu->values + lu->links[p].upper, b + lu->offsets[other], y);
+            subtract_product(s, lu->sizes[other], 1, lu->values + lu->links[p].upper,
+                             b + lu->offsets[other], y);
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sparse block LU: a matrix of small dense blocks on a graph, analysed once, factored again and again without allocation.
+// Sparse block LU: a matrix of small dense blocks on a graph, analysed once, factored again and again without
+// allocation.
 //
 // Nodes are unknowns that belong together (a body with its multipliers); partial pivoting works inside the diagonal
 // blocks, the elimination order of the nodes is fixed. docs/decisions/block-lu.md tells why not a scalar sparse LU.
@@ -42,7 +43,8 @@ int block_lu_factor(block_lu *lu);
 /// What the factorisation of constraint nodes says about their rank.
 typedef struct block_lu_rank {
     int first_node;         ///< nodes from here on are constraint nodes, whose blocks become negative semidefinite
-    const double *scale;    ///< per unknown of the constraint nodes (from the first one on): size of an independent pivot
+    const double *scale;    ///< per unknown of the constraint nodes (from the first one on): size of an independent
+                            ///< pivot
     double tolerance;       ///< a pivot below this part of its scale belongs to a dependent row
     bool *dropped;          ///< per unknown of the constraint nodes: set to true for dependent rows
     double smallest_kept;   ///< ratio to scale
@@ -50,8 +52,8 @@ typedef struct block_lu_rank {
     int smallest_node;      ///< node of the smallest kept pivot
 } block_lu_rank;
 
-/// Factor in place and decide on the way which rows of the constraint nodes depend on rows eliminated before. The factors
-/// are not meant for solving: assemble again without the dropped rows. Returns -1, or the singular node.
+/// Factor in place and decide on the way which rows of the constraint nodes depend on rows eliminated before. The
+/// factors are not meant for solving: assemble again without the dropped rows. Returns -1, or the singular node.
 int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank);
 
 /// Solve in place.

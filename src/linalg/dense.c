@@ -37,7 +37,8 @@ static hn_status not_finite(hn_context *context)
     return context_fail(context, HN_SINGULAR_SYSTEM, "a matrix has entries that are not finite");
 }
 
-hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, double *values, double *vectors)
+hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, double *values,
+                                double *vectors)
 {
     size_t count = (size_t)n * (size_t)n;
     if (!all_finite(count, a)) return not_finite(context);
@@ -48,7 +49,9 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
         char job = 'V', part = 'U';
         lapack_int size = n, length = 4 * n + 4, info = 0;
         LAPACK_dsyev(&job, &part, &size, copy, &size, values, work, &length, &info);
-        status = info == 0 ? HN_OK : context_fail(context, HN_SINGULAR_SYSTEM, "the eigenvalue iteration failed");
+        status = info == 0
+                     ? HN_OK
+                     : context_fail(context, HN_SINGULAR_SYSTEM, "the eigenvalue iteration failed");
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) vectors[i * n + j] = copy[j * n + i];
     }
@@ -57,10 +60,11 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
     return status;
 }
 
-hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a, const double *b,
-                              double relative_tolerance, double *x)
+hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a,
+                              const double *b, double relative_tolerance, double *x)
 {
-    if (!all_finite((size_t)rows * (size_t)columns, a) || !all_finite((size_t)rows, b)) return not_finite(context);
+    if (!all_finite((size_t)rows * (size_t)columns, a) || !all_finite((size_t)rows, b))
+        return not_finite(context);
     int larger = rows > columns ? rows : columns;
     double *matrix = transposed(context, rows, columns, a, rows > 0 ? rows : 1);
     double *right = context_allocate(context, ((size_t)larger + 1) * sizeof(double));
@@ -70,17 +74,18 @@ hn_status dense_least_squares(hn_context *context, int rows, int columns, const 
     hn_status status = HN_OUT_OF_MEMORY;
     if (matrix == NULL || right == NULL || singular == NULL) goto done;
     memcpy(right, b, (size_t)rows * sizeof(double));
-    lapack_int m = rows, n = columns, one = 1, leading = rows > 0 ? rows : 1, right_leading = larger > 0 ? larger : 1;
+    lapack_int m = rows, n = columns, one = 1, leading = rows > 0 ? rows : 1,
+               right_leading = larger > 0 ? larger : 1;
     lapack_int rank = 0, info = 0, length = -1, integer_size = 0;
     double wanted = 0.0, tolerance = relative_tolerance;
-    LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance, &rank, &wanted, &length,
-                  &integer_size, &info);
+    LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance,
+                  &rank, &wanted, &length, &integer_size, &info);
     length = (lapack_int)wanted;
     work = context_allocate(context, ((size_t)length + 1) * sizeof(double));
     integers = context_allocate(context, ((size_t)integer_size + 1) * sizeof(lapack_int));
     if (work == NULL || integers == NULL) goto done;
-    LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance, &rank, work, &length,
-                  integers, &info);
+    LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance,
+                  &rank, work, &length, integers, &info);
     if (info != 0) {
         status = context_fail(context, HN_SINGULAR_SYSTEM, "the least-squares solution failed");
         goto done;
@@ -97,7 +102,8 @@ done:
 }
 
 // singular values, descending, of a row-major matrix; the caller releases *singular
-static hn_status singular_values(hn_context *context, int rows, int columns, const double *a, double **singular)
+static hn_status singular_values(hn_context *context, int rows, int columns, const double *a,
+                                 double **singular)
 {
     *singular = NULL;
     if (!all_finite((size_t)rows * (size_t)columns, a)) return not_finite(context);
@@ -114,12 +120,16 @@ static hn_status singular_values(hn_context *context, int rows, int columns, con
     char none = 'N';
     lapack_int m = rows, n = columns, one = 1, length = -1, info = 0;
     double wanted = 0.0;
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, &wanted, &length, &info);
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, &wanted,
+                  &length, &info);
     length = (lapack_int)wanted;
     work = context_allocate(context, ((size_t)length + 1) * sizeof(double));
     if (work == NULL) goto done;
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, work, &length, &info);
-    status = info == 0 ? HN_OK : context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, work, &length,
+                  &info);
+    status = info == 0
+                 ? HN_OK
+                 : context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
 done:
     context_release(context, matrix);
     context_release(context, work);
@@ -137,7 +147,8 @@ hn_status dense_norm(hn_context *context, int rows, int columns, const double *a
     return HN_OK;
 }
 
-hn_status dense_rank(hn_context *context, int rows, int columns, const double *a, double relative_tolerance, int *rank)
+hn_status dense_rank(hn_context *context, int rows, int columns, const double *a,
+                     double relative_tolerance, int *rank)
 {
     double *values;
     TRY(singular_values(context, rows, columns, a, &values));
@@ -161,7 +172,9 @@ hn_status dense_invert(hn_context *context, int n, double *a)
         lapack_int size = n, length = (lapack_int)length_wanted, info = 0;
         LAPACK_dgetrf(&size, &size, a, &size, pivots, &info);
         if (info == 0) LAPACK_dgetri(&size, a, &size, pivots, work, &length, &info);
-        status = info == 0 ? HN_OK : context_fail(context, HN_SINGULAR_SYSTEM, "the iteration matrix is singular");
+        status = info == 0 ? HN_OK
+                           : context_fail(context, HN_SINGULAR_SYSTEM,
+                                          "the iteration matrix is singular");
     }
     context_release(context, pivots);
     context_release(context, work);

@@ -31,7 +31,8 @@ bool small_lu_factor(int n, int stride, double *a, int *pivot)
     return true;
 }
 
-void small_lu_solve(int n, int stride, const double *a, const int *pivot, int columns, int b_stride, double *b)
+void small_lu_solve(int n, int stride, const double *a, const int *pivot, int columns, int b_stride,
+                    double *b)
 {
     for (int k = 0; k < n; ++k)
         if (pivot[k] != k)

@@ -116,6 +116,12 @@ const char *hn_scheme_name(hn_scheme scheme)
     switch (scheme) {
     case HN_SCHEME_ENERGY_MOMENTUM: return "energy-momentum";
     case HN_SCHEME_VARIATIONAL: return "variational";
+    case HN_SCHEME_RATTLE: return "rattle";
+    case HN_SCHEME_GENERALIZED_ALPHA: return "generalized-alpha";
+    case HN_SCHEME_CONVECTED: return "convected";
+    case HN_SCHEME_GGL_VARIATIONAL: return "ggl-variational";
+    case HN_SCHEME_GGL_CLASSICAL: return "ggl-classical";
+    case HN_SCHEME_PROJECTED_RK: return "projected-rk";
     }
     return "";
 }
@@ -128,6 +134,12 @@ bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
             return true;
         }
     return false;
+}
+
+bool hn_scheme_has_own_solver(hn_scheme scheme)
+{
+    return scheme >
+           HN_SCHEME_GENERALIZED_ALPHA; // they stand after those that are solved by reductions
 }
 
 const char *hn_reduction_name(hn_reduction reduction)

@@ -4,9 +4,10 @@
 //
 //   (C1)  P_o(q_w)^T (rho + sigma G_c(q_w)^T lambda_c) = 0,   g_c(q) = 0,   q on the tree's manifold       (LMO 94-96)
 //
-// The Newton direction of (C1) is that of the sparse saddle-point system with the multipliers of all joints: on the tree's
-// manifold its solution satisfies G_tree delta q = 0, so that it is delta q = P_o delta u. One factorisation serves few and
-// many loops; redundant closure rows are chosen out at q_n, where that is well posed, and checked after the step.
+// The Newton direction of (C1) is that of the sparse saddle-point system with the multipliers of all joints: on the
+// tree's manifold its solution satisfies G_tree delta q = 0, so that it is delta q = P_o delta u. One factorisation
+// serves few and many loops; redundant closure rows are chosen out at q_n, where that is well posed, and checked after
+// the step.
 #include "reductions/closed.h"
 
 #include "linalg/dense.h"
@@ -67,17 +68,19 @@ static double find_increments(closed *c, const step_data *step)
         if (!(size <= largest)) largest = size;
         motion m;
         tree_motion(system, step->joints, step->q, i, &m);
-        motion_rates(&m, system->parent[i] < 0 ? NULL : c->twists + TWIST_SIZE * (size_t)system->parent[i], t,
-                     c->increments + system->dof_offset[i]);
+        motion_rates(
+            &m, system->parent[i] < 0 ? NULL : c->twists + TWIST_SIZE * (size_t)system->parent[i],
+            t, c->increments + system->dof_offset[i]);
     }
     return largest;
 }
 
-static hn_status iterate(closed *c, const step_equations *equations, step_data *step, const newton_options *options,
-                         newton_report *report, double scale)
+static hn_status iterate(closed *c, const step_equations *equations, step_data *step,
+                         const newton_options *options, newton_report *report, double scale)
 {
     saddle_clear_multipliers(c->saddle);
-    while (report->iterations < options->iterations_max) {
+    int first = report->iterations;
+    while (report->iterations - first < options->iterations_max) {
         saddle_assemble(c->saddle, equations, step);
         double residual = saddle_residual_size(c->saddle, equations, scale, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
@@ -90,13 +93,15 @@ static hn_status iterate(closed *c, const step_equations *equations, step_data *
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         tree_advance(c->system, c->increments, step);
         report->iterations++;
-        if (report->increment <= options->increment_tolerance) return HN_OK;
+        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
+        bool exact = equations->weight == 0.0 || report->iterations - first > 1;
+        if (exact && report->increment <= options->increment_tolerance) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }
 
-// Remove round-off from joints and closures alike: a first-order correction of all constraints, then every body exactly on
-// its tree joint. Like the settling of a tree it moves q alone and leaves the increments of the step as they are.
+// Remove round-off from joints and closures alike: a first-order correction of all constraints, then every body exactly
+// on its tree joint. Like the settling of a tree it moves q alone and leaves the increments of the step as they are.
 static void settle(closed *c, step_data *step)
 {
     const hn_system *system = c->system;
@@ -114,8 +119,8 @@ static void settle(closed *c, step_data *step)
     }
 }
 
-hn_status closed_solve(closed *c, const step_equations *equations, step_data *step, const newton_options *options,
-                       newton_report *report)
+hn_status closed_solve(closed *c, const step_equations *equations, step_data *step,
+                       const newton_options *options, newton_report *report)
 {
     double scale = newton_momentum_scale(c->system, equations, step);
     saddle_choice choice;
@@ -123,9 +128,9 @@ hn_status closed_solve(closed *c, const step_equations *equations, step_data *st
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
     TRY(iterate(c, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 && saddle_restore_rows(c->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
+    while (choice.dropped_count > 0 &&
+           saddle_restore_rows(c->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
         // the rank went up within the step: with the violated rows as equations
-        report->iterations = 0;
         TRY(iterate(c, equations, step, options, report, scale));
     }
     saddle_store_closure(c->saddle, equations, step);
@@ -136,17 +141,22 @@ hn_status closed_solve(closed *c, const step_equations *equations, step_data *st
 // ---- condition number -------------------------------------------------------------------------------
 
 // Dense null space matrix of the tree at the poses q: coordinate_count x dof, row-major, bodies in tree order.
-static void tree_null_space(const closed *c, const step_data *step, const double *q, const int *offset, double *p)
+static void tree_null_space(const closed *c, const step_data *step, const double *q,
+                            const int *offset, double *p)
 {
     const hn_system *system = c->system;
     for (int column = 0; column < system->dof; ++column) {
         for (int i = 0; i < system->body_count; ++i) {
-            double u[JOINT_DOF_MAX] = {0.0}, *t = c->twists + TWIST_SIZE * (size_t)i, v[POSE_SIZE], x[POSE_SIZE];
+            double u[JOINT_DOF_MAX] = {0.0}, *t = c->twists + TWIST_SIZE * (size_t)i, v[POSE_SIZE],
+                   x[POSE_SIZE];
             motion m;
             tree_motion(system, step->joints, q, i, &m);
             int own = column - system->dof_offset[i];
             if (own >= 0 && own < m.dof) u[own] = 1.0;
-            motion_apply(&m, system->parent[i] < 0 ? NULL : c->twists + TWIST_SIZE * (size_t)system->parent[i], u, t);
+            motion_apply(&m,
+                         system->parent[i] < 0 ? NULL
+                                               : c->twists + TWIST_SIZE * (size_t)system->parent[i],
+                         u, t);
             twist_to_velocity(system_pose(q, i), t, v);
             coordinates_contract(&system->bodies[i], v, x);
             for (int k = 0; k < system->bodies[i].coordinate_count; ++k)
@@ -156,13 +166,15 @@ static void tree_null_space(const closed *c, const step_data *step, const double
 }
 
 // c = a^T b or a b, row-major; a is rows x inner after the optional transposition
-static void product(bool transpose, int rows, int inner, int columns, const double *a, const double *b, double *c)
+static void product(bool transpose, int rows, int inner, int columns, const double *a,
+                    const double *b, double *c)
 {
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j) {
             double sum = 0.0;
             for (int k = 0; k < inner; ++k)
-                sum += (transpose ? a[(size_t)k * (size_t)rows + (size_t)i] : a[(size_t)i * (size_t)inner + (size_t)k]) *
+                sum += (transpose ? a[(size_t)k * (size_t)rows + (size_t)i]
+                                  : a[(size_t)i * (size_t)inner + (size_t)k]) *
                        b[(size_t)k * (size_t)columns + (size_t)j];
             c[(size_t)i * (size_t)columns + (size_t)j] = sum;
         }
@@ -170,7 +182,8 @@ static void product(bool transpose, int rows, int inner, int columns, const doub
 
 // rows of all constraints at poses q (internal, tree joints, cut joints) as a dense matrix; returns their number. The
 // first `*fixed` of them belong to the tree.
-static int constraint_matrix(const hn_system *system, const double *q, const int *offset, int n, double *g, int *fixed)
+static int constraint_matrix(const hn_system *system, const double *q, const int *offset, int n,
+                             double *g, int *fixed)
 {
     int rows = 0;
     constraint_row row;
@@ -187,7 +200,8 @@ static int constraint_matrix(const hn_system *system, const double *q, const int
         bool cut = k >= system->body_count;
         const joint *j = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
         if (k == system->body_count) *fixed = rows;
-        int a = !cut && j->child_is_a ? j->child : j->parent, b = !cut && j->child_is_a ? j->parent : j->child;
+        int a = !cut && j->child_is_a ? j->child : j->parent,
+            b = !cut && j->child_is_a ? j->parent : j->child;
         for (int r = 0; r < j->row_count; ++r, ++rows) {
             joint_type_of(j->kind)->row(j, r, &row);
             row_gradient(&row, system_pose(q, a), system_pose(q, b), gradient);
@@ -196,7 +210,8 @@ static int constraint_matrix(const hn_system *system, const double *q, const int
                 if (body < 0 || x % 4 >= coordinate_vectors(&system->bodies[body])) continue;
                 int width = coordinate_width(&system->bodies[body]);
                 coordinates_of(&system->bodies[body], gradient[x],
-                               g + (size_t)rows * (size_t)n + (size_t)(offset[body] + width * (x % 4)));
+                               g + (size_t)rows * (size_t)n +
+                                   (size_t)(offset[body] + width * (x % 4)));
             }
         }
     }
@@ -204,24 +219,30 @@ static int constraint_matrix(const hn_system *system, const double *q, const int
     return rows;
 }
 
-hn_status closed_condition(closed *c, const step_equations *equations, const step_data *step, bool coordinates,
-                           double *condition)
+hn_status closed_condition(closed *c, const step_equations *equations, const step_data *step,
+                           bool coordinates, double *condition)
 {
     const hn_system *system = c->system;
     hn_context *context = system->context;
-    size_t n = (size_t)system->coordinate_count, d = (size_t)system->dof, m = (size_t)system->constraint_count;
-    size_t total = n * n * 4 + 4 * n * d + 4 * m * n + d * d * 4 + POSE_SIZE * (size_t)system->body_count + n + d + 64;
+    size_t n = (size_t)system->coordinate_count, d = (size_t)system->dof,
+           m = (size_t)system->constraint_count;
+    size_t total = n * n * 4 + 4 * n * d + 4 * m * n + d * d * 4 +
+                   POSE_SIZE * (size_t)system->body_count + n + d + 64;
     double *memory = context_allocate(context, total * sizeof(double));
     int *offset = context_allocate(context, ((size_t)system->body_count + 1) * sizeof(int));
     hn_status status = HN_OUT_OF_MEMORY;
     if (memory == NULL || offset == NULL) goto done;
     double *next = memory;
-    double *stiffness = next, *null_w = stiffness + n * n, *null_q = null_w + n * d, *kp = null_q + n * d;
-    double *rows_w = kp + n * n, *rows_q = rows_w + m * n, *rows_n = rows_q + m * n, *jacobian = rows_n + m * n;
-    double *gram = jacobian + m * n, *vectors = gram + d * d, *values = vectors + d * d, *matrix = values + d;
+    double *stiffness = next, *null_w = stiffness + n * n, *null_q = null_w + n * d,
+           *kp = null_q + n * d;
+    double *rows_w = kp + n * n, *rows_q = rows_w + m * n, *rows_n = rows_q + m * n,
+           *jacobian = rows_n + m * n;
+    double *gram = jacobian + m * n, *vectors = gram + d * d, *values = vectors + d * d,
+           *matrix = values + d;
     double *pose = matrix + n * n;
     int used = 0, fixed = 0;
-    for (int i = 0; i < system->body_count; ++i) offset[i] = used, used += system->bodies[i].coordinate_count;
+    for (int i = 0; i < system->body_count; ++i)
+        offset[i] = used, used += system->bodies[i].coordinate_count;
 
     // K = d(rho + sigma G^T lambda)/dq at the solution
     saddle *dense_saddle = NULL;
@@ -237,25 +258,31 @@ hn_status closed_condition(closed *c, const step_equations *equations, const ste
     constraint_matrix(system, step->q, offset, (int)n, rows_q, &fixed);
     constraint_matrix(system, step->q_start, offset, (int)n, rows_n, &fixed);
 
-    // independent closure rows, one after the other by Gram-Schmidt on the tree at q_n
+    // independent closure rows on the tree at q_n: at each stage the one farthest from those before (pivoted
+    // Gram-Schmidt)
     int cut_rows = system->cut_row_count, kept = 0;
     int *chosen = (int *)(void *)(pose + POSE_SIZE * (size_t)system->body_count);
     tree_null_space(c, step, step->q_start, offset, kp);
     product(false, cut_rows, (int)n, (int)d, rows_n + (size_t)fixed * n, kp, jacobian);
-    for (int r = 0; r < cut_rows; ++r) {
-        double before = 0.0, after = 0.0, *row = jacobian + (size_t)r * d;
-        for (size_t k = 0; k < d; ++k) before += row[k] * row[k];
-        for (int pass = 0; pass < 2; ++pass)
-            for (int e = 0; e < kept; ++e) {
-                const double *unit = gram + (size_t)e * d;
-                double dot = 0.0;
-                for (size_t k = 0; k < d; ++k) dot += unit[k] * row[k];
-                for (size_t k = 0; k < d; ++k) row[k] -= dot * unit[k];
-            }
-        for (size_t k = 0; k < d; ++k) after += row[k] * row[k];
-        if (after <= 1e-16 * before || kept == (int)d) continue;
-        for (size_t k = 0; k < d; ++k) gram[(size_t)kept * d + k] = row[k] / sqrt(after);
-        chosen[kept++] = r;
+    double largest = 0.0;
+    while (kept < cut_rows && kept < (int)d) {
+        int best = 0;
+        double size = -1.0;
+        for (int r = 0; r < cut_rows; ++r) {
+            double sum = 0.0, *row = jacobian + (size_t)r * d;
+            for (size_t k = 0; k < d; ++k) sum += row[k] * row[k];
+            if (sum > size) size = sum, best = r;
+        }
+        largest = fmax(largest, size);
+        if (size <= 1e-16 * largest) break;
+        double *unit = gram + (size_t)kept * d;
+        for (size_t k = 0; k < d; ++k) unit[k] = jacobian[(size_t)best * d + k] / sqrt(size);
+        for (int r = 0; r < cut_rows; ++r) {
+            double dot = 0.0, *row = jacobian + (size_t)r * d;
+            for (size_t k = 0; k < d; ++k) dot += unit[k] * row[k];
+            for (size_t k = 0; k < d; ++k) row[k] = r == best ? 0.0 : row[k] - dot * unit[k];
+        }
+        chosen[kept++] = best;
     }
 
     // Z: null space of the chosen rows on the tree where forces act

@@ -4,8 +4,8 @@
 //
 //   (M1)  rho(q) + sigma G(q_w)^T lambda = 0,   g(q) = 0                                    (LMO 22, BL 10)
 //
-// solved by Newton's method with the matrix (M2) of saddle.h. Of the constraints of loops an independent set is chosen on
-// the manifold at q_n (LMO Remark 5.4); the others are checked after the step.
+// solved by Newton's method with the matrix (M2) of saddle.h. Of the constraints of loops an independent set is chosen
+// on the manifold at q_n (LMO Remark 5.4); the others are checked after the step.
 #include "reductions/saddle.h"
 
 #include <string.h>
@@ -59,11 +59,12 @@ static double apply_increment(reduction *r, const step_data *step)
     return largest;
 }
 
-static hn_status iterate(reduction *r, const step_equations *equations, step_data *step, const newton_options *options,
-                         newton_report *report, double scale)
+static hn_status iterate(reduction *r, const step_equations *equations, step_data *step,
+                         const newton_options *options, newton_report *report, double scale)
 {
     saddle_clear_multipliers(r->saddle);
-    while (report->iterations < options->iterations_max) {
+    int first = report->iterations;
+    while (report->iterations - first < options->iterations_max) {
         saddle_assemble(r->saddle, equations, step);
         double residual = saddle_residual_size(r->saddle, equations, scale, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
@@ -73,7 +74,9 @@ static hn_status iterate(reduction *r, const step_equations *equations, step_dat
         report->increment = apply_increment(r, step);
         report->iterations++;
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) return HN_OK;
+        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
+        bool exact = equations->weight == 0.0 || report->iterations - first > 1;
+        if (exact && report->increment <= options->increment_tolerance) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }
@@ -87,9 +90,9 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
     TRY(iterate(r, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 && saddle_restore_rows(r->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
+    while (choice.dropped_count > 0 &&
+           saddle_restore_rows(r->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
         // the rank went up within the step: with the violated rows as equations
-        report->iterations = 0;
         TRY(iterate(r, equations, step, options, report, scale));
     }
     saddle_store_closure(r->saddle, equations, step);
@@ -97,8 +100,8 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
     return HN_OK;
 }
 
-static hn_status multipliers_condition(reduction *r, const step_equations *equations, step_data *step,
-                                       double *condition)
+static hn_status multipliers_condition(reduction *r, const step_equations *equations,
+                                       step_data *step, double *condition)
 {
     return saddle_condition(r->saddle, equations, step, condition);
 }

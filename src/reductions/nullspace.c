@@ -11,7 +11,8 @@
 // and the Newton matrix in the coordinates is solved through the sparse system in which the partial sums delta W stand
 // beside delta q. W itself is always recomputed from q: the iteration is Newton's in q alone.
 //
-// With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). The Newton direction of
+// With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). The Newton direction
+// of
 // (N1) is then that of the sparse saddle-point system; its multipliers are only passed through (closed.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
@@ -33,7 +34,7 @@ struct reduction {
 
 // Rows of a node: sums (N2), r_c, internal constraints, joint constraints. Columns: coordinates, delta W.
 typedef struct node_layout {
-    int sum_count;  // 6 rigid, 3 point, 2 planar point
+    int sum_count; // 6 rigid, 3 point, 2 planar point
     int first_residual, first_internal, first_joint;
     int first_wrench; // column
     int size;
@@ -81,18 +82,22 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
         return made;
     }
     int *sizes = context_allocate(context, (n + 1) * sizeof(int));
-    int(*edges)[2] = context_allocate(context, (n + (size_t)system->element_count + 1) * sizeof(int[2]));
+    int(*edges)[2] =
+        context_allocate(context, (n + (size_t)system->element_count + 1) * sizeof(int[2]));
     hn_status status = HN_OUT_OF_MEMORY;
     if (sizes != NULL && edges != NULL) {
         int count = 0;
         for (int i = 0; i < system->body_count; ++i) {
             sizes[i] = layout_of(system, i).size;
-            if (system->parent[i] >= 0) edges[count][0] = i, edges[count][1] = system->parent[i], count++;
+            if (system->parent[i] >= 0)
+                edges[count][0] = i, edges[count][1] = system->parent[i], count++;
         }
         for (int e = 0; e < system->element_count; ++e)
             if (system->places[e] == PLACE_ELSEWHERE)
-                edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b, count++;
-        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges, NULL, &r->lu);
+                edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b,
+                count++;
+        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges,
+                                 NULL, &r->lu);
     }
     if (status == HN_OK) {
         r->right = context_allocate(context, ((size_t)block_lu_size(r->lu) + 1) * sizeof(double));
@@ -112,12 +117,15 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
 // ---- assembly ---------------------------------------------------------------------------------------
 
 // Write a 3x3 block from vector l of `column_body` into sum rows (0: force, 1: moment) of node `row_body`.
-static void add_sum_block(reduction *r, int row_body, int part, int column_body, int l, const double c[3][3])
+static void add_sum_block(reduction *r, int row_body, int part, int column_body, int l,
+                          const double c[3][3])
 {
-    const system_body *rows = &r->system->bodies[row_body], *columns = &r->system->bodies[column_body];
+    const system_body *rows = &r->system->bodies[row_body],
+                      *columns = &r->system->bodies[column_body];
     if (part == 1 && rows->kind != HN_BODY_RIGID) return;
     int stride = block_lu_node_size(r->lu, column_body);
-    coordinates_add_block(rows, part, columns, l, c, stride, block_lu_block(r->lu, row_body, column_body));
+    coordinates_add_block(rows, part, columns, l, c, stride,
+                          block_lu_block(r->lu, row_body, column_body));
 }
 
 static void skew(hn_vec3 x, double s, double c[3][3])
@@ -137,7 +145,8 @@ static void wrench_direction(const system_body *body, int k, hn_vec3 *force, hn_
 }
 
 // d/dq of the body's own part of (N2), and -delta W_i
-static void add_own_sum(reduction *r, const step_equations *equations, const step_data *step, double scale, int body)
+static void add_own_sum(reduction *r, const step_equations *equations, const step_data *step,
+                        double scale, int body)
 {
     const hn_system *system = r->system;
     const system_body *b = &system->bodies[body];
@@ -161,7 +170,8 @@ static void add_own_sum(reduction *r, const step_equations *equations, const ste
 }
 
 // rows of the joint: r_c = B^T W, constraints; and the part A^T W of the parent's sums
-static void add_joint(reduction *r, const step_equations *equations, const step_data *step, double scale, int body)
+static void add_joint(reduction *r, const step_equations *equations, const step_data *step,
+                      double scale, int body)
 {
     const hn_system *system = r->system;
     const joint *j = &system->joints[body];
@@ -169,7 +179,8 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
     const system_body *child_body = &system->bodies[body];
     int parent = j->parent;
     node_layout l = layout_of(system, body);
-    double parent_pose[POSE_SIZE], child_pose[POSE_SIZE], *right = r->right + block_lu_offset(r->lu, body);
+    double parent_pose[POSE_SIZE], child_pose[POSE_SIZE],
+        *right = r->right + block_lu_offset(r->lu, body);
     step_projection_pose(equations, step, parent, parent_pose);
     step_projection_pose(equations, step, body, child_pose);
     const double *w = r->wrench + TWIST_SIZE * (size_t)body;
@@ -187,24 +198,28 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
         for (int c = 0; c < l.sum_count; ++c) {
             hn_vec3 f, t;
             wrench_direction(child_body, c, &f, &t);
-            own[row * l.size + l.first_wrench + c] += vec3_dot(m.linear[k], f) + vec3_dot(m.angular[k], t);
+            own[row * l.size + l.first_wrench + c] +=
+                vec3_dot(m.linear[k], f) + vec3_dot(m.angular[k], t);
         }
     }
     motion_term terms[JOINT_TERMS_MAX];
-    int count = equations->weight == 0.0
-                    ? 0
-                    : type->terms(j, &step->joints[body], parent_pose, child_pose, force, moment, terms);
+    int count = equations->weight == 0.0 ? 0
+                                         : type->terms(j, &step->joints[body], parent_pose,
+                                                       child_pose, force, moment, terms);
     for (int t = 0; t < count; ++t) {
         int on = terms[t].on_child ? body : parent;
         if (on < 0) continue;
         const system_body *compiled = &system->bodies[on];
         double *row = terms[t].on_child ? own + (l.first_residual + terms[t].row) * l.size
                                         : across + (l.first_residual + terms[t].row) * parent_size;
-        const double coefficient[4] = {terms[t].phi_coefficient, terms[t].local.x, terms[t].local.y, terms[t].local.z};
+        const double coefficient[4] = {terms[t].phi_coefficient, terms[t].local.x, terms[t].local.y,
+                                       terms[t].local.z};
         int width = coordinate_width(compiled);
         for (int k = 0; k < coordinate_vectors(compiled); ++k) {
             double values[3];
-            coordinates_of(compiled, vec3_scale(scale * equations->weight * coefficient[k], terms[t].z), values);
+            coordinates_of(compiled,
+                           vec3_scale(scale * equations->weight * coefficient[k], terms[t].z),
+                           values);
             for (int i = 0; i < width; ++i) row[width * k + i] += values[i];
         }
     }
@@ -246,7 +261,8 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
         wrench_direction(child_body, c, &f, &t);
         hn_vec3 carried = carry_moment(&m, f, t);
         for (int i = 0; i < coordinate_width(parent_body); ++i)
-            into[i * l.size + l.first_wrench + c] += vec3_dot(coordinate_direction(parent_body, i), f);
+            into[i * l.size + l.first_wrench + c] +=
+                vec3_dot(coordinate_direction(parent_body, i), f);
         if (parent_body->kind != HN_BODY_RIGID) continue;
         into[3 * l.size + l.first_wrench + c] += carried.x;
         into[4 * l.size + l.first_wrench + c] += carried.y;
@@ -270,7 +286,8 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
     }
 }
 
-static void add_element(reduction *r, const step_equations *equations, const step_data *step, double scale, int index)
+static void add_element(reduction *r, const step_equations *equations, const step_data *step,
+                        double scale, int index)
 {
     const hn_system *system = r->system;
     const element *e = &system->elements[index];
@@ -288,7 +305,9 @@ static void add_element(reduction *r, const step_equations *equations, const ste
             hn_vec3 lever = pose_direction(pose, vec3(u[1], u[2], u[3]));
             for (int k = 0; k < 8; ++k) {
                 int y = body[k / 4];
-                if (y < 0 || terms[t].v[k] == 0.0 || k % 4 >= coordinate_vectors(&system->bodies[y])) continue;
+                if (y < 0 || terms[t].v[k] == 0.0 ||
+                    k % 4 >= coordinate_vectors(&system->bodies[y]))
+                    continue;
                 double force[3][3], moment[3][3], size = scale * terms[t].v[k];
                 for (int c = 0; c < 3; ++c) {
                     hn_vec3 column = vec3(terms[t].c[0][c], terms[t].c[1][c], terms[t].c[2][c]);
@@ -318,10 +337,12 @@ static void assemble(reduction *r, const step_equations *equations, const step_d
     for (int e = 0; e < system->element_count; ++e) add_element(r, equations, step, scale, e);
 }
 
-static double residual_size(const reduction *r, double scale, const step_equations *equations, int *worst)
+static double residual_size(const reduction *r, double scale, const step_equations *equations,
+                            int *worst)
 {
     const hn_system *system = r->system;
-    double largest = 0.0, momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
+    double largest = 0.0,
+           momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
     for (int i = 0; i < system->body_count; ++i) {
         node_layout l = layout_of(system, i);
         const double *right = r->right + block_lu_offset(r->lu, i);
@@ -382,13 +403,15 @@ static hn_status nullspace_solve(reduction *r, const step_equations *equations, 
 }
 
 // The inverse of the n x n matrix of (N1), column by column through the sparse system.
-static hn_status nullspace_condition(reduction *r, const step_equations *equations, step_data *step, double *condition)
+static hn_status nullspace_condition(reduction *r, const step_equations *equations, step_data *step,
+                                     double *condition)
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
     if (r->report != NULL) return closed_condition(r->report, equations, step, true, condition);
     size_t n = (size_t)system->coordinate_count, column = 0;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
+           inverse_norm = 0.0;
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
     hn_status status = HN_OK;
     assemble(r, equations, step);

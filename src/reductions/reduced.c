@@ -12,6 +12,7 @@
 // Springs between bodies that are not neighbours enter as a border of three columns for each of their tangent terms.
 #include "reductions/reduction.h"
 
+#include "base/six.h"
 #include "joints/pivot.h"
 #include "linalg/dense.h"
 #include "linalg/small_lu.h"
@@ -21,24 +22,23 @@
 #include <string.h>
 
 enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
-static const double ROTATION_MAX = 23.0;   // |theta| = 2 tan(angle/2) of a body in a step: 170 degrees
 
 struct reduction {
     hn_system *system;
-    closed *loops;         // closed loops: solved there
+    closed *loops; // closed loops: solved there
     void *memory;
     tree_solver tree;
-    double *residuals;     // dof
-    int border_capacity;   // columns
-    int border_count;      // columns in use
-    double *border_rows;   // V: per column, 12 numbers (twist of a, twist of b)
-    double *border_loads;  // U C: per column, 12 numbers
-    int *border_element;   // per column
-    double *border_answers;// per column: delta t of all bodies
-    double *border_matrix; // capacity^2
-    double *border_right;  // capacity
-    int *border_exchange;  // capacity
-    double *load;          // 6 per body
+    double *residuals;      // dof
+    int border_capacity;    // columns
+    int border_count;       // columns in use
+    double *border_rows;    // V: per column, 12 numbers (twist of a, twist of b)
+    double *border_loads;   // U C: per column, 12 numbers
+    int *border_element;    // per column
+    double *border_answers; // per column: delta t of all bodies
+    double *border_matrix;  // capacity^2
+    double *border_right;   // capacity
+    int *border_exchange;   // capacity
+    double *load;           // 6 per body
 };
 
 static void layout(arena *a, const hn_system *system, reduction *r)
@@ -97,51 +97,58 @@ static void reduced_destroy(reduction *r)
     context_release(r->system->context, r);
 }
 
-// (D1), (D2) of one body about its reference point, added to its node; `pose` (q_w) is filled
-static void add_body(const tree_body *b, const step_equations *equations, const step_data *step, hn_vec3 impulse,
-                     int body, double *pose, tree_node *node)
+// (D1), (D2) of one body about its reference point: the node starts as that
+static void start_node(const tree_body *b, const step_equations *equations, const step_data *step,
+                       hn_vec3 impulse, int body, tree_node *node)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *q = step->q + at, *start = step->q_start + at, *delta = step->delta + at;
     const double *momentum = equations->momentum + at, *force = step->force + at;
     double w = equations->weight, mass = equations->mass_factor * b->inertia[0];
-    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = start[k] + w * delta[k];
 
     // I = 0: rho_0 acts at the centre of mass
     hn_vec3 f = vec3_subtract(vec3_add(vec3_scale(mass, vec3_load(delta)), vec3_load(force)),
                               vec3_add_scaled(vec3_load(momentum), b->inertia[0], impulse));
-    hn_vec3 d = vec3_negate(pose_direction(q, b->reference)), e = vec3_negate(pose_direction(pose, b->reference));
+    hn_vec3 d = vec3_negate(pose_direction(q, b->reference));
+    hn_vec3 e = vec3_add_scaled(d, 1.0 - w, pose_direction(delta, b->reference));
     hn_vec3 moment = vec3_cross(e, f), row = vec3_add_scaled(vec3_scale(w, f), -mass, e);
-    double *s = node->stiffness;
-    s[0] += mass, s[7] += mass, s[14] += mass;
-    s[4] += mass * d.z, s[5] -= mass * d.y, s[9] -= mass * d.z, s[11] += mass * d.x, s[15] += mass * d.y, s[16] -= mass * d.x;
-    s[19] -= mass * e.z, s[20] += mass * e.y, s[24] += mass * e.z, s[26] -= mass * e.x, s[30] -= mass * e.y, s[31] += mass * e.x;
-    vec3_store(vec3_add(vec3_load(node->wrench), f), node->wrench);
-    if (!b->rigid) return;
+    hn_vec3 x = vec3_scale(d.x, row), y = vec3_scale(d.y, row), z = vec3_scale(d.z, row);
+    hn_vec3 md = vec3_scale(mass, d), me = vec3_scale(mass, e);
 
     // sum over I: moments, d_I row_I^T - (d_I . row_I) 1 with row_I = w rho_I - alpha E_I e_I
-    hn_vec3 x = vec3_scale(d.x, row), y = vec3_scale(d.y, row), z = vec3_scale(d.z, row);
-    for (int k = 3; k < POSE_SIZE; k += 3) {
+    for (int k = 3; k < POSE_SIZE && b->rigid; k += 3) {
         double inertia = equations->mass_factor * b->inertia[k / 3];
-        d = vec3_load(q + k), e = vec3_load(pose + k);
-        f = vec3_subtract(vec3_add(vec3_scale(inertia, vec3_load(delta + k)), vec3_load(force + k)), vec3_load(momentum + k));
-        moment = vec3_add(moment, vec3_cross(e, f));
-        row = vec3_add_scaled(vec3_scale(w, f), -inertia, e);
-        x = vec3_add_scaled(x, d.x, row), y = vec3_add_scaled(y, d.y, row), z = vec3_add_scaled(z, d.z, row);
+        hn_vec3 change = vec3_load(delta + k);
+        d = vec3_load(q + k), e = vec3_add_scaled(vec3_load(start + k), w, change);
+        hn_vec3 g = vec3_subtract(vec3_add(vec3_scale(inertia, change), vec3_load(force + k)),
+                                  vec3_load(momentum + k));
+        moment = vec3_add(moment, vec3_cross(e, g));
+        row = vec3_add_scaled(vec3_scale(w, g), -inertia, e);
+        x = vec3_add_scaled(x, d.x, row), y = vec3_add_scaled(y, d.y, row),
+        z = vec3_add_scaled(z, d.z, row);
     }
     double trace = x.x + y.y + z.z;
-    vec3_store(vec3_add(vec3_load(node->wrench + 3), moment), node->wrench + 3);
-    s[21] += x.x - trace, s[22] += x.y, s[23] += x.z;
-    s[27] += y.x, s[28] += y.y - trace, s[29] += y.z;
-    s[33] += z.x, s[34] += z.y, s[35] += z.z - trace;
+    // rows of forces, then of moments
+    const hn_vec3 none = {0.0, 0.0, 0.0};
+    double *k = node->stiffness;
+    six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, md.z, -md.y)), k);
+    six_store(six_of(vec3(0.0, mass, 0.0), vec3(-md.z, 0.0, md.x)), k + 6);
+    six_store(six_of(vec3(0.0, 0.0, mass), vec3(md.y, -md.x, 0.0)), k + 12);
+    six_store(six_of(vec3(0.0, -me.z, me.y), vec3(x.x - trace, x.y, x.z)), k + 18);
+    six_store(six_of(vec3(me.z, 0.0, -me.x), vec3(y.x, y.y - trace, y.z)), k + 24);
+    six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(z.x, z.y, z.z - trace)), k + 30);
+    six_store(six_of(none, none), node->load);
+    six_store(six_of(f, moment), node->wrench);
 }
 
 // twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 P); columns 3 x 6
-static void twist_columns(const double *coefficients, hn_vec3 reference, const double *pose, double columns[3][6])
+static void twist_columns(const double *coefficients, hn_vec3 reference, const double *pose,
+                          double columns[3][6])
 {
     hn_vec3 local = vec3(coefficients[1], coefficients[2], coefficients[3]);
     hn_vec3 x = pose_direction(pose, vec3_add_scaled(local, -coefficients[0], reference));
-    const double skew[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
+    const double skew[3][3] = {
+        {0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
     for (int i = 0; i < 3; ++i)
         for (int k = 0; k < 3; ++k) {
             columns[i][k] = i == k ? coefficients[0] : 0.0;
@@ -150,7 +157,8 @@ static void twist_columns(const double *coefficients, hn_vec3 reference, const d
 }
 
 // to += left^T C right, 6 x 6
-static void add_congruent(const double left[3][6], const double c[3][3], const double right[3][6], double *to)
+static void add_congruent(const double left[3][6], const double c[3][3], const double right[3][6],
+                          double *to)
 {
     double product[3][6];
     for (int i = 0; i < 3; ++i)
@@ -158,11 +166,12 @@ static void add_congruent(const double left[3][6], const double c[3][3], const d
             product[i][k] = c[i][0] * right[0][k] + c[i][1] * right[1][k] + c[i][2] * right[2][k];
     for (int i = 0; i < 6; ++i)
         for (int k = 0; k < 6; ++k)
-            to[6 * i + k] += left[0][i] * product[0][k] + left[1][i] * product[1][k] + left[2][i] * product[2][k];
+            to[6 * i + k] += left[0][i] * product[0][k] + left[1][i] * product[1][k] +
+                             left[2][i] * product[2][k];
 }
 
-static void add_border_term(reduction *r, const step_equations *equations, const step_data *step, int index,
-                            const stiffness_term *term)
+static void add_border_term(reduction *r, const step_equations *equations, const step_data *step,
+                            int index, const stiffness_term *term)
 {
     const element *e = &r->system->elements[index];
     const hn_vec3 centre = {0.0, 0.0, 0.0};
@@ -175,12 +184,14 @@ static void add_border_term(reduction *r, const step_equations *equations, const
     twist_columns(term->v + 4, centre, system_pose(step->q, e->b), right[1]);
     for (int c = 0; c < 3; ++c) {
         int column = r->border_count++;
-        double *row = r->border_rows + 12 * (size_t)column, *load = r->border_loads + 12 * (size_t)column;
+        double *row = r->border_rows + 12 * (size_t)column,
+               *load = r->border_loads + 12 * (size_t)column;
         r->border_element[column] = index;
         for (int side = 0; side < 2; ++side)
             for (int k = 0; k < 6; ++k) {
                 row[6 * side + k] = right[side][c][k];
-                load[6 * side + k] = left[side][0][k] * term->c[0][c] + left[side][1][k] * term->c[1][c] +
+                load[6 * side + k] = left[side][0][k] * term->c[0][c] +
+                                     left[side][1][k] * term->c[1][c] +
                                      left[side][2][k] * term->c[2][c];
             }
     }
@@ -205,14 +216,16 @@ static void add_elements(reduction *r, const step_equations *equations, const st
                     if (body[x] < 0 || body[y] < 0) continue;
                     double pose[POSE_SIZE], left[3][6], right[3][6];
                     step_projection_pose(equations, step, body[x], pose);
-                    twist_columns(terms[t].u + 4 * x, r->tree.bodies[body[x]].reference, pose, left);
+                    twist_columns(terms[t].u + 4 * x, r->tree.bodies[body[x]].reference, pose,
+                                  left);
                     twist_columns(terms[t].v + 4 * y, r->tree.bodies[body[y]].reference,
                                   system_pose(step->q, body[y]), right);
                     double *to = r->tree.nodes[r->tree.bodies[body[x]].node].stiffness;
                     if (body[x] != body[y]) {
                         // U: rows of the child, columns of the parent; K_pc: the other way round
                         int child = system->element_edge[i];
-                        to = r->tree.edges + 72 * (size_t)r->tree.edge_of[child] + (body[x] == child ? 0 : 36);
+                        to = r->tree.edges + 72 * (size_t)r->tree.edge_of[child] +
+                             (body[x] == child ? 0 : 36);
                     }
                     add_congruent((const double(*)[6])left, (const double(*)[3])terms[t].c,
                                   (const double(*)[6])right, to);
@@ -227,21 +240,38 @@ static inline double larger(double largest, double size)
     return size <= largest || isnan(largest) ? largest : size;
 }
 
+// the same, beside what elements have added
+static void start_body(reduction *r, const step_equations *equations, const step_data *step,
+                       hn_vec3 impulse, int body)
+{
+    const tree_body *b = &r->tree.bodies[body];
+    tree_node *node = &r->tree.nodes[b->node];
+    if (r->system->element_count == 0) {
+        start_node(b, equations, step, impulse, body, node);
+        return;
+    }
+    tree_node own;
+    start_node(b, equations, step, impulse, body, &own);
+    for (int k = 0; k < 36; ++k) node->stiffness[k] += own.stiffness[k];
+    for (int k = 0; k < 6; ++k) node->wrench[k] += own.wrench[k];
+}
+
 // elimination of a body whose joint is no pivot; returns the size of its residual, negative when singular
-static double eliminate_general(reduction *r, const step_equations *equations, const step_data *step, int body,
-                                const double *pose, double *residual)
+static double eliminate_general(reduction *r, const step_equations *equations,
+                                const step_data *step, int body, double *residual)
 {
     const hn_system *system = r->system;
-    double parent[POSE_SIZE], largest = 0.0;
+    double parent[POSE_SIZE], pose[POSE_SIZE], largest = 0.0;
     int p = system->parent[body];
     step_projection_pose(equations, step, p, parent);
+    step_projection_pose(equations, step, body, pose);
     tree_joint_state state = {.parent_now = system_pose(step->q, p),
                               .child_now = system_pose(step->q, body),
                               .parent_projected = parent,
                               .child_projected = pose,
                               .weight = equations->weight};
     tree_residual(&r->tree, body, &step->joints[body], &state, residual);
-    const motion *m = &r->tree.generals[r->tree.bodies[body].general].projected;
+    const motion *m = &tree_memory_of(&r->tree, &r->tree.bodies[body])->projected;
     for (int k = 0; k < m->dof; ++k) {
         bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
         largest = larger(largest, fabs(residual[k]) / (turning ? system->length : 1.0));
@@ -252,7 +282,8 @@ static double eliminate_general(reduction *r, const step_equations *equations, c
 }
 
 // residual, stiffness and elimination, leaves to root; the relative residual is returned, negative for a singular body
-static double sweep_inward(reduction *r, const step_equations *equations, step_data *step, double scale, int *worst)
+static double sweep_inward(reduction *r, const step_equations *equations, step_data *step,
+                           double scale, int *worst)
 {
     static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
@@ -266,24 +297,25 @@ static double sweep_inward(reduction *r, const step_equations *equations, step_d
     }
     for (int i = system->body_count - 1; i >= 0; --i) {
         const tree_body *b = &tree->bodies[i];
-        tree_node *node = &tree->nodes[b->node];
-        double pose[POSE_SIZE], *residual = r->residuals + b->dof_offset, size;
-        if (b->leaf) memset(node, 0, sizeof *node);
-        add_body(b, equations, step, impulse, i, pose, node);
+        double *residual = r->residuals + b->dof_offset, size;
+        // a parent starts right before something is added to it
+        if (b->leaf) start_body(r, equations, step, impulse, i);
+        if (b->first) start_body(r, equations, step, impulse, b->parent);
         if (b->pivot != PIVOT_NONE) {
             tree_pivot_state state = {
                 .parent_now = system_pose(step->q, b->parent),
                 .parent_delta = b->parent < 0 ? still : step->delta + POSE_SIZE * (size_t)b->parent,
                 .child_now = step->q + POSE_SIZE * (size_t)i,
-                .child_projected = pose,
+                .child_delta = step->delta + POSE_SIZE * (size_t)i,
                 .weight = equations->weight,
             };
             bool regular = tree_eliminate_pivot(tree, i, &state, residual);
             size = fabs(residual[0]);
-            if (b->pivot == PIVOT_FREE) size = larger(larger(size, fabs(residual[1])), fabs(residual[2]));
+            if (b->pivot == PIVOT_FREE)
+                size = larger(larger(size, fabs(residual[1])), fabs(residual[2]));
             size = regular ? size * angle : -1.0;
         } else {
-            size = eliminate_general(r, equations, step, i, pose, residual);
+            size = eliminate_general(r, equations, step, i, residual);
         }
         if (size <= largest && size >= 0.0) continue;
         *worst = i;
@@ -336,8 +368,10 @@ static bool solve_border(reduction *r)
     for (int c = 0; c < n; ++c) {
         const element *e = &system->elements[r->border_element[c]];
         for (int k = 0; k < 6; ++k) {
-            r->load[TWIST_SIZE * (size_t)e->a + (size_t)k] += r->border_loads[12 * c + k] * r->border_right[c];
-            r->load[TWIST_SIZE * (size_t)e->b + (size_t)k] += r->border_loads[12 * c + 6 + k] * r->border_right[c];
+            r->load[TWIST_SIZE * (size_t)e->a + (size_t)k] +=
+                r->border_loads[12 * c + k] * r->border_right[c];
+            r->load[TWIST_SIZE * (size_t)e->b + (size_t)k] +=
+                r->border_loads[12 * c + 6 + k] * r->border_right[c];
         }
     }
     tree_solve(&r->tree, r->residuals, r->load);
@@ -357,7 +391,8 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
         if (!solved) tree_substitute_body(tree, i);
         const tree_body *b = &tree->bodies[i];
         const joint *j = &system->joints[i];
-        const double *u = tree->increments + b->dof_offset, *t = tree->twists + TWIST_SIZE * (size_t)i;
+        const double *u = tree->increments + b->dof_offset,
+                     *t = tree->twists + TWIST_SIZE * (size_t)i;
         size_t at = POSE_SIZE * (size_t)i;
         int p = b->parent;
         const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
@@ -367,33 +402,29 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
         if (b->pivot != PIVOT_NONE) {
             pivot_turn(b->pivot, j, u, start, q, parent_step, &step->joints[i], &step->bodies[i]);
             step_turn_directors(step->bodies[i].rotation, start, q, delta);
-            // Delta phi_c = Delta p_p - Delta rho_c, linear in the changes of the directors
-            hn_vec3 place = pose_point(p < 0 ? still : step->delta + POSE_SIZE * (size_t)p, b->place);
-            step->bodies[i].displacement = vec3_subtract(place, pose_direction(delta, b->reference));
+            step->bodies[i].displacement =
+                pivot_displacement(j, p < 0 ? still : step->delta + POSE_SIZE * (size_t)p, delta);
             step_move_centre(step->bodies[i].displacement, start, q, delta);
         } else {
-            joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p), system_pose(step->q, p), start, q,
-                                            parent_step, &step->joints[i], &step->bodies[i]);
+            joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p),
+                                            system_pose(step->q, p), start, q, parent_step,
+                                            &step->joints[i], &step->bodies[i]);
             step_pose_from_body(system, step, i);
             step_delta_from_body(system, step, i);
         }
-        hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before), turned = vec3_load(t + 3);
+        hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before),
+                turned = vec3_load(t + 3);
         linear = larger(linear, vec3_dot(moved, moved));
         angular = larger(angular, vec3_dot(turned, turned));
     }
     return larger(sqrt(linear) / system->length, sqrt(angular));
 }
 
-// Remove round-off from the solution. Near half a turn in a step the midpoint loses rank, and whatever turns by that
-// much looks like a solution: it is refused.
-static hn_status settle(reduction *r, step_data *step, int *worst)
+// Remove round-off from the solution, root to leaves.
+static void settle(reduction *r, step_data *step)
 {
     const hn_system *system = r->system;
     for (int i = 0; i < system->body_count; ++i) {
-        if (!(vec3_dot(step->bodies[i].rotation, step->bodies[i].rotation) < ROTATION_MAX * ROTATION_MAX)) {
-            *worst = i;
-            return HN_NOT_CONVERGED;
-        }
         const joint *j = &system->joints[i];
         pivot_kind pivot = r->tree.bodies[i].pivot;
         const double *parent = system_pose(step->q, j->parent);
@@ -401,7 +432,6 @@ static hn_status settle(reduction *r, step_data *step, int *worst)
         if (pivot != PIVOT_NONE) pivot_settle(pivot, j, parent, q);
         else joint_type_of(j->kind)->settle(j, &step->joints[i], parent, q);
     }
-    return HN_OK;
 }
 
 static hn_status reduced_solve(reduction *r, const step_equations *equations, step_data *step,
@@ -413,7 +443,10 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         double residual = sweep_inward(r, equations, step, scale, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) return settle(r, step, &report->worst_body);
+        if (newton_note_residual(report, options, residual)) {
+            settle(r, step);
+            return HN_OK;
+        }
         if (r->border_count > 0) {
             tree_substitute(&r->tree);
             if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
@@ -421,27 +454,41 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         report->increment = sweep_outward(r, step, r->border_count > 0);
         report->iterations++;
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) return settle(r, step, &report->worst_body);
+        if (report->increment <= options->increment_tolerance) {
+            settle(r, step);
+            return HN_OK;
+        }
     }
     return HN_NOT_CONVERGED;
 }
 
 // The inverse of dr/du column by column, from unit residuals; its condition number is that of the matrix.
-static hn_status reduced_condition(reduction *r, const step_equations *equations, step_data *step, double *condition)
+static hn_status reduced_condition(reduction *r, const step_equations *equations, step_data *step,
+                                   double *condition)
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
     if (r->loops != NULL) return closed_condition(r->loops, equations, step, false, condition);
     size_t n = (size_t)system->dof;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0, inverse_norm = 0.0;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
+           inverse_norm = 0.0;
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
     // a step does not keep what further right-hand sides need
-    bool kept = r->tree.keep;
+    tree_solver stepping = r->tree;
+    tree_memory *memories = NULL;
+    tree_general_memory *general_memories = NULL;
     hn_status status = HN_OK;
-    if (!kept) {
-        r->tree.memories = context_allocate(context, (size_t)system->body_count * sizeof(tree_memory));
-        r->tree.keep = r->tree.memories != NULL;
-        if (!r->tree.keep) status = HN_OUT_OF_MEMORY;
+    if (!stepping.keep) {
+        memories = context_allocate(context, (size_t)system->body_count * sizeof *memories);
+        general_memories = context_allocate(context, ((size_t)stepping.general_count + 1) *
+                                                         sizeof *general_memories);
+        if (memories == NULL || general_memories == NULL) {
+            status = HN_OUT_OF_MEMORY;
+        } else {
+            r->tree.memories = memories;
+            r->tree.general_memories = general_memories;
+            r->tree.keep = true;
+        }
     }
     int worst = 0;
     if (status == HN_OK && sweep_inward(r, equations, step, 1.0, &worst) < 0.0)
@@ -454,15 +501,14 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
         if (!solve_border(r)) status = HN_SINGULAR_SYSTEM;
         for (size_t k = 0; k < n; ++k) inverse[k * n + c] = r->tree.increments[k];
     }
-    if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &inverse_norm);
+    if (status == HN_OK)
+        status = dense_norm(context, system->dof, system->dof, inverse, &inverse_norm);
     if (status == HN_OK) status = dense_invert(context, system->dof, inverse);
     if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &norm);
     *condition = norm * inverse_norm;
-    if (!kept) {
-        context_release(context, r->tree.memories);
-        r->tree.memories = NULL;
-        r->tree.keep = false;
-    }
+    r->tree = stepping;
+    context_release(context, memories);
+    context_release(context, general_memories);
     context_release(context, inverse);
     return status;
 }

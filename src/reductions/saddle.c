@@ -5,34 +5,28 @@
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
 #include "reductions/coordinates.h"
+#include "reductions/joint_blocks.h"
 
 #include <string.h>
 
 // A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
 static const double RANK_TOLERANCE = 1e-11;
 
-// Where the rows of a joint stand.
-typedef struct joint_place {
-    const joint *rows;
-    int a, b;       // bodies or GROUND
-    int node;       // block
-    int place;      // first row in the block
-    int multiplier; // first of its multipliers
-} joint_place;
-
 struct saddle {
     hn_system *system;
     saddle_level level;
     block_lu *lu;
-    double *right;     // size of the system
-    double *total;     // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
-    double *internal;  // mu of internal constraints, 6 per body
-    double *external;  // mu of joints
+    double *right;       // size of the system
+    double *total;       // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
+    double *internal;    // mu of internal constraints, 6 per body
+    double *external;    // mu of joints
     joint_place *joints; // tree joints by body, then cut joints
     int joint_count;
     int loop_row_count; // rows of joints on loops
     double *scale;      // per loop row: size of an independent pivot
     bool *dropped;      // per loop row
+    bool *
+        restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
 };
 
 void saddle_destroy(saddle *s)
@@ -47,6 +41,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->joints);
     context_release(context, s->scale);
     context_release(context, s->dropped);
+    context_release(context, s->restored);
     context_release(context, s);
 }
 
@@ -64,7 +59,8 @@ static int body_internal_rows(const saddle *s, int body)
 }
 
 // A covector given on the four vectors of a pose, in the unknowns of the body.
-static void covector_of(const saddle *s, int body, const double *pose, const hn_vec3 gradient[4], double *out)
+static void covector_of(const saddle *s, int body, const double *pose, const hn_vec3 gradient[4],
+                        double *out)
 {
     const system_body *b = &s->system->bodies[body];
     double flat[POSE_SIZE];
@@ -76,110 +72,29 @@ static void covector_of(const saddle *s, int body, const double *pose, const hn_
 
 static bool is_loop_node(const saddle *s, const joint_place *p)
 {
-    return p->node >= s->system->body_count;
-}
-
-// Give every joint its rows: in the child's block, or in a block of its own when it lies on a loop. Returns blocks used.
-static int place_joints(saddle *s, int *sizes)
-{
-    hn_system *system = s->system;
-    int nodes = system->body_count, multipliers = 0;
-    for (int i = 0; i < system->body_count; ++i)
-        sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
-    for (int k = 0; k < s->joint_count; ++k) {
-        bool cut = k >= system->body_count;
-        const joint *rows = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
-        joint_place *p = &s->joints[k];
-        bool turned = !cut && rows->child_is_a;
-        *p = (joint_place){.rows = rows,
-                           .a = turned ? rows->child : rows->parent,
-                           .b = turned ? rows->parent : rows->child,
-                           .multiplier = multipliers};
-        multipliers += rows->row_count;
-        if (rows->row_count > 0 && (cut || system->in_loop[k])) {
-            p->node = nodes++;
-            sizes[p->node] = rows->row_count;
-            s->loop_row_count += rows->row_count;
-        } else {
-            p->node = cut ? 0 : k;
-            p->place = cut ? 0 : sizes[k];
-            if (!cut) sizes[k] += rows->row_count;
-        }
-    }
-    return nodes;
-}
-
-// Bodies by minimum degree; the block of a joint on a loop follows the later of its bodies.
-static hn_status order_blocks(const saddle *s, int edge_count, const int (*body_edges)[2], int *order)
-{
-    const hn_system *system = s->system;
-    hn_context *context = system->context;
-    size_t n = (size_t)system->body_count;
-    int *bodies = context_allocate(context, (n + 1) * sizeof(int));
-    int *place = context_allocate(context, (n + 1) * sizeof(int));
-    int *first = context_allocate(context, (n + 2) * sizeof(int));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (bodies != NULL && place != NULL && first != NULL)
-        status = block_lu_order(context, system->body_count, edge_count, body_edges, bodies);
-    if (status == HN_OK) {
-        for (int i = 0; i < system->body_count; ++i) place[bodies[i]] = i;
-        // how many joint blocks follow each place, then fill
-        for (int k = 0; k < s->joint_count; ++k) {
-            const joint_place *p = &s->joints[k];
-            if (!is_loop_node(s, p)) continue;
-            int pa = p->a < 0 ? -1 : place[p->a], pb = p->b < 0 ? -1 : place[p->b];
-            first[(pa > pb ? pa : pb) + 1]++;
-        }
-        for (int i = 0; i < system->body_count; ++i) first[i + 1] += first[i];
-        for (int i = 0; i < system->body_count; ++i) order[i + first[i]] = bodies[i];
-        for (int k = 0; k < s->joint_count; ++k) {
-            const joint_place *p = &s->joints[k];
-            if (!is_loop_node(s, p)) continue;
-            int pa = p->a < 0 ? -1 : place[p->a], pb = p->b < 0 ? -1 : place[p->b];
-            int later = pa > pb ? pa : pb;
-            order[later + 1 + first[later]++] = p->node;
-        }
-    }
-    context_release(context, bodies);
-    context_release(context, place);
-    context_release(context, first);
-    return status;
+    return joint_is_block(s->system, p);
 }
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
 {
     *out = NULL;
     hn_context *context = system->context;
-    size_t n = (size_t)system->body_count, joints = n + (size_t)system->cut_count;
+    size_t n = (size_t)system->body_count;
     saddle *s = context_allocate(context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
     s->level = level;
-    s->joint_count = (int)joints;
-    size_t edges_max = 3 * joints + (size_t)system->element_count + 1;
-    int *sizes = context_allocate(context, (n + joints + 1) * sizeof(int));
-    int *order = context_allocate(context, (n + joints + 1) * sizeof(int));
-    int(*edges)[2] = context_allocate(context, edges_max * sizeof(int[2]));
-    s->joints = context_allocate(context, joints * sizeof(joint_place));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes == NULL || order == NULL || edges == NULL || s->joints == NULL) goto done;
-    int nodes = place_joints(s, sizes), count = 0;
-    for (int k = 0; k < s->joint_count; ++k)
-        if (s->joints[k].a >= 0 && s->joints[k].b >= 0)
-            edges[count][0] = s->joints[k].a, edges[count][1] = s->joints[k].b, count++;
-    for (int e = 0; e < system->element_count; ++e)
-        if (system->places[e] == PLACE_ELSEWHERE)
-            edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b, count++;
-    status = order_blocks(s, count, (const int(*)[2])edges, order);
+    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
+    hn_status status = sizes == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    joint_blocks blocks = {0};
+    for (int i = 0; status == HN_OK && i < system->body_count; ++i)
+        sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
+    if (status == HN_OK) status = joint_blocks_create(system, sizes, &blocks);
     if (status != HN_OK) goto done;
-    for (int k = 0; k < s->joint_count; ++k) {
-        const joint_place *p = &s->joints[k];
-        if (!is_loop_node(s, p)) continue;
-        if (p->a >= 0) edges[count][0] = p->node, edges[count][1] = p->a, count++;
-        if (p->b >= 0) edges[count][0] = p->node, edges[count][1] = p->b, count++;
-    }
-    status = block_lu_create(context, nodes, sizes, count, (const int(*)[2])edges, order, &s->lu);
-    if (status != HN_OK) goto done;
+    s->lu = blocks.lu;
+    s->joints = blocks.joints;
+    s->joint_count = blocks.joint_count;
+    s->loop_row_count = blocks.loop_row_count;
     status = HN_OUT_OF_MEMORY;
     int rows = system->constraint_count - system->internal_count;
     s->right = context_allocate(context, ((size_t)block_lu_size(s->lu) + 1) * sizeof(double));
@@ -188,12 +103,12 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
     s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
     s->scale = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(double));
     s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
-    if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL && s->scale != NULL && s->dropped != NULL)
+    s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
+    if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
+        s->scale != NULL && s->dropped != NULL && s->restored != NULL)
         status = HN_OK;
 done:
     context_release(context, sizes);
-    context_release(context, order);
-    context_release(context, edges);
     if (status != HN_OK) {
         saddle_destroy(s);
         return status;
@@ -206,7 +121,8 @@ void saddle_clear_multipliers(saddle *s)
 {
     const hn_system *system = s->system;
     memset(s->internal, 0, (size_t)system->body_count * INTERNAL_ROWS * sizeof(double));
-    memset(s->external, 0, (size_t)(system->constraint_count - system->internal_count) * sizeof(double));
+    memset(s->external, 0,
+           (size_t)(system->constraint_count - system->internal_count) * sizeof(double));
 }
 
 // ---- assembly ---------------------------------------------------------------------------------------
@@ -237,18 +153,21 @@ static double row_secant(const constraint_row *row, int a, int b, const step_dat
     double middle[2][POSE_SIZE], sum = 0.0;
     hn_vec3 gradient[8];
     for (int side = 0; side < 2; ++side) {
-        const double *start = system_pose(step->q_start, body[side]), *end = system_pose(step->q, body[side]);
+        const double *start = system_pose(step->q_start, body[side]),
+                     *end = system_pose(step->q, body[side]);
         for (int k = 0; k < POSE_SIZE; ++k) middle[side][k] = 0.5 * (start[k] + end[k]);
     }
     row_gradient(row, middle[0], middle[1], gradient);
     for (int x = 0; x < 8; ++x)
         if (body[x / 4] >= 0)
-            sum += vec3_dot(gradient[x], vec3_load(step->delta + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4)));
+            sum += vec3_dot(gradient[x],
+                            vec3_load(step->delta + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4)));
     return sum;
 }
 
 // twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
-static void twist_columns(const double *coefficients, const double *pose, double columns[3][TWIST_SIZE])
+static void twist_columns(const double *coefficients, const double *pose,
+                          double columns[3][TWIST_SIZE])
 {
     hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
     const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
@@ -260,14 +179,15 @@ static void twist_columns(const double *coefficients, const double *pose, double
 }
 
 // The same in twists when one of the bodies is a point mass: column by column through the unknowns' directions.
-static void add_mixed_term(const assembly *x, const stiffness_term *term, int from, int to, const double *u,
-                           const double *v, double scale)
+static void add_mixed_term(const assembly *x, const stiffness_term *term, int from, int to,
+                           const double *u, const double *v, double scale)
 {
     const saddle *s = x->s;
     const hn_system *system = s->system;
     const system_body *rows = &system->bodies[from], *columns = &system->bodies[to];
     int stride = block_lu_node_size(s->lu, to);
-    double *block = block_lu_block(s->lu, from, to), pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE];
+    double *block = block_lu_block(s->lu, from, to), pose[POSE_SIZE], left[3][TWIST_SIZE],
+           right[3][TWIST_SIZE];
     step_projection_pose(x->equations, x->step, from, pose);
     twist_columns(u, pose, left);
     twist_columns(v, system_pose(x->step->q, to), right);
@@ -276,9 +196,13 @@ static void add_mixed_term(const assembly *x, const stiffness_term *term, int fr
             // unknown i of a point moves along one of its coordinate directions
             double l[3], r[3], sum = 0.0;
             for (int c = 0; c < 3; ++c) {
-                hn_vec3 le = vec3(left[c][0], left[c][1], left[c][2]), re = vec3(right[c][0], right[c][1], right[c][2]);
-                l[c] = rows->kind == HN_BODY_RIGID ? left[c][i] : vec3_dot(le, coordinate_direction(rows, i));
-                r[c] = columns->kind == HN_BODY_RIGID ? right[c][k] : vec3_dot(re, coordinate_direction(columns, k));
+                hn_vec3 le = vec3(left[c][0], left[c][1], left[c][2]),
+                        re = vec3(right[c][0], right[c][1], right[c][2]);
+                l[c] = rows->kind == HN_BODY_RIGID ? left[c][i]
+                                                   : vec3_dot(le, coordinate_direction(rows, i));
+                r[c] = columns->kind == HN_BODY_RIGID
+                           ? right[c][k]
+                           : vec3_dot(re, coordinate_direction(columns, k));
             }
             for (int c = 0; c < 3; ++c)
                 for (int e = 0; e < 3; ++e) sum += l[c] * term->c[c][e] * r[e];
@@ -295,7 +219,8 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
     for (int from = 0; from < 2; ++from)
         for (int to = 0; to < 2; ++to) {
             if (body[from] < 0 || body[to] < 0) continue;
-            const system_body *rows = &system->bodies[body[from]], *columns = &system->bodies[body[to]];
+            const system_body *rows = &system->bodies[body[from]],
+                              *columns = &system->bodies[body[to]];
             const double *u = term->u + 4 * from, *v = term->v + 4 * to;
             if (u[0] == 0.0 && u[1] == 0.0 && u[2] == 0.0 && u[3] == 0.0) continue;
             if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && v[3] == 0.0) continue;
@@ -303,18 +228,21 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
             double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
             bool rigid = rows->kind == HN_BODY_RIGID && columns->kind == HN_BODY_RIGID;
             if (s->level == SADDLE_TWISTS && rigid) {
-                double pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE], middle[3][TWIST_SIZE];
+                double pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE],
+                    middle[3][TWIST_SIZE];
                 step_projection_pose(x->equations, x->step, body[from], pose);
                 twist_columns(u, pose, left);
                 twist_columns(v, system_pose(x->step->q, body[to]), right);
                 for (int i = 0; i < 3; ++i)
                     for (int k = 0; k < TWIST_SIZE; ++k)
-                        middle[i][k] = scale * (term->c[i][0] * right[0][k] + term->c[i][1] * right[1][k] +
-                                                term->c[i][2] * right[2][k]);
+                        middle[i][k] =
+                            scale * (term->c[i][0] * right[0][k] + term->c[i][1] * right[1][k] +
+                                     term->c[i][2] * right[2][k]);
                 for (int i = 0; i < TWIST_SIZE; ++i)
                     for (int k = 0; k < TWIST_SIZE; ++k)
-                        block[i * stride + k] +=
-                            left[0][i] * middle[0][k] + left[1][i] * middle[1][k] + left[2][i] * middle[2][k];
+                        block[i * stride + k] += left[0][i] * middle[0][k] +
+                                                 left[1][i] * middle[1][k] +
+                                                 left[2][i] * middle[2][k];
                 continue;
             }
             if (s->level == SADDLE_TWISTS) {
@@ -327,14 +255,16 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
                     if (size == 0.0) continue;
                     for (int i = 0; i < 3; ++i)
                         for (int j = 0; j < 3; ++j) c[i][j] = size * term->c[i][j];
-                    coordinates_add_block(rows, k, columns, l, (const double(*)[3])c, stride, block);
+                    coordinates_add_block(rows, k, columns, l, (const double(*)[3])c, stride,
+                                          block);
                 }
         }
 }
 
 // One constraint row between bodies a and b (tree index or ground; internal rows: a alone): value, gradients, and its
 // part of the tangent. `node`, `place`: where the row and its multiplier stand.
-static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place, double mu)
+static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place,
+                    double mu, bool absolute)
 {
     saddle *s = x->s;
     block_lu *lu = s->lu;
@@ -347,15 +277,18 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
     row_gradient(row, q[0], q[1], gradient);
     const int body[2] = {a, b};
     double *right = s->right;
-    bool secant = s->level == SADDLE_TWISTS && x->step->delta != NULL;
-    right[block_lu_offset(lu, node) + place] = secant ? row_secant(row, a, b, x->step) : row_value(row, q[0], q[1]);
+    bool secant = s->level == SADDLE_TWISTS && x->step->delta != NULL && !absolute;
+    right[block_lu_offset(lu, node) + place] =
+        secant ? row_secant(row, a, b, x->step) : row_value(row, q[0], q[1]);
     int node_size = block_lu_node_size(lu, node);
     for (int side = 0; side < 2; ++side) {
         if (body[side] < 0) continue;
         int offset = block_lu_offset(lu, body[side]), count = body_unknowns(s, body[side]);
         int columns = block_lu_node_size(lu, body[side]);
-        double *lower = block_lu_block(lu, node, body[side]), *upper = block_lu_block(lu, body[side], node);
-        double values[POSE_SIZE], forces[POSE_SIZE], *total = s->total + POSE_SIZE * (size_t)body[side];
+        double *lower = block_lu_block(lu, node, body[side]),
+               *upper = block_lu_block(lu, body[side], node);
+        double values[POSE_SIZE], forces[POSE_SIZE],
+            *total = s->total + POSE_SIZE * (size_t)body[side];
         covector_of(s, body[side], q[side], gradient + 4 * side, values);
         covector_of(s, body[side], w[side], force + 4 * side, forces);
         for (int i = 0; i < count; ++i) {
@@ -364,7 +297,8 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
             upper[i * node_size + place] += forces[i];
         }
         for (int k = 0; mu != 0.0 && k < 4; ++k)
-            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force[4 * side + k]), total + 3 * k);
+            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force[4 * side + k]),
+                       total + 3 * k);
     }
     // w mu d^2 g through u and w: u^T w delta w + w^T delta u
     double factor = x->equations->weight * mu * row->factor;
@@ -393,7 +327,8 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             constraint_row row;
             row_internal(k, &row);
-            add_row(x, &row, i, GROUND, i, body->coordinate_count + k, s->internal[INTERNAL_ROWS * i + k]);
+            add_row(x, &row, i, GROUND, i, body->coordinate_count + k,
+                    s->internal[INTERNAL_ROWS * i + k], false);
         }
     }
     for (int k = 0; k < s->joint_count; ++k) {
@@ -407,7 +342,8 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
             }
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            add_row(x, &row, p->a, p->b, p->node, p->place + r, s->external[p->multiplier + r]);
+            add_row(x, &row, p->a, p->b, p->node, p->place + r, s->external[p->multiplier + r],
+                    is_loop_node(s, p) && s->restored[loop_row(s, p, r)]);
         }
     }
     if (s->level == SADDLE_COORDINATES) return;
@@ -419,13 +355,15 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         const double *q = system_pose(x->step->q, i);
         step_projection_pose(x->equations, x->step, i, pose);
         for (int v = 1; v < 4; ++v) {
-            const double *d = q + 3 * v, *e = pose + 3 * v, *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
+            const double *d = q + 3 * v, *e = pose + 3 * v,
+                         *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
             double inertia = system->inertia[4 * i + v] / system->mass, w = x->equations->weight;
             double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
                            w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
             for (int r = 0; r < 3; ++r)
                 for (int c = 0; c < 3; ++c)
-                    diagonal[r * size + c] += (r == c ? along : 0.0) + d[r] * (w * f[c] - inertia * e[c]);
+                    diagonal[r * size + c] +=
+                        (r == c ? along : 0.0) + d[r] * (w * f[c] - inertia * e[c]);
         }
     }
 }
@@ -449,7 +387,8 @@ void saddle_assemble(saddle *s, const step_equations *equations, const step_data
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; e < system->element_count; ++e) {
         int count = step_element_terms(system, equations, step, e, terms);
-        for (int t = 0; t < count; ++t) add_term(&x, &terms[t], system->elements[e].a, system->elements[e].b, x.scale);
+        for (int t = 0; t < count; ++t)
+            add_term(&x, &terms[t], system->elements[e].a, system->elements[e].b, x.scale);
     }
 }
 
@@ -466,7 +405,8 @@ static double row_scale(const hn_system *system, const joint_place *p, int index
     double sum = 0.0;
     for (int side = 0; side < 2; ++side) {
         if (body[side] < 0) continue;
-        const double *inertia = system->inertia + 4 * (size_t)body[side], *pose = system_pose(q, body[side]);
+        const double *inertia = system->inertia + 4 * (size_t)body[side],
+                     *pose = system_pose(q, body[side]);
         double flat[POSE_SIZE], wrench[TWIST_SIZE];
         for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
         force_to_wrench(pose, flat, wrench);
@@ -487,6 +427,7 @@ hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
     const hn_system *system = s->system;
     *choice = (saddle_choice){.smallest_kept = 1.0, .smallest_joint = -1};
     if (s->loop_row_count == 0) return HN_OK;
+    memset(s->restored, 0, (size_t)s->loop_row_count * sizeof(bool));
     // the mass matrix and all rows at q; multipliers play no part
     step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
     step_data step = {.q_start = q, .q = (double *)q};
@@ -511,33 +452,94 @@ hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
     choice->largest_dropped = rank.largest_dropped;
     for (int k = 0; k < s->loop_row_count; ++k) choice->dropped_count += s->dropped[k] ? 1 : 0;
     for (int k = 0; k < s->joint_count; ++k)
-        if (s->joints[k].node == rank.smallest_node) choice->smallest_joint = s->joints[k].rows->model_joint;
+        if (s->joints[k].node == rank.smallest_node)
+            choice->smallest_joint = s->joints[k].rows->model_joint;
+    return HN_OK;
+}
+
+// (dG/dt) v of a row: for g = factor u . w it is 2 factor u(v) . w(v)
+static double row_curvature(const constraint_row *row, const double *va, const double *vb)
+{
+    if (!row->product) return 0.0;
+    hn_vec3 u = vec3(0.0, 0.0, 0.0), w = u;
+    for (int k = 0; k < 8; ++k) {
+        const double *v = k < 4 ? va : vb;
+        if (v == NULL) continue;
+        u = vec3_add_scaled(u, row->alpha[k], vec3_load(v + 3 * (k % 4)));
+        w = vec3_add_scaled(w, row->beta[k], vec3_load(v + 3 * (k % 4)));
+    }
+    return 2.0 * row->factor * vec3_dot(u, w);
+}
+
+// Factor the mass matrix with the independent rows at q.
+static hn_status factor_mass_matrix(saddle *s, const double *q)
+{
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s, q, &choice));
+    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
+    step_data step = {.q_start = q, .q = (double *)q};
+    assembly x = {s, &equations, &step, 1.0 / s->system->mass};
+    saddle_clear_multipliers(s);
+    block_lu_clear(s->lu);
+    add_mass_and_rows(&x, false);
+    return block_lu_factor(s->lu) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
+}
+
+hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force,
+                               double *acceleration)
+{
+    const hn_system *system = s->system;
+    constraint_row row;
+    TRY(factor_mass_matrix(s, q));
+    memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        double scaled[POSE_SIZE], *right = s->right + block_lu_offset(s->lu, i);
+        const double *own = v + POSE_SIZE * (size_t)i;
+        for (int k = 0; k < POSE_SIZE; ++k)
+            scaled[k] = force[POSE_SIZE * (size_t)i + (size_t)k] / system->mass;
+        coordinates_contract(&system->bodies[i], scaled, right);
+        for (int k = 0; k < body_internal_rows(s, i); ++k) {
+            row_internal(k, &row);
+            right[body_unknowns(s, i) + k] = -row_curvature(&row, own, own);
+        }
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (row_dropped(s, p, r)) continue;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
+                -row_curvature(&row, p->a < 0 ? NULL : v + POSE_SIZE * (size_t)p->a,
+                               p->b < 0 ? NULL : v + POSE_SIZE * (size_t)p->b);
+        }
+    }
+    block_lu_solve(s->lu, s->right);
+    for (int i = 0; i < system->body_count; ++i)
+        saddle_body_increment(s, i, acceleration + POSE_SIZE * (size_t)i);
     return HN_OK;
 }
 
 hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists)
 {
     const hn_system *system = s->system;
-    saddle_choice choice;
-    TRY(saddle_choose_rows(s, q, &choice));
-    // mass matrix and independent rows at q
-    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
-    step_data step = {.q_start = q, .q = (double *)q};
-    assembly x = {s, &equations, &step, 1.0 / system->mass};
-    saddle_clear_multipliers(s);
-    block_lu_clear(s->lu);
-    add_mass_and_rows(&x, false);
-    if (block_lu_factor(s->lu) >= 0) return HN_SINGULAR_SYSTEM;
+    TRY(factor_mass_matrix(s, q));
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         hn_vec3 momentum[4];
         for (int k = 0; k < 4; ++k)
-            momentum[k] = vec3_scale(1.0 / system->mass, vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
+            momentum[k] =
+                vec3_scale(1.0 / system->mass, vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
         covector_of(s, i, system_pose(q, i), momentum, s->right + block_lu_offset(s->lu, i));
     }
     block_lu_solve(s->lu, s->right);
-    for (int i = 0; i < system->body_count; ++i) saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
+    for (int i = 0; i < system->body_count; ++i)
+        saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
     return HN_OK;
+}
+
+bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)
+{
+    return row_dropped(s, &s->joints[joint_index], row);
 }
 
 bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
@@ -549,8 +551,10 @@ bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
             if (!row_dropped(s, p, r)) continue;
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <= tolerance) continue;
+            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <= tolerance)
+                continue;
             s->dropped[loop_row(s, p, r)] = false;
+            s->restored[loop_row(s, p, r)] = true;
             restored = true;
         }
     }
@@ -559,15 +563,18 @@ bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
 
 // ---- solution ---------------------------------------------------------------------------------------
 
-double saddle_residual_size(const saddle *s, const step_equations *equations, double scale, int *worst)
+double saddle_residual_size(const saddle *s, const step_equations *equations, double scale,
+                            int *worst)
 {
     const hn_system *system = s->system;
-    double largest = 0.0, momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
+    double largest = 0.0,
+           momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
     double length = fmax(1.0, system->length);
     for (int i = 0; i < system->body_count; ++i) {
         const system_body *body = &system->bodies[i];
         const double *right = s->right + block_lu_offset(s->lu, i);
-        int size = block_lu_node_size(s->lu, i), width = coordinate_width(body), unknowns = body_unknowns(s, i);
+        int size = block_lu_node_size(s->lu, i), width = coordinate_width(body),
+            unknowns = body_unknowns(s, i);
         for (int k = 0; k < size; ++k) {
             double value = fabs(right[k]);
             if (k < width) value *= momentum;
@@ -580,7 +587,8 @@ double saddle_residual_size(const saddle *s, const step_equations *equations, do
         const joint_place *p = &s->joints[k];
         for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
             double value = fabs(s->right[block_lu_offset(s->lu, p->node) + r]) / length;
-            if (!(value <= largest)) largest = value, *worst = p->rows->child >= 0 ? p->rows->child : p->rows->parent;
+            if (!(value <= largest))
+                largest = value, *worst = p->rows->child >= 0 ? p->rows->child : p->rows->parent;
         }
     }
     return largest;
@@ -606,7 +614,8 @@ void saddle_apply_multipliers(saddle *s)
     const hn_system *system = s->system;
     for (int i = 0; i < system->body_count; ++i) {
         const double *solution = s->right + block_lu_offset(s->lu, i) + body_unknowns(s, i);
-        for (int k = 0; k < body_internal_rows(s, i); ++k) s->internal[INTERNAL_ROWS * i + k] += solution[k];
+        for (int k = 0; k < body_internal_rows(s, i); ++k)
+            s->internal[INTERNAL_ROWS * i + k] += solution[k];
     }
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
@@ -687,7 +696,8 @@ static hn_status choose_rows_for_report(saddle *s, const double *dense, int n)
             for (int b = 0; b < system->body_count; ++b)
                 for (int c = 0; c < system->bodies[b].coordinate_count; ++c) {
                     size_t column = (size_t)(block_lu_offset(s->lu, b) + c);
-                    sum += dense[(size_t)rows[i] * (size_t)n + column] * dense[(size_t)rows[j] * (size_t)n + column];
+                    sum += dense[(size_t)rows[i] * (size_t)n + column] *
+                           dense[(size_t)rows[j] * (size_t)n + column];
                 }
             gram[i * m + j] = sum;
         }
@@ -695,11 +705,13 @@ static hn_status choose_rows_for_report(saddle *s, const double *dense, int n)
     for (int v = 0; v < m && status == HN_OK && values[v] < RANK_TOLERANCE * values[m - 1]; ++v) {
         int best = 0;
         for (int k = 0; k < loops; ++k)
-            if (fabs(vectors[(m - loops + k) * m + v]) > fabs(vectors[(m - loops + best) * m + v])) best = k;
+            if (fabs(vectors[(m - loops + k) * m + v]) > fabs(vectors[(m - loops + best) * m + v]))
+                best = k;
         s->dropped[best] = true;
         // later null vectors without this row
         for (int u = v + 1; u < m && values[u] < RANK_TOLERANCE * values[m - 1]; ++u) {
-            double ratio = vectors[(m - loops + best) * m + u] / vectors[(m - loops + best) * m + v];
+            double ratio =
+                vectors[(m - loops + best) * m + u] / vectors[(m - loops + best) * m + v];
             for (int i = 0; i < m; ++i) vectors[i * m + u] -= ratio * vectors[i * m + v];
         }
     }
@@ -718,13 +730,14 @@ static hn_status find_multipliers(saddle *s, const step_equations *equations, co
     saddle_clear_multipliers(s);
     saddle_assemble(s, equations, step);
     if (!saddle_solve(s, &worst))
-        return context_fail(s->system->context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
-                            s->system->bodies[worst].name);
+        return context_fail(s->system->context, HN_SINGULAR_SYSTEM,
+                            "body '%s': singular iteration matrix", s->system->bodies[worst].name);
     saddle_apply_multipliers(s);
     return HN_OK;
 }
 
-hn_status saddle_stiffness(saddle *s, const step_equations *equations, const step_data *step, double *stiffness)
+hn_status saddle_stiffness(saddle *s, const step_equations *equations, const step_data *step,
+                           double *stiffness)
 {
     const hn_system *system = s->system;
     hn_context *context = system->context;
@@ -752,7 +765,8 @@ hn_status saddle_stiffness(saddle *s, const step_equations *equations, const ste
 
 // [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes from
 // the scaled matrix, so that it is accurate although A may be ill-conditioned beyond 1/epsilon.
-hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step, double *condition)
+hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step,
+                           double *condition)
 {
     const hn_system *system = s->system;
     hn_context *context = system->context;
@@ -765,7 +779,9 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
     int *place = context_allocate(context, ((size_t)n + 1) * sizeof(int));
     double norm = 0.0, inverse_norm = 0.0;
     hn_status status = HN_OUT_OF_MEMORY;
-    if (matrix == NULL || inverse == NULL || row_factor == NULL || column_factor == NULL || place == NULL) goto done;
+    if (matrix == NULL || inverse == NULL || row_factor == NULL || column_factor == NULL ||
+        place == NULL)
+        goto done;
 
     // independent rows on the manifold, then multipliers at the solution by one linear solve
     if (s->loop_row_count > 0) {
@@ -806,7 +822,8 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
     for (int b = 0; b < system->body_count; ++b)
         for (int k = 0; k < system->bodies[b].coordinate_count; ++k)
             for (int i = 0; i < kept; ++i)
-                if (place[i] == block_lu_offset(s->lu, b) + k) row_factor[i] = force, column_factor[i] = 1.0;
+                if (place[i] == block_lu_offset(s->lu, b) + k)
+                    row_factor[i] = force, column_factor[i] = 1.0;
     for (int i = 0; i < kept; ++i)
         for (int k = 0; k < kept; ++k) {
             size_t at = (size_t)i * (size_t)kept + (size_t)k;

@@ -6,10 +6,10 @@
 //   [ G(q)                                          0             ] [delta lambda] = -residual                 (M2)
 //
 // Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass: the
-// conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers is
-// a node; the multipliers of a joint that lies on no loop belong to the child's node, those of a joint on a loop are a
-// node of their own that is eliminated right after the later of its two bodies: whatever has been eliminated is then a
-// part of the mechanism with its own constraints, which are independent, or show a zero pivot where they are not.
+// conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers
+// is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of a joint on a loop are
+// a node of their own that is eliminated right after the later of its two bodies: whatever has been eliminated is then
+// a part of the mechanism with its own constraints, which are independent, or show a zero pivot where they are not.
 #ifndef REDUCTIONS_SADDLE_H
 #define REDUCTIONS_SADDLE_H
 
@@ -25,8 +25,8 @@ typedef struct saddle_choice {
     int smallest_joint;     ///< model joint of the smallest kept pivot, -1: none
 } saddle_choice;
 
-/// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay rigid.
-/// With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then taken as
+/// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay
+/// rigid. With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then taken as
 /// G(q_mid) Delta, which is known to relative accuracy, instead of g(q): constraint forces do no work, not even by
 /// round-off.
 typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
@@ -37,6 +37,8 @@ void saddle_destroy(saddle *s);
 /// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept where
 /// there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
+/// Was row `row` of a joint dropped in the last choice? Joints are counted as tree joints by body, then cut joints.
+bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
 /// Keep a dropped row after all; false when no row of the cut joints violated at q by more than `tolerance` is dropped.
 bool saddle_restore_rows(saddle *s, const double *q, double tolerance);
 
@@ -52,8 +54,8 @@ bool saddle_solve(saddle *s, int *worst_body);
 void saddle_apply_multipliers(saddle *s);
 /// Change of a body in the last solution: twelve coordinates or six numbers of a twist.
 void saddle_body_increment(const saddle *s, int body, double *change);
-/// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all constraints to
-/// first order, with the last factors: ready for saddle_body_increment.
+/// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all constraints
+/// to first order, with the last factors: ready for saddle_body_increment.
 void saddle_solve_constraints(saddle *s, const double *q);
 /// sigma lambda of the cut joints into step->closure.
 void saddle_store_closure(const saddle *s, const step_equations *equations, const step_data *step);
@@ -61,6 +63,10 @@ void saddle_store_closure(const saddle *s, const step_equations *equations, cons
 /// Momenta p (12 per body) projected on the motions all joints allow at q: twists (6 per body) with
 /// M t + G^T mu = P_int^T p, G t = 0 (LMO 16). SADDLE_TWISTS only. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists);
+
+/// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
+/// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force, double *acceleration);
 
 /// Unscaled tangent d(rho + sigma G^T lambda)/dq at the solved step with its multipliers: coordinate_count squared,
 /// row-major, bodies in tree order. Allocates.

@@ -2,6 +2,7 @@
 // Articulated-body recursion in its nonsymmetric form.
 #include "reductions/tree.h"
 
+#include "base/six.h"
 #include "linalg/small_lu.h"
 
 #include <string.h>
@@ -22,7 +23,10 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver)
     solver->nodes = arena_bytes(a, n * sizeof(tree_node));
     solver->factors = arena_bytes(a, n * sizeof(tree_factor));
     solver->memories = solver->keep ? arena_bytes(a, n * sizeof(tree_memory)) : NULL;
+    solver->general_count = generals;
     solver->generals = arena_bytes(a, (size_t)generals * sizeof(tree_general));
+    solver->general_memories =
+        arena_bytes(a, (solver->keep ? (size_t)generals : 1) * sizeof(tree_general_memory));
     solver->twists = arena_doubles(a, TWIST_SIZE * n);
     solver->increments = arena_doubles(a, (size_t)system->dof);
     solver->edge_of = arena_ints(a, n);
@@ -36,14 +40,15 @@ static void assign_nodes(tree_solver *solver)
     int n = solver->system->body_count, used = 0, free_count = 0;
     bool shared = solver->pivots && solver->system->element_count == 0;
     int *free_nodes = (int *)(void *)solver->twists; // not in use yet
-    for (int i = 0; i < n; ++i) solver->bodies[i].node = shared ? -1 : i;
-    for (int i = n - 1; i >= 0 && shared; --i) {
+    for (int i = 0; i < n; ++i) solver->bodies[i].node = -1;
+    for (int i = n - 1; i >= 0; --i) {
         tree_body *b = &solver->bodies[i], *p = b->parent < 0 ? NULL : &solver->bodies[b->parent];
         b->leaf = b->node < 0;
-        if (b->leaf) b->node = free_count > 0 ? free_nodes[--free_count] : used++;
+        if (b->leaf) b->node = !shared ? i : free_count > 0 ? free_nodes[--free_count] : used++;
         b->first = p != NULL && p->node < 0;
-        if (b->first) p->node = free_count > 0 ? free_nodes[--free_count] : used++;
-        free_nodes[free_count++] = b->node;
+        if (b->first)
+            p->node = !shared ? b->parent : free_count > 0 ? free_nodes[--free_count] : used++;
+        if (shared) free_nodes[free_count++] = b->node;
     }
     memset(solver->twists, 0, TWIST_SIZE * (size_t)n * sizeof(double));
 }
@@ -72,7 +77,6 @@ void tree_number_edges(tree_solver *solver)
                          .rigid = system->bodies[i].kind == HN_BODY_RIGID,
                          .reference = pivot ? joint_child_arm(j) : none,
                          .axis = joint_child_frame(j)[2],
-                         .place = joint_parent_arm(j),
                          .lever = vec3_subtract(joint_parent_arm(j), parent_reference)};
         memcpy(b->inertia, system->inertia + 4 * (size_t)i, sizeof b->inertia);
     }
@@ -85,54 +89,65 @@ void tree_clear(tree_solver *solver)
     memset(solver->edges, 0, 72 * (size_t)solver->edge_count * sizeof(double));
 }
 
-// The node of a body's parent, ready to be added to; NULL: ground.
 static inline tree_node *node_above(tree_solver *solver, const tree_body *b)
 {
-    if (b->parent < 0) return NULL;
-    tree_node *above = &solver->nodes[solver->bodies[b->parent].node];
-    if (b->first) memset(above, 0, sizeof *above);
-    return above;
+    return b->parent < 0 ? NULL : &solver->nodes[solver->bodies[b->parent].node];
+}
+
+// x1 d1 + x2 d2 + x3 d3 at q_w = q - (1 - w) Delta, given the same at q
+static inline hn_vec3 projected_direction(hn_vec3 now, double weight, const double *delta,
+                                          hn_vec3 local)
+{
+    return vec3_add_scaled(now, weight - 1.0, pose_direction(delta, local));
 }
 
 // ---- pivots (T6) ------------------------------------------------------------------------------------
 
+// above += x
+static inline void add_to(six x, double *above)
+{
+    six_store(six_add(six_load(above), x), above);
+}
+
 // wrench above += A^T x, with the moment of x where it is carried
 static inline void add_at_lever(hn_vec3 lever, hn_vec3 force, hn_vec3 moment, double *above)
 {
-    moment = vec3_add(moment, vec3_cross(lever, force));
-    vec3_store(vec3_add(vec3_load(above), force), above);
-    vec3_store(vec3_add(vec3_load(above + 3), moment), above + 3);
+    add_to(six_of(force, vec3_add(moment, vec3_cross(lever, force))), above);
 }
 
-// row times a: left . (v + omega x c) + right . omega
-static inline void row_times_carry(hn_vec3 c, double *row)
+// a = [I, -c^; 0, I] as it acts on a row from the right: the numbers on v add their product with -c^ to those on omega
+typedef struct row_carry {
+    pair x[2], y[2], z[2]; // rows of -c^, a zero before each
+} row_carry;
+
+static inline row_carry row_carry_of(hn_vec3 c)
 {
-    row[3] += c.y * row[2] - c.z * row[1];
-    row[4] += c.z * row[0] - c.x * row[2];
-    row[5] += c.x * row[1] - c.y * row[0];
+    return (row_carry){
+        {{0.0, 0.0}, {c.z, -c.y}}, {{0.0, -c.z}, {0.0, c.x}}, {{0.0, c.y}, {-c.x, 0.0}}};
 }
 
-// S += X^p = w (c F^T - (c . F) 1) for rotations
-static inline void add_turned_lever(double weight, hn_vec3 c, hn_vec3 force, double *s)
+static inline six row_times_carry(six row, const row_carry *a)
 {
-    hn_vec3 f = vec3_scale(weight, force);
-    double dot = vec3_dot(c, f);
-    s[21] += c.x * f.x - dot, s[22] += c.x * f.y, s[23] += c.x * f.z;
-    s[27] += c.y * f.x, s[28] += c.y * f.y - dot, s[29] += c.y * f.z;
-    s[33] += c.z * f.x, s[34] += c.z * f.y, s[35] += c.z * f.z - dot;
+    double x = row.p[0][0], y = row.p[0][1], z = row.p[1][0];
+    row.p[1] += x * a->x[0] + y * a->y[0] + z * a->z[0];
+    row.p[2] += x * a->x[1] + y * a->y[1] + z * a->z[1];
+    return row;
 }
 
-// S_p += A^T R a for the six rows R, of which `rows` are not zero
-static inline void add_carried_rows(int rows, hn_vec3 now, hn_vec3 projected, double *r, double *above)
+// S_p += A^T R + X^p for the rows R of forces: they stay, the moments gain c x forces; X^p = w (c F^T - (c . F) 1) for
+// rotations
+static inline void add_force_rows(const six *r, hn_vec3 c_projected, double weight, hn_vec3 c,
+                                  hn_vec3 force, double *above)
 {
-    for (int i = 0; i < rows; ++i) row_times_carry(now, r + 6 * i);
-    const double *x = r, *y = r + 6, *z = r + 12;
-    for (int k = 0; k < 6; ++k) above[k] += x[k];
-    for (int k = 0; k < 6; ++k) above[6 + k] += y[k];
-    for (int k = 0; k < 6; ++k) above[12 + k] += z[k];
-    for (int k = 0; k < 6; ++k) above[18 + k] += projected.y * z[k] - projected.z * y[k] + (rows == 6 ? r[18 + k] : 0.0);
-    for (int k = 0; k < 6; ++k) above[24 + k] += projected.z * x[k] - projected.x * z[k] + (rows == 6 ? r[24 + k] : 0.0);
-    for (int k = 0; k < 6; ++k) above[30 + k] += projected.x * y[k] - projected.y * x[k] + (rows == 6 ? r[30 + k] : 0.0);
+    hn_vec3 f = vec3_scale(weight, force), x = vec3_scale(c.x, f), y = vec3_scale(c.y, f),
+            z = vec3_scale(c.z, f);
+    double dot = x.x + y.y + z.z;
+    x.x -= dot, y.y -= dot, z.z -= dot;
+    for (int i = 0; i < 3; ++i) add_to(r[i], above + 6 * i);
+    const hn_vec3 none = {0.0, 0.0, 0.0}, d = c_projected;
+    add_to(six_add_scaled(six_add_scaled(six_of(none, x), d.y, r[2]), -d.z, r[1]), above + 18);
+    add_to(six_add_scaled(six_add_scaled(six_of(none, y), d.z, r[0]), -d.x, r[2]), above + 24);
+    add_to(six_add_scaled(six_add_scaled(six_of(none, z), d.x, r[1]), -d.y, r[0]), above + 30);
 }
 
 static inline bool usable(double pivot)
@@ -141,44 +156,55 @@ static inline bool usable(double pivot)
 }
 
 // B = [0; n]
-static bool eliminate_axis(const tree_body *b, const tree_pivot_state *state, const tree_node *node, tree_node *above,
-                           tree_factor *f, tree_memory *memory, double *r)
+static bool eliminate_axis(const tree_body *b, const tree_pivot_state *state,
+                           const tree_node *restrict node, tree_node *restrict above,
+                           tree_factor *restrict f, tree_memory *restrict memory, double *r)
 {
     const double *s = node->stiffness, w = state->weight;
-    hn_vec3 force = vec3_load(node->wrench), moment = vec3_load(node->wrench + 3);
-    hn_vec3 n = pose_direction(state->child_now, b->axis), n_projected = pose_direction(state->child_projected, b->axis);
+    const six wrench = six_load(node->wrench), load = six_load(node->load);
+    hn_vec3 force = six_first(wrench), moment = six_second(wrench);
+    hn_vec3 n = pose_direction(state->child_now, b->axis);
+    hn_vec3 n_projected = projected_direction(n, w, state->child_delta, b->axis);
     r[0] = vec3_dot(n_projected, moment);
 
     // (T2): the row B^T S + Y^c
-    double row[6];
-    for (int k = 0; k < 6; ++k) row[k] = n_projected.x * s[18 + k] + n_projected.y * s[24 + k] + n_projected.z * s[30 + k];
-    hn_vec3 on_omega = vec3_add_scaled(vec3_load(row + 3), w, vec3_cross(n, moment));
+    six row = six_scale(n_projected.x, six_load(s + 18));
+    row = six_add_scaled(six_add_scaled(row, n_projected.y, six_load(s + 24)), n_projected.z,
+                         six_load(s + 30));
+    hn_vec3 on_v = six_first(row),
+            on_omega = vec3_add_scaled(six_second(row), w, vec3_cross(n, moment));
     double h = vec3_dot(on_omega, n);
     if (!usable(h)) return false;
 
     // (T3)
-    double inverse = 1.0 / h;
+    double inverse = 1.0 / h, step = -inverse * (r[0] + vec3_dot(n_projected, six_second(load)));
     f->axis = n;
-    f->on_v = vec3_scale(inverse, vec3_load(row));
-    f->on_omega = vec3_scale(inverse, on_omega);
-    f->step[0] = -inverse * (r[0] + vec3_dot(n_projected, vec3_load(node->load + 3)));
+    f->on_v = on_v = vec3_scale(inverse, on_v);
+    f->on_omega = on_omega = vec3_scale(inverse, on_omega);
+    f->step[0] = step;
     if (memory != NULL) memory->axis = n_projected, memory->inverse[0] = inverse;
     if (above == NULL) return true;
 
-    // (T4)
-    const double gain[6] = {f->on_v.x, f->on_v.y, f->on_v.z, f->on_omega.x, f->on_omega.y, f->on_omega.z};
-    double lift[6], load[6], rest[36];
-    for (int i = 0; i < 6; ++i) {
-        lift[i] = s[6 * i + 3] * n.x + s[6 * i + 4] * n.y + s[6 * i + 5] * n.z;
-        load[i] = node->load[i] + lift[i] * f->step[0];
-        for (int k = 0; k < 6; ++k) rest[6 * i + k] = s[6 * i + k] - lift[i] * gain[k];
-    }
+    // (T4), row by row: (S - S b L) a, then A^T
     hn_vec3 c = pose_direction(state->parent_now, b->lever);
-    hn_vec3 c_projected = vec3_add_scaled(c, w - 1.0, pose_direction(state->parent_delta, b->lever));
+    hn_vec3 c_projected = projected_direction(c, w, state->parent_delta, b->lever);
     f->lever = c;
-    add_carried_rows(6, c, c_projected, rest, above->stiffness);
-    add_turned_lever(w, c, force, above->stiffness);
-    add_at_lever(c_projected, vec3_load(load), vec3_load(load + 3), above->load);
+    const row_carry carry = row_carry_of(c);
+    const six gain = six_of(on_v, on_omega);
+    const pair column[2] = {{0.0, n.x}, {n.y, n.z}};
+    double lift[6];
+    six rest[6];
+    for (int i = 0; i < 6; ++i) {
+        six old = six_load(s + 6 * i);
+        pair product = old.p[1] * column[0] + old.p[2] * column[1];
+        lift[i] = product[0] + product[1];
+        rest[i] = row_times_carry(six_add_scaled(old, -lift[i], gain), &carry);
+    }
+    add_force_rows(rest, c_projected, w, c, force, above->stiffness);
+    for (int i = 3; i < 6; ++i) add_to(rest[i], above->stiffness + 6 * i);
+    const hn_vec3 lift_v = {lift[0], lift[1], lift[2]}, lift_omega = {lift[3], lift[4], lift[5]};
+    add_at_lever(c_projected, vec3_add_scaled(six_first(load), step, lift_v),
+                 vec3_add_scaled(six_second(load), step, lift_omega), above->load);
     add_at_lever(c_projected, force, moment, above->wrench);
     if (memory != NULL) {
         memory->lever = c_projected;
@@ -188,8 +214,9 @@ static bool eliminate_axis(const tree_body *b, const tree_pivot_state *state, co
 }
 
 // B = [0; 1]: the child's rotation is eliminated altogether, what is left is a 3 x 3 matrix at the joint point
-static bool eliminate_free(const tree_body *b, const tree_pivot_state *state, const tree_node *node, tree_node *above,
-                           tree_factor *f, tree_memory *memory, double *r)
+static bool eliminate_free(const tree_body *b, const tree_pivot_state *state,
+                           const tree_node *restrict node, tree_node *restrict above,
+                           tree_factor *restrict f, tree_memory *restrict memory, double *r)
 {
     const double *s = node->stiffness;
     hn_vec3 force = vec3_load(node->wrench);
@@ -210,27 +237,30 @@ static bool eliminate_free(const tree_body *b, const tree_pivot_state *state, co
     for (int i = 0; i < 3; ++i) {
         const double *h = inverse + 3 * i;
         f->step[i] = -(h[0] * right[0] + h[1] * right[1] + h[2] * right[2]);
-        for (int k = 0; k < 3; ++k) gain[3 * i + k] = h[0] * s[18 + k] + h[1] * s[24 + k] + h[2] * s[30 + k];
+        for (int k = 0; k < 3; ++k)
+            gain[3 * i + k] = h[0] * s[18 + k] + h[1] * s[24 + k] + h[2] * s[30 + k];
         f->rows[i] = vec3_load(gain + 3 * i);
     }
     if (memory != NULL) memcpy(memory->inverse, inverse, sizeof inverse);
     if (above == NULL) return true;
 
     // (T4): rows of forces, S_11 - S_12 H^-1 S_21; the moments have no part
-    double rest[18], load[3];
-    for (int i = 0; i < 3; ++i) {
-        const double *lift = s + 6 * i + 3;
-        load[i] = node->load[i] + lift[0] * f->step[0] + lift[1] * f->step[1] + lift[2] * f->step[2];
-        for (int k = 0; k < 3; ++k) {
-            rest[6 * i + k] = s[6 * i + k] - lift[0] * gain[k] - lift[1] * gain[3 + k] - lift[2] * gain[6 + k];
-            rest[6 * i + 3 + k] = 0.0;
-        }
-    }
     hn_vec3 c = pose_direction(state->parent_now, b->lever), none = {0.0, 0.0, 0.0};
-    hn_vec3 c_projected = vec3_add_scaled(c, state->weight - 1.0, pose_direction(state->parent_delta, b->lever));
+    hn_vec3 c_projected = projected_direction(c, state->weight, state->parent_delta, b->lever);
     f->lever = c;
-    add_carried_rows(3, c, c_projected, rest, above->stiffness);
-    add_turned_lever(state->weight, c, force, above->stiffness);
+    const row_carry carry = row_carry_of(c);
+    double load[3];
+    six rest[3];
+    for (int i = 0; i < 3; ++i) {
+        const double *row = s + 6 * i, *lift = row + 3;
+        double left[3];
+        load[i] =
+            node->load[i] + lift[0] * f->step[0] + lift[1] * f->step[1] + lift[2] * f->step[2];
+        for (int k = 0; k < 3; ++k)
+            left[k] = row[k] - lift[0] * gain[k] - lift[1] * gain[3 + k] - lift[2] * gain[6 + k];
+        rest[i] = row_times_carry((six){{{left[0], left[1]}, {left[2], 0.0}, {0.0, 0.0}}}, &carry);
+    }
+    add_force_rows(rest, c_projected, state->weight, c, force, above->stiffness);
     add_at_lever(c_projected, vec3_load(load), none, above->load);
     add_at_lever(c_projected, force, none, above->wrench);
     if (memory != NULL) {
@@ -249,7 +279,8 @@ bool tree_eliminate_pivot(tree_solver *solver, int body, const tree_pivot_state 
     tree_memory *memory = solver->keep ? &solver->memories[body] : NULL;
     if (memory != NULL) {
         memory->arm_now = pose_direction(state->child_now, b->reference);
-        memory->arm = pose_direction(state->child_projected, b->reference);
+        memory->arm =
+            projected_direction(memory->arm_now, state->weight, state->child_delta, b->reference);
     }
     return b->pivot == PIVOT_AXIS ? eliminate_axis(b, state, node, above, f, memory, r)
                                   : eliminate_free(b, state, node, above, f, memory, r);
@@ -275,28 +306,30 @@ static void add_carried(const motion *m, const double *x, double *parent)
 }
 
 // The twist rule from the parent's reference point.
-static void motion_of(const tree_solver *solver, int body, const joint_step *step, const double *parent,
-                      const double *child, motion *m)
+static void motion_of(const tree_solver *solver, int body, const joint_step *step,
+                      const double *parent, const double *child, motion *m)
 {
     const joint *j = &solver->system->joints[body];
     joint_type_of(j->kind)->motion(j, step, parent, child, m);
     if (j->parent >= 0 && m->carry != CARRY_NONE)
-        m->offset = vec3_subtract(m->offset, pose_direction(parent, solver->bodies[j->parent].reference));
+        m->offset =
+            vec3_subtract(m->offset, pose_direction(parent, solver->bodies[j->parent].reference));
 }
 
-void tree_residual(tree_solver *solver, int body, const joint_step *step, const tree_joint_state *state, double *r)
+void tree_residual(tree_solver *solver, int body, const joint_step *step,
+                   const tree_joint_state *state, double *r)
 {
     const tree_body *b = &solver->bodies[body];
-    tree_general *general = &solver->generals[b->general];
-    motion_of(solver, body, step, state->parent_projected, state->child_projected, &general->projected);
-    project(&general->projected, solver->nodes[b->node].wrench, r);
+    motion *projected = &tree_memory_of(solver, b)->projected;
+    motion_of(solver, body, step, state->parent_projected, state->child_projected, projected);
+    project(projected, solver->nodes[b->node].wrench, r);
 }
 
 void tree_pass_wrench(tree_solver *solver, int body)
 {
     const tree_body *b = &solver->bodies[body];
     if (b->parent < 0) return;
-    add_carried(&solver->generals[b->general].projected, solver->nodes[b->node].wrench,
+    add_carried(&tree_memory_of(solver, b)->projected, solver->nodes[b->node].wrench,
                 solver->nodes[solver->bodies[b->parent].node].wrench);
 }
 
@@ -320,7 +353,8 @@ static void carry_times(const motion *m, double *matrix)
 {
     for (int k = 0; k < 6; ++k) {
         hn_vec3 force = vec3(matrix[k], matrix[6 + k], matrix[12 + k]);
-        hn_vec3 moment = carry_moment(m, force, vec3(matrix[18 + k], matrix[24 + k], matrix[30 + k]));
+        hn_vec3 moment =
+            carry_moment(m, force, vec3(matrix[18 + k], matrix[24 + k], matrix[30 + k]));
         matrix[18 + k] = moment.x;
         matrix[24 + k] = moment.y;
         matrix[30 + k] = moment.z;
@@ -336,8 +370,8 @@ static void add_skew(double *matrix, int column, double s, hn_vec3 f)
     matrix[30 + column + 0] -= s * f.y, matrix[30 + column + 1] += s * f.x;
 }
 
-bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const tree_joint_state *state,
-                    const double *r)
+bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
+                    const tree_joint_state *state, const double *r)
 {
     const tree_body *b = &solver->bodies[body];
     const joint *j = &solver->system->joints[body];
@@ -345,9 +379,11 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
     const tree_node *node = &solver->nodes[b->node];
     tree_node *above = node_above(solver, b);
     tree_general *f = &solver->generals[b->general];
-    const motion *outer = &f->projected, *inner = &f->now;
+    tree_general_memory *memory = tree_memory_of(solver, b);
+    const motion *outer = &memory->projected, *inner = &f->now;
     int dof = outer->dof;
-    const double *edge = solver->edge_of[body] < 0 ? NULL : solver->edges + 72 * (size_t)solver->edge_of[body];
+    const double *edge =
+        solver->edge_of[body] < 0 ? NULL : solver->edges + 72 * (size_t)solver->edge_of[body];
     motion_of(solver, body, step, state->parent_now, state->child_now, &f->now);
     hn_vec3 force = vec3_load(node->wrench), moment = vec3_load(node->wrench + 3);
 
@@ -357,7 +393,8 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
         for (int i = 0; i < 6; ++i) {
             const double *s = node->stiffness + i;
             hn_vec3 upper = vec3(s[0], s[6], s[12]), lower = vec3(s[18], s[24], s[30]);
-            reduced[6 * k + i] = vec3_dot(outer->linear[k], upper) + vec3_dot(outer->angular[k], lower);
+            reduced[6 * k + i] =
+                vec3_dot(outer->linear[k], upper) + vec3_dot(outer->angular[k], lower);
             if (edge == NULL) continue;
             const double *u = edge + i;
             through_parent[6 * k + i] = vec3_dot(outer->linear[k], vec3(u[0], u[6], u[12])) +
@@ -365,16 +402,20 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
         }
     if (state->weight != 0.0) {
         motion_term terms[JOINT_TERMS_MAX];
-        int count = type->terms(j, step, state->parent_projected, state->child_projected, force, moment, terms);
+        int count = type->terms(j, step, state->parent_projected, state->child_projected, force,
+                                moment, terms);
         for (int t = 0; t < count; ++t) {
             const motion_term *term = &terms[t];
             if (!term->on_child && above == NULL) continue;
             double *row = (term->on_child ? reduced : through_parent) + 6 * term->row;
             hn_vec3 reference = solver->bodies[term->on_child ? body : b->parent].reference;
-            hn_vec3 x = pose_direction(term->on_child ? state->child_now : state->parent_now,
-                                       vec3_add_scaled(term->local, -term->phi_coefficient, reference));
+            hn_vec3 x =
+                pose_direction(term->on_child ? state->child_now : state->parent_now,
+                               vec3_add_scaled(term->local, -term->phi_coefficient, reference));
             hn_vec3 turn = vec3_cross(x, term->z);
-            vec3_store(vec3_add_scaled(vec3_load(row), state->weight * term->phi_coefficient, term->z), row);
+            vec3_store(
+                vec3_add_scaled(vec3_load(row), state->weight * term->phi_coefficient, term->z),
+                row);
             vec3_store(vec3_add_scaled(vec3_load(row + 3), state->weight, turn), row + 3);
         }
     }
@@ -383,19 +424,20 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
     for (int i = 0; i < dof; ++i) {
         hn_vec3 upper = vec3_load(reduced + 6 * i), lower = vec3_load(reduced + 6 * i + 3);
         for (int k = 0; k < dof; ++k)
-            f->pivots[dof * i + k] = vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
+            memory->pivots[dof * i + k] =
+                vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
     }
-    if (!small_lu_factor(dof, dof, f->pivots, f->exchange)) return false;
+    if (!small_lu_factor(dof, dof, memory->pivots, memory->exchange)) return false;
 
     // (T3)
     double right[6];
     project(outer, node->load, right);
     for (int k = 0; k < dof; ++k) f->step[k] = -(r[k] + right[k]);
-    small_lu_solve(dof, dof, f->pivots, f->exchange, 1, 1, f->step);
+    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
     if (above == NULL) return true;
     times_carry(inner, dof, reduced);
     for (int k = 0; k < 6 * dof; ++k) f->gain[k] = reduced[k] + through_parent[k];
-    small_lu_solve(dof, dof, f->pivots, f->exchange, 6, 6, f->gain);
+    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 6, 6, f->gain);
 
     // (T4)
     double carried[36];
@@ -407,7 +449,8 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
         add_skew(above->stiffness, 0, state->weight, force);
     } else if (state->weight != 0.0 && outer->carry == CARRY_POINT) {
         // c is fixed in the parent
-        add_turned_lever(state->weight, inner->offset, force, above->stiffness);
+        const six none[3] = {{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}}};
+        add_force_rows(none, outer->offset, state->weight, inner->offset, force, above->stiffness);
     }
     if (edge != NULL) {
         double lifted[36];
@@ -418,7 +461,8 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
     for (int i = 0; i < 6; ++i) {
         hn_vec3 upper = vec3_load(carried + 6 * i), lower = vec3_load(carried + 6 * i + 3);
         for (int k = 0; k < dof; ++k)
-            f->lift[dof * i + k] = vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
+            memory->lift[dof * i + k] =
+                vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
     }
     times_carry(inner, 6, carried);
     add_carried(outer, node->load, above->load);
@@ -426,7 +470,7 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
         double *to = above->stiffness + 6 * i;
         for (int k = 0; k < 6; ++k) to[k] += carried[6 * i + k];
         for (int d = 0; d < dof; ++d) {
-            double factor = f->lift[dof * i + d];
+            double factor = memory->lift[dof * i + d];
             for (int k = 0; k < 6; ++k) to[k] -= factor * f->gain[6 * d + k];
             above->load[i] += factor * f->step[d];
         }
@@ -468,13 +512,15 @@ void tree_substitute(tree_solver *solver)
     for (int i = 0; i < n; ++i) {
         double *t = solver->twists + TWIST_SIZE * (size_t)i;
         if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(vec3_subtract(vec3_load(t), vec3_cross(vec3_load(t + 3), solver->memories[i].arm_now)), t);
+            vec3_store(vec3_subtract(vec3_load(t),
+                                     vec3_cross(vec3_load(t + 3), solver->memories[i].arm_now)),
+                       t);
     }
 }
 
 // k of a pivot for a load s about its reference point, and its part in the parent's load
-static void solve_pivot(const tree_body *b, const tree_memory *memory, const double *residual, const double *s,
-                        double *step, double *above)
+static void solve_pivot(const tree_body *b, const tree_memory *memory, const double *residual,
+                        const double *s, double *step, double *above)
 {
     hn_vec3 force = vec3_load(s), moment = vec3_load(s + 3);
     if (b->pivot == PIVOT_AXIS) {
@@ -485,7 +531,8 @@ static void solve_pivot(const tree_body *b, const tree_memory *memory, const dou
         hn_vec3 right = vec3_add(vec3_load(residual), moment), k;
         for (int i = 0; i < 3; ++i) step[i] = -vec3_dot(vec3_load(memory->inverse + 3 * i), right);
         k = vec3_load(step);
-        force = vec3_add(force, vec3(vec3_dot(vec3_load(memory->lift), k), vec3_dot(vec3_load(memory->lift + 3), k),
+        force = vec3_add(force, vec3(vec3_dot(vec3_load(memory->lift), k),
+                                     vec3_dot(vec3_load(memory->lift + 3), k),
                                      vec3_dot(vec3_load(memory->lift + 6), k)));
         moment = vec3(0.0, 0.0, 0.0);
     }
@@ -500,25 +547,29 @@ void tree_solve(tree_solver *solver, const double *residuals, double *load)
     for (int i = 0; i < n; ++i) {
         double *s = load + TWIST_SIZE * (size_t)i;
         if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(vec3_subtract(vec3_load(s + 3), vec3_cross(solver->memories[i].arm, vec3_load(s))), s + 3);
+            vec3_store(
+                vec3_subtract(vec3_load(s + 3), vec3_cross(solver->memories[i].arm, vec3_load(s))),
+                s + 3);
     }
     for (int i = n - 1; i >= 0; --i) {
         const tree_body *b = &solver->bodies[i];
         const double *residual = residuals == NULL ? no_residual : residuals + b->dof_offset;
-        double *s = load + TWIST_SIZE * (size_t)i, *above = b->parent < 0 ? NULL : load + TWIST_SIZE * (size_t)b->parent;
+        double *s = load + TWIST_SIZE * (size_t)i,
+               *above = b->parent < 0 ? NULL : load + TWIST_SIZE * (size_t)b->parent;
         if (b->pivot != PIVOT_NONE) {
             solve_pivot(b, &solver->memories[i], residual, s, solver->factors[i].step, above);
             continue;
         }
         tree_general *f = &solver->generals[b->general];
-        int dof = f->projected.dof;
-        project(&f->projected, s, f->step);
+        const tree_general_memory *memory = tree_memory_of(solver, b);
+        int dof = memory->projected.dof;
+        project(&memory->projected, s, f->step);
         for (int d = 0; d < dof; ++d) f->step[d] = -f->step[d] - residual[d];
-        small_lu_solve(dof, dof, f->pivots, f->exchange, 1, 1, f->step);
+        small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
         if (above == NULL) continue;
-        add_carried(&f->projected, s, above);
+        add_carried(&memory->projected, s, above);
         for (int k = 0; k < 6; ++k)
-            for (int d = 0; d < dof; ++d) above[k] += f->lift[dof * k + d] * f->step[d];
+            for (int d = 0; d < dof; ++d) above[k] += memory->lift[dof * k + d] * f->step[d];
     }
     tree_substitute(solver);
 }

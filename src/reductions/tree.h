@@ -3,7 +3,7 @@
 //
 // For body c with parent p (docs/theory/reduced.md):
 //
-//   (T1)  delta W_c = S_c delta t_c + U_c delta t_p + s_c                    S starts as K_c, s as 0, U is an elastic edge
+//   (T1)  delta W_c = S_c delta t_c + U_c delta t_p + s_c           S starts as K_c, s as 0, U is an elastic edge
 //   (T2)  H = (B^T S + Y^c) b
 //   (T3)  k = -H^-1 (r_c + B^T s),   L = H^-1 ((B^T S + Y^c) a + Y^p + B^T U)
 //   (T4)  S_p += (A^T S + X^c + K_pc)(a - b L) + A^T U + X^p
@@ -12,8 +12,8 @@
 //
 // A, B: twist rule where the residual is projected; a, b: at the iterate; X, Y: derivatives of A^T W and B^T W.
 //
-// Twists and wrenches of a body belong to its reference point P: the centre of mass in general, the joint point where the
-// child only turns about it ("pivot": revolute and spherical joints without an elastic edge). There the rule is
+// Twists and wrenches of a body belong to its reference point P: the centre of mass in general, the joint point where
+// the child only turns about it ("pivot": revolute and spherical joints without an elastic edge). There the rule is
 //
 //   (T6)  A = [I, -c^; 0, I or 0],  c = P_c - P_p fixed in the parent,   B = [0; n] or [0; 1],   X^c = Y^p = 0
 //         X^p = w (c F^T - (c . F) 1) for rotations,   Y^c = w (n x M)^T for rotations and an axis n fixed in the child
@@ -39,13 +39,12 @@ typedef struct tree_body {
     int node;             ///< place in `nodes`; two bodies share one where they do not need it at the same time
     int general;          ///< place in `generals` of a body without pivot
     int dof_offset;
-    bool leaf;            ///< no child: nothing is collected before the body itself
+    bool leaf;            ///< no child
     bool first;           ///< first child of its parent to be eliminated
     bool rigid;           ///< not a point mass
     double inertia[4];    ///< m, E1, E2, E3
     hn_vec3 reference;    ///< P - phi in the body's directors
     hn_vec3 axis;         ///< n in the body's directors
-    hn_vec3 place;        ///< P - phi_p in the parent's directors
     hn_vec3 lever;        ///< c = P - P_p in the parent's directors
 } tree_body;
 
@@ -71,15 +70,20 @@ typedef struct tree_memory {
     double lift[9];       ///< S b: an axis 6, a free pivot 3 x 3 (forces alone)
 } tree_memory;
 
-/// Factors of any other joint.
+/// Factors of any other joint: what the sweep outward needs.
 typedef struct tree_general {
-    motion now, projected; ///< a, b and A, B
-    double gain[36];       ///< L, dof x 6
-    double step[6];        ///< k
-    double pivots[36];     ///< LU of H
-    double lift[36];       ///< (A^T S + X^c + K_pc) b, 6 x dof
-    int exchange[6];
+    motion now;      ///< a, b
+    double gain[36]; ///< L, dof x 6
+    double step[6];  ///< k
 } tree_general;
+
+/// And what a further right-hand side needs; without `keep` all bodies use the same, one after the other.
+typedef struct tree_general_memory {
+    motion projected;  ///< A, B
+    double pivots[36]; ///< LU of H
+    double lift[36];   ///< (A^T S + X^c + K_pc) b, 6 x dof
+    int exchange[6];
+} tree_general_memory;
 
 typedef struct tree_solver {
     const hn_system *system;
@@ -90,6 +94,8 @@ typedef struct tree_solver {
     tree_factor *factors; ///< per body
     tree_memory *memories;///< per body; NULL without `keep`
     tree_general *generals;
+    tree_general_memory *general_memories; ///< per general, or one
+    int general_count;
     double *twists;       ///< delta t, 6 per body, of the reference points
     double *increments;   ///< delta u, dof
     double *edges;        ///< U and K_pc, 72 per edge
@@ -102,7 +108,7 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver);
 /// Number the elastic edges, choose reference points and nodes; call once after placing.
 void tree_number_edges(tree_solver *solver);
 
-/// Zero all that is collected. Needed where something is added to nodes before the sweep inward comes by.
+/// Zero all that is collected.
 void tree_clear(tree_solver *solver);
 
 /// What a body's elimination needs beside its node.
@@ -123,9 +129,8 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step, const
 /// Poses of a pivot's bodies: iterate q and change Delta since t_n, of the parent and of the child.
 typedef struct tree_pivot_state {
     const double *parent_now, *parent_delta;
-    const double *child_now;
-    const double *child_projected; ///< q_w
-    double weight;                 ///< w
+    const double *child_now, *child_delta;
+    double weight; ///< w
 } tree_pivot_state;
 
 /// Residual r, elimination and passing on of a body with a pivot. False when H is singular.
@@ -133,9 +138,14 @@ bool tree_eliminate_pivot(tree_solver *solver, int body, const tree_pivot_state 
 
 /// Root to leaves (T5): increments, and twists of the centres of mass.
 void tree_substitute(tree_solver *solver);
-/// With the factors in place: solve for another residual r (dof, NULL: zero) and load s (6 per body about the centres of
-/// mass, overwritten); increments and twists of the centres of mass are set. Needs `keep`.
+/// With the factors in place: solve for another residual r (dof, NULL: zero) and load s (6 per body about the centres
+/// of mass, overwritten); increments and twists of the centres of mass are set. Needs `keep`.
 void tree_solve(tree_solver *solver, const double *residuals, double *load);
+
+static inline tree_general_memory *tree_memory_of(const tree_solver *solver, const tree_body *b)
+{
+    return &solver->general_memories[solver->keep ? b->general : 0];
+}
 
 /// (T5) of one body after its parent; the twist is that of its reference point.
 void tree_substitute_general(tree_solver *solver, int body);

@@ -13,15 +13,19 @@
 // Does not keep: the symplectic form; G v = 0 at the nodes (G(q_mid) v_mid = 0 holds).
 #include "schemes/scheme.h"
 
-static void energy_momentum_start(const hn_system *system, const double *v, scheme_state *state)
+static void energy_momentum_start(const hn_system *system, const double *v,
+                                  const double *acceleration, scheme_state *state)
 {
+    (void)acceleration;
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->impetus[k] = v[k];
     state->first = true;
 }
 
-static void energy_momentum_equations(const hn_system *system, const scheme_state *state, double h, double time,
-                                      double *momentum, step_equations *equations)
+static void energy_momentum_equations(const hn_system *system, const hn_simulation_def *def,
+                                      const scheme_state *state, const double *angles, double h,
+                                      double time, double *momentum, step_equations *equations)
 {
+    (void)def, (void)angles;
     scheme_apply_mass(system, 2.0, state->impetus, momentum);
     *equations = (step_equations){
         .step_size = h,
@@ -35,16 +39,20 @@ static void energy_momentum_equations(const hn_system *system, const scheme_stat
     };
 }
 
-static double energy_momentum_finish(const hn_system *system, const step_equations *equations, const step_data *step,
-                                     const double *impetus, double *next_impetus)
+static double energy_momentum_finish(const hn_system *system, const hn_simulation_def *def,
+                                     const step_equations *equations, const step_data *step,
+                                     const scheme_state *state, double *next_impetus)
 {
+    (void)def;
     double factor = 2.0 / equations->step_size;
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) next_impetus[k] = factor * step->delta[k] - impetus[k]; // (E1)
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
+        next_impetus[k] = factor * step->delta[k] - state->impetus[k]; // (E1)
     return scheme_load_work(system, equations, step, equations->weight);
 }
 
 static void energy_momentum_momenta(const hn_system *system, const scheme_state *state,
-                                    const step_equations *ahead_equations, const step_data *ahead, double *p)
+                                    const step_equations *ahead_equations, const step_data *ahead,
+                                    double *p)
 {
     (void)ahead_equations, (void)ahead;
     scheme_apply_mass(system, 1.0, state->impetus, p);

@@ -2,16 +2,27 @@
 // The table of schemes and what they share.
 #include "schemes/scheme.h"
 
+#include "schemes/convected.h"
+#include "schemes/ggl.h"
+#include "schemes/projected_rk.h"
+
 const scheme_type *scheme_type_of(hn_scheme scheme)
 {
     static const scheme_type *const types[HN_SCHEME_COUNT] = {
         [HN_SCHEME_ENERGY_MOMENTUM] = &scheme_energy_momentum,
         [HN_SCHEME_VARIATIONAL] = &scheme_variational,
+        [HN_SCHEME_RATTLE] = &scheme_rattle,
+        [HN_SCHEME_GENERALIZED_ALPHA] = &scheme_generalized_alpha,
+        [HN_SCHEME_CONVECTED] = &scheme_convected,
+        [HN_SCHEME_GGL_VARIATIONAL] = &scheme_ggl_variational,
+        [HN_SCHEME_GGL_CLASSICAL] = &scheme_ggl_classical,
+        [HN_SCHEME_PROJECTED_RK] = &scheme_projected_rk,
     };
     return types[scheme];
 }
 
-double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight)
+double scheme_load_work(const hn_system *system, const step_equations *equations,
+                        const step_data *step, double weight)
 {
     double work = 0.0;
     for (int i = 0; i < system->element_count; ++i) {
@@ -26,6 +37,7 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
             .step_size = equations->step_size,
             .time_middle = equations->time_middle,
             .discrete_gradient = equations->discrete_gradient,
+            .gradient_weight = equations->gradient_weight,
             .weight = weight,
             .factor = 1.0,
         };
@@ -37,6 +49,53 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
         }
     }
     return work;
+}
+
+// Springs and loads see the pair of poses q -+ h v/2: their midpoint is q, and the secant rate of a damper its rate.
+void scheme_add_forces(const hn_system *system, const double *q, const double *v,
+                       const double *angles, double time, double step_size, double factor,
+                       double *out)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        double weight = factor * system->inertia[4 * i], *f = out + POSE_SIZE * (size_t)i;
+        f[0] += weight * system->gravity.x;
+        f[1] += weight * system->gravity.y;
+        f[2] += weight * system->gravity.z;
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        const int body[2] = {e->a, e->b};
+        double before[2][POSE_SIZE], after[2][POSE_SIZE];
+        for (int side = 0; side < 2; ++side) {
+            const double *pose = system_pose(q, body[side]);
+            for (int k = 0; k < POSE_SIZE; ++k) {
+                double half =
+                    body[side] < 0 ? 0.0 : 0.5 * step_size * v[POSE_SIZE * body[side] + k];
+                before[side][k] = pose[k] - half;
+                after[side][k] = pose[k] + half;
+            }
+        }
+        double angle = 0.0;
+        if (e->angle >= 0) angle = element_angle(e, before[0], before[1], angles[e->angle]);
+        element_step view = {
+            .a_start = before[0],
+            .b_start = before[1],
+            .a = after[0],
+            .b = after[1],
+            .angle_start = angle,
+            .step_size = step_size,
+            .time_middle = time,
+            .gradient_weight = 0.5,
+            .weight = 0.5,
+            .factor = -factor,
+        };
+        element_output to = {
+            .residual_a = e->a < 0 ? NULL : out + POSE_SIZE * (size_t)e->a,
+            .residual_b = e->b < 0 ? NULL : out + POSE_SIZE * (size_t)e->b,
+        };
+        element_type_of(e->kind)->gradient(e, &view, &to);
+        element_type_of(e->kind)->load(e, &view, &to);
+    }
 }
 
 void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y)

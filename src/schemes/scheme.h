@@ -1,42 +1,89 @@
 // SPDX-License-Identifier: MIT
-// A scheme states the discrete equations of a step over a system; it sees neither bodies' joints nor how they are solved.
+// A scheme states the discrete equations of a step over a system; it sees neither bodies' joints nor how they are
+// solved.
 #ifndef SCHEMES_SCHEME_H
 #define SCHEMES_SCHEME_H
 
+#include <holonom/simulation.h>
+
+#include "reductions/reduction.h"
 #include "system/step.h"
 
 /// State carried from step to step: twelve numbers per body each.
 typedef struct scheme_state {
     double *q;       ///< q_n
     double *impetus; ///< what the scheme keeps beside q: v_n (`energy-momentum`), D2 L_d + F_d^+ (`variational`)
+    double *memory;  ///< memory_count more vectors of the same size, where the scheme wants them
     bool first;      ///< no step has been made
 } scheme_state;
 
-/// A scheme: one file each.
+/// One step of a scheme that brings its own solver, from t_n in `state` to t_n+1.
+typedef struct scheme_step {
+    const scheme_state *state;
+    double step_size;     ///< s
+    double time;          ///< s, t_n
+    const double *angles; ///< rad, unwrapped angles of torsional springs at t_n
+    double *q;            ///< out: q_n+1, 12 per body
+    double *delta;        ///< out: q_n+1 - q_n, 12 per body
+    double *impetus;      ///< out: 12 per body
+    double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
+    double multiplier_time; ///< out: s, the time they belong to
+    double work;          ///< out: J, of loads and dampers
+} scheme_step;
+
+/// Workspace of such a solver.
+typedef struct scheme_solver scheme_solver;
+
+/// A scheme: one file each. Either its equations have the form (S1), (S2) and a reduction solves them (`equations`,
+/// `finish`), or it brings a solver of its own (`solver_create`, `solver_destroy`, `solver_step`); the other set is
+/// NULL.
 typedef struct scheme_type {
     const char *name;
     bool may_halve;   ///< keeps its promises under a varying step
+    bool impetus_is_momentum; ///< the impetus is p (or a part of it), otherwise v
+    double reaction_weight; ///< own solver: multipliers belong to (1 - weight) q_n + weight q_n+1
     bool look_ahead;  ///< momenta at t_n need the step to t_n+1
+    bool tangent_momenta; ///< what `finish` gives is projected on the motions the joints allow
+    int memory_count; ///< vectors in scheme_state.memory
     bool energy_kept; ///< energy is a promise
-    /// impetus at the start from q and velocities v.
-    void (*start)(const hn_system *system, const double *v, scheme_state *state);
+    bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
+    bool any_rotation; ///< a body may turn by any angle in a step
+    bool momenta_not_kept; ///< momentum maps are no promise
+    const char *energy_habit; ///< what energy does where it is no promise, for the ledger
+    /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.
+    void (*start)(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);
     /// The equations of the step from t_n; `momentum` (b) is filled.
-    void (*equations)(const hn_system *system, const scheme_state *state, double step_size, double time,
-                      double *momentum, step_equations *equations);
-    /// Impetus at t_n+1 from the solved step; returns the work of loads and dampers in the step.
-    double (*finish)(const hn_system *system, const step_equations *equations, const step_data *step,
-                     const double *impetus, double *next_impetus);
+    void (*equations)(const hn_system *system, const hn_simulation_def *def, const scheme_state *state,
+                      const double *angles, double step_size, double time, double *momentum,
+                      step_equations *equations);
+    /// Impetus at t_n+1 from the solved step (and memory, in place); returns the work of loads and dampers in the step.
+    double (*finish)(const hn_system *system, const hn_simulation_def *def, const step_equations *equations,
+                     const step_data *step, const scheme_state *state, double *next_impetus);
     /// Momenta p_n at t_n; `ahead` is the solved step from t_n, or NULL where look_ahead is false.
     void (*momenta)(const hn_system *system, const scheme_state *state, const step_equations *ahead_equations,
                     const step_data *ahead, double *p);
+    /// Take all work memory. @return HN_OK, HN_OUT_OF_MEMORY, HN_INVALID_MODEL with a message naming what the scheme
+    /// cannot do
+    hn_status (*solver_create)(hn_system *system, const hn_simulation_def *def, scheme_solver **out);
+    void (*solver_destroy)(scheme_solver *solver); ///< accepts NULL
+    /// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (no message; report->worst_body is set); outputs only on
+    /// HN_OK
+    hn_status (*solver_step)(scheme_solver *solver, scheme_step *step, const newton_options *options,
+                             newton_report *report);
 } scheme_type;
 
 const scheme_type *scheme_type_of(hn_scheme scheme);
 extern const scheme_type scheme_energy_momentum;
 extern const scheme_type scheme_variational;
+extern const scheme_type scheme_rattle;
+extern const scheme_type scheme_generalized_alpha;
 
 /// Work of loads and dampers F . Delta with the loads taken at the given weight.
 double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight);
+
+/// Forces F - grad V at one configuration with velocities v: twelve numbers per body, added times `factor` to `out`.
+void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles, double time,
+                       double step_size, double factor, double *out);
 
 /// M x, twelve numbers per body.
 void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y);

@@ -5,7 +5,8 @@
 //   (V1)  L_d(q_n, q_n+1) = 1/(2h) (q_n+1 - q_n)^T M (q_n+1 - q_n) - h V(q_mid)
 //   (V2)  D2 L_d(q_n-1, q_n) + F_d^+ + D1 L_d(q_n, q_n+1) + F_d^- - h G(q_n)^T lambda_n = 0,   g(q_n+1) = 0
 //   (V3)  start: p_0 + D1 L_d(q_0, q_1) + F_d^- - h/2 G(q_0)^T lambda_0 = 0                    (LMO 34, 47)
-//   (V4)  p_n = D2 L_d(q_n-1, q_n) + F_d^+ - h/2 G^T lambda_n = -D1 L_d(q_n, q_n+1) - F_d^- + h/2 G^T lambda_n   (LMO 34, 35)
+//   (V4)  p_n = D2 L_d(q_n-1, q_n) + F_d^+ - h/2 G^T lambda_n = -D1 L_d(q_n, q_n+1) - F_d^- + h/2 G^T lambda_n
+//         (LMO 34, 35)
 //
 // In the form (S1), (S2): alpha = 1/h, b = D2 L_d + F_d^+ of the last step (p_0 at the start), beta = h/2, sigma = h
 // (h/2 at the start), w = 0. The impetus kept is b.
@@ -16,15 +17,19 @@
 
 #include <string.h>
 
-static void variational_start(const hn_system *system, const double *v, scheme_state *state)
+static void variational_start(const hn_system *system, const double *v, const double *acceleration,
+                              scheme_state *state)
 {
+    (void)acceleration;
     scheme_apply_mass(system, 1.0, v, state->impetus);
     state->first = true;
 }
 
-static void variational_equations(const hn_system *system, const scheme_state *state, double h, double time,
-                                  double *momentum, step_equations *equations)
+static void variational_equations(const hn_system *system, const hn_simulation_def *def,
+                                  const scheme_state *state, const double *angles, double h,
+                                  double time, double *momentum, step_equations *equations)
 {
+    (void)def, (void)angles;
     memcpy(momentum, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     *equations = (step_equations){
         .step_size = h,
@@ -33,16 +38,19 @@ static void variational_equations(const hn_system *system, const scheme_state *s
         .multiplier_factor = state->first ? 0.5 * h : h,
         .weight = 0.0,
         .discrete_gradient = false,
+        .gradient_weight = 0.5,
         .time_middle = time + 0.5 * h,
         .momentum = momentum,
     };
 }
 
 // D2 L_d + F_d^+ = M Delta/h - h/2 grad V(q_mid) + h/2 F at the directors of t_n+1
-static double variational_finish(const hn_system *system, const step_equations *equations, const step_data *step,
-                                 const double *impetus, double *next_impetus)
+static double variational_finish(const hn_system *system, const hn_simulation_def *def,
+                                 const step_equations *equations, const step_data *step,
+                                 const scheme_state *state, double *next_impetus)
 {
-    (void)impetus;
+    (void)def;
+    (void)state;
     double beta = equations->force_factor;
     scheme_apply_mass(system, equations->mass_factor, step->delta, next_impetus);
     for (int i = 0; i < system->body_count; ++i) {
@@ -61,6 +69,7 @@ static double variational_finish(const hn_system *system, const step_equations *
             .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
             .step_size = equations->step_size,
             .time_middle = equations->time_middle,
+            .gradient_weight = 0.5,
             .weight = 1.0,
             .factor = -beta, // gradient adds -beta grad V, load adds +beta F
         };
@@ -71,12 +80,14 @@ static double variational_finish(const hn_system *system, const step_equations *
         element_type_of(e->kind)->gradient(e, &view, &out);
         element_type_of(e->kind)->load(e, &view, &out);
     }
-    return 0.5 * (scheme_load_work(system, equations, step, 0.0) + scheme_load_work(system, equations, step, 1.0));
+    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
+                  scheme_load_work(system, equations, step, 1.0));
 }
 
 // (V4) as the mean of its two sides: b + rho/2; at the start p_0 = b itself
 static void variational_momenta(const hn_system *system, const scheme_state *state,
-                                const step_equations *ahead_equations, const step_data *ahead, double *p)
+                                const step_equations *ahead_equations, const step_data *ahead,
+                                double *p)
 {
     memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (state->first || ahead == NULL) return;
@@ -89,9 +100,11 @@ static void variational_momenta(const hn_system *system, const scheme_state *sta
 
 const scheme_type scheme_variational = {
     .name = "variational",
+    .impetus_is_momentum = true,
     .may_halve = false,
     .look_ahead = true,
     .energy_kept = false,
+    .energy_habit = "oscillates without drift",
     .start = variational_start,
     .equations = variational_equations,
     .finish = variational_finish,

@@ -2,39 +2,43 @@
 // First iterate of a step: increments of the last three steps, extrapolated, in components that vary slowly.
 #include "simulation/simulation.h"
 
-#include "linalg/small_lu.h"
+#include "joints/pivot.h"
+#include "system/kinematics.h"
 
 #include <string.h>
 
 // weights of the newest, the one before, ...: constant, linear, quadratic
-static const double WEIGHTS[HISTORY_DEPTH][HISTORY_DEPTH] = {{1.0, 0.0, 0.0}, {2.0, -1.0, 0.0}, {3.0, -3.0, 1.0}};
+static const double WEIGHTS[HISTORY_DEPTH][HISTORY_DEPTH] = {
+    {1.0, 0.0, 0.0}, {2.0, -1.0, 0.0}, {3.0, -3.0, 1.0}};
 
-static void extrapolate(const hn_simulation *simulation, int body, double *increment)
+// The last values of component k of a body, newest first.
+static inline double *history_of(const hn_simulation *simulation, int body, int k)
 {
-    size_t set = TWIST_SIZE * (size_t)simulation->system->body_count;
-    const double *weights = WEIGHTS[simulation->history_count - 1];
-    memset(increment, 0, TWIST_SIZE * sizeof(double));
-    for (int h = 0; h < simulation->history_count; ++h)
-        for (int k = 0; k < TWIST_SIZE; ++k)
-            increment[k] += weights[h] * simulation->history[(size_t)h * set + TWIST_SIZE * (size_t)body + (size_t)k];
+    return simulation->history + HISTORY_DEPTH * (TWIST_SIZE * (size_t)body + (size_t)k);
 }
 
-// u with B u nearest to t_c - A t_p
-static void rates_of_joint(const motion *m, const double *parent, const double *child, double *u)
+static inline void extrapolate(const hn_simulation *simulation, int body, int count,
+                               double *increment)
 {
-    hn_vec3 v = vec3_load(child), omega = vec3_load(child + 3);
-    if (m->carry != CARRY_NONE)
-        v = vec3_subtract(v, vec3_add(vec3_load(parent), vec3_cross(vec3_load(parent + 3), m->offset)));
-    if (m->carry == CARRY_RIGID) omega = vec3_subtract(omega, vec3_load(parent + 3));
-    double normal[36];
-    int pivot[6];
-    for (int i = 0; i < m->dof; ++i) {
-        u[i] = vec3_dot(m->linear[i], v) + vec3_dot(m->angular[i], omega);
-        for (int k = 0; k < m->dof; ++k)
-            normal[m->dof * i + k] =
-                vec3_dot(m->linear[i], m->linear[k]) + vec3_dot(m->angular[i], m->angular[k]);
+    const double *weights = WEIGHTS[simulation->history_count - 1];
+    for (int k = 0; k < count; ++k) {
+        const double *x = history_of(simulation, body, k);
+        increment[k] = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2];
     }
-    if (small_lu_factor(m->dof, m->dof, normal, pivot)) small_lu_solve(m->dof, m->dof, normal, pivot, 1, 1, u);
+}
+
+static inline void record(hn_simulation *simulation, int body, int count, const double *increment)
+{
+    for (int k = 0; k < count; ++k) {
+        double *x = history_of(simulation, body, k);
+        x[2] = x[1], x[1] = x[0], x[0] = increment[k];
+    }
+}
+
+// components of the increment that a pivot has
+static inline int pivot_size(pivot_kind pivot)
+{
+    return pivot == PIVOT_AXIS ? 1 : 3;
 }
 
 // twist of a body at t_n from what the scheme keeps (v, or p through the inertia)
@@ -48,7 +52,7 @@ static void start_twist(const hn_simulation *simulation, int body, double *twist
     size_t at = POSE_SIZE * (size_t)body;
     double v[POSE_SIZE];
     memcpy(v, simulation->state.impetus + at, sizeof v);
-    if (simulation->scheme->look_ahead) {
+    if (simulation->scheme->impetus_is_momentum) {
         // momenta: only the first step comes here, where the start twist is known
         memcpy(twist, system->twist_start + TWIST_SIZE * (size_t)body, TWIST_SIZE * sizeof(double));
         return;
@@ -56,9 +60,26 @@ static void start_twist(const hn_simulation *simulation, int body, double *twist
     velocity_to_twist(simulation->state.q + at, v, twist);
 }
 
+// A pivot from history: its turn follows from the extrapolated increment, the rest from the poses.
+static inline void predict_pivot(const hn_simulation *simulation, step_data *step, int body,
+                                 const joint *j, pivot_kind pivot, const body_step *parent_step,
+                                 const double *parent_delta)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *start = step->q_start + at;
+    double *delta = step->delta + at, *q = step->q + at, increment[3];
+    body_step *b = &step->bodies[body];
+    extrapolate(simulation, body, pivot_size(pivot), increment);
+    pivot_start(pivot, j, increment, start, parent_step, &step->joints[body], b);
+    step_turn_directors(b->rotation, start, q, delta);
+    b->displacement = pivot_displacement(j, parent_delta, delta);
+    step_move_centre(b->displacement, start, q, delta);
+}
+
 void predict_step(hn_simulation *simulation, solved_step *solved, bool from_velocities)
 {
     static const body_step ground = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = simulation->system;
     step_data *step = &solved->data;
     double h = solved->equations.step_size;
@@ -67,7 +88,14 @@ void predict_step(hn_simulation *simulation, solved_step *solved, bool from_velo
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         const joint_type *type = joint_type_of(j->kind);
+        pivot_kind pivot = joint_pivot(j);
         int p = j->parent;
+        const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
+        if (joints && !velocities && pivot != PIVOT_NONE) {
+            predict_pivot(simulation, step, i, j, pivot, parent_step,
+                          p < 0 ? still : step->delta + POSE_SIZE * (size_t)p);
+            continue;
+        }
         double *q = step->q + POSE_SIZE * (size_t)i;
         const double *start = step->q_start + POSE_SIZE * (size_t)i;
         memcpy(q, start, POSE_SIZE * sizeof(double));
@@ -75,7 +103,7 @@ void predict_step(hn_simulation *simulation, solved_step *solved, bool from_velo
         step->joints[i] = (joint_step){0};
         type->begin(j, system_pose(step->q_start, p), start, &step->joints[i]);
         double increment[TWIST_SIZE];
-        if (!velocities) extrapolate(simulation, i, increment);
+        if (!velocities) extrapolate(simulation, i, TWIST_SIZE, increment);
         if (joints) {
             double u[JOINT_DOF_MAX];
             if (velocities) {
@@ -84,13 +112,13 @@ void predict_step(hn_simulation *simulation, solved_step *solved, bool from_velo
                 start_twist(simulation, p, parent_twist);
                 start_twist(simulation, i, twist);
                 type->motion(j, &step->joints[i], system_pose(step->q_start, p), start, &m);
-                rates_of_joint(&m, parent_twist, twist, u);
+                motion_rates(&m, parent_twist, twist, u);
                 for (int k = 0; k < j->dof; ++k) u[k] *= h;
             } else {
                 type->guess(j, &step->joints[i], increment, start, u);
             }
             type->advance(j, u, system_pose(step->q_start, p), system_pose(step->q, p), start, q,
-                          p < 0 ? &ground : &step->bodies[p], &step->joints[i], &step->bodies[i]);
+                          parent_step, &step->joints[i], &step->bodies[i]);
         } else if (velocities) {
             double twist[TWIST_SIZE];
             start_twist(simulation, i, twist);
@@ -108,16 +136,17 @@ void predict_step(hn_simulation *simulation, solved_step *solved, bool from_velo
 void predict_record(hn_simulation *simulation, const solved_step *solved)
 {
     const hn_system *system = simulation->system;
-    size_t set = TWIST_SIZE * (size_t)system->body_count;
-    memmove(simulation->history + set, simulation->history, (HISTORY_DEPTH - 1) * set * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
-        double *to = simulation->history + TWIST_SIZE * (size_t)i;
         if (simulation->reduction_kind->joint_prediction) {
-            memcpy(to, solved->data.joints[i].increment, TWIST_SIZE * sizeof(double));
+            pivot_kind pivot = joint_pivot(&system->joints[i]);
+            record(simulation, i, pivot == PIVOT_NONE ? TWIST_SIZE : pivot_size(pivot),
+                   solved->data.joints[i].increment);
         } else {
             const double *start = solved->data.q_start + POSE_SIZE * (size_t)i;
-            vec3_store(solved->data.bodies[i].displacement, to);
-            vec3_store(pose_components(start, solved->data.bodies[i].rotation), to + 3);
+            double increment[TWIST_SIZE];
+            vec3_store(solved->data.bodies[i].displacement, increment);
+            vec3_store(pose_components(start, solved->data.bodies[i].rotation), increment + 3);
+            record(simulation, i, TWIST_SIZE, increment);
         }
     }
     if (simulation->history_count < HISTORY_DEPTH) simulation->history_count++;

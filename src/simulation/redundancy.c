@@ -19,8 +19,8 @@ hn_status redundancy_create(hn_simulation *s)
     if (system->cut_count == 0 || x->row_count > ROWS_MAX) return HN_OK;
     size_t n = (size_t)x->row_count;
     x->basis = context_allocate(s->context, (n * n + 1) * sizeof(double));
-    x->work = context_allocate(s->context,
-                               (n * n + n + n * TWIST_SIZE * (size_t)system->body_count + 1) * sizeof(double));
+    x->work = context_allocate(
+        s->context, (n * n + n + n * TWIST_SIZE * (size_t)system->body_count + 1) * sizeof(double));
     return x->basis == NULL || x->work == NULL ? HN_OUT_OF_MEMORY : HN_OK;
 }
 
@@ -35,12 +35,22 @@ hn_status redundancy_update(hn_simulation *s)
     const hn_system *system = s->system;
     self_stress *x = &s->stress;
     if (x->basis == NULL || x->step == s->step_count) return HN_OK;
+    // where constraint forces act: at the pose of the last step they belong to, with as many self-stresses as were
+    // found redundant on the manifold; before the first step at q itself
+    const solved_step *step = simulation_reaction_step(s);
     size_t n = (size_t)x->row_count, columns = TWIST_SIZE * (size_t)system->body_count;
     double *gram = x->work, *values = gram + n * n, *rows = values + n;
     memset(rows, 0, n * columns * sizeof(double));
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
-        const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
+        double a[POSE_SIZE], b[POSE_SIZE];
+        if (step != NULL) {
+            step_projection_pose(&step->equations, &step->data, j->parent, a);
+            step_projection_pose(&step->equations, &step->data, j->child, b);
+        } else {
+            memcpy(a, system_pose(s->state.q, j->parent), sizeof a);
+            memcpy(b, system_pose(s->state.q, j->child), sizeof b);
+        }
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             hn_vec3 gradient[8];
@@ -54,19 +64,23 @@ hn_status redundancy_update(hn_simulation *s)
                 double *twist = to + TWIST_SIZE * (size_t)body;
                 for (int v = 0; v < 4; ++v) vec3_store(gradient[4 * side + v], flat + 3 * v);
                 force_to_wrench(side == 0 ? a : b, flat, twist);
-                if (system->bodies[body].kind != HN_BODY_RIGID) twist[3] = twist[4] = twist[5] = 0.0;
+                if (system->bodies[body].kind != HN_BODY_RIGID)
+                    twist[3] = twist[4] = twist[5] = 0.0;
             }
         }
     }
     for (size_t i = 0; i < n; ++i)
         for (size_t k = 0; k <= i; ++k) {
             double sum = 0.0;
-            for (size_t c = 0; c < columns; ++c) sum += rows[i * columns + c] * rows[k * columns + c];
+            for (size_t c = 0; c < columns; ++c)
+                sum += rows[i * columns + c] * rows[k * columns + c];
             gram[i * n + k] = gram[k * n + i] = sum;
         }
     TRY(dense_symmetric_eigen(s->context, x->row_count, gram, values, x->basis));
     x->count = 0;
-    while (x->count < x->row_count && values[x->count] <= NULL_TOLERANCE * values[n - 1]) x->count++;
+    while (x->count < x->row_count && values[x->count] <= NULL_TOLERANCE * values[n - 1])
+        x->count++;
+    if (step != NULL && x->count < s->dropped_count) x->count = s->dropped_count;
     // null vectors are the first columns; keep them as rows
     memcpy(gram, x->basis, n * n * sizeof(double));
     for (int v = 0; v < x->count; ++v)
@@ -82,7 +96,8 @@ bool redundancy_joint_unique(const hn_simulation *s, int index)
     int first = j->row_offset - s->system->internal_count;
     for (int v = 0; v < s->stress.count; ++v)
         for (int r = 0; r < j->row_count; ++r)
-            if (fabs(s->stress.basis[(size_t)v * (size_t)s->stress.row_count + (size_t)(first + r)]) > UNIQUE_TOLERANCE)
+            if (fabs(s->stress.basis[(size_t)v * (size_t)s->stress.row_count +
+                                     (size_t)(first + r)]) > UNIQUE_TOLERANCE)
                 return false;
     return true;
 }
@@ -98,19 +113,21 @@ void redundancy_minimise(const hn_simulation *s, double *multipliers)
     }
 }
 
-hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique, int joint_count)
+hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique,
+                                   int joint_count)
 {
     const hn_system *system = s->system;
     *redundancy = (hn_redundancy){.redundant_count = s->dropped_count, .self_stress_known = true};
     if (joint_unique != NULL && joint_count != system->joint_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d joints, not %d", system->joint_count,
-                            joint_count);
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d joints, not %d",
+                            system->joint_count, joint_count);
     for (int k = 0; joint_unique != NULL && k < joint_count; ++k) joint_unique[k] = true;
     if (system->cut_count == 0) return HN_OK;
     TRY(redundancy_update(s));
     redundancy->self_stress_known = s->stress.computed;
     if (s->stress.computed) redundancy->redundant_count = s->stress.count;
     for (int k = 0; joint_unique != NULL && k < joint_count; ++k)
-        joint_unique[k] = s->stress.computed ? redundancy_joint_unique(s, k) : s->dropped_count == 0;
+        joint_unique[k] =
+            s->stress.computed ? redundancy_joint_unique(s, k) : s->dropped_count == 0;
     return HN_OK;
 }

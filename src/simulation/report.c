@@ -2,6 +2,7 @@
 // What a simulation tells about its current state: bodies, joints, energies, momenta, constraints.
 #include "simulation/simulation.h"
 
+#include "base/sum.h"
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
 #include "simulation/redundancy.h"
@@ -25,12 +26,14 @@ void simulation_update_momenta(hn_simulation *s)
         // the step from here on, kept for when it is taken; without it the projected momenta are reported
         if (simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK) {
             if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
-                memcpy(s->momenta, s->state.impetus, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+                memcpy(s->momenta, s->state.impetus,
+                       POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
             s->momenta_valid = true;
             return;
         }
     }
-    s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL, s->momenta);
+    s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL,
+                       s->momenta);
     s->momenta_valid = true;
 }
 
@@ -41,7 +44,8 @@ const solved_step *simulation_reaction_step(hn_simulation *s)
         return last->valid ? last : NULL;
     }
     solved_step *ahead = &s->steps[s->ahead];
-    if (!ahead->valid && simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK)
+    if (!ahead->valid &&
+        simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK)
         return NULL;
     return ahead;
 }
@@ -50,7 +54,8 @@ const solved_step *simulation_reaction_step(hn_simulation *s)
 static hn_status reduced_momenta(hn_simulation *s, const double *p, double *reduced)
 {
     const hn_system *system = s->system;
-    double *wrench = context_allocate(s->context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    double *wrench =
+        context_allocate(s->context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     if (wrench == NULL) return HN_OUT_OF_MEMORY;
     for (int i = system->body_count - 1; i >= 0; --i) {
         const joint *j = &system->joints[i];
@@ -64,7 +69,8 @@ static hn_status reduced_momenta(hn_simulation *s, const double *p, double *redu
         joint_type_of(j->kind)->motion(j, &step, parent, q, &m);
         hn_vec3 force = vec3_load(w), moment = vec3_load(w + 3);
         for (int k = 0; k < m.dof; ++k)
-            reduced[system->dof_offset[i] + k] = vec3_dot(m.linear[k], force) + vec3_dot(m.angular[k], moment);
+            reduced[system->dof_offset[i] + k] =
+                vec3_dot(m.linear[k], force) + vec3_dot(m.angular[k], moment);
         if (j->parent < 0 || m.carry == CARRY_NONE) continue;
         double *to = wrench + TWIST_SIZE * (size_t)j->parent;
         vec3_store(vec3_add(vec3_load(to), force), to);
@@ -74,7 +80,8 @@ static hn_status reduced_momenta(hn_simulation *s, const double *p, double *redu
     return HN_OK;
 }
 
-hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *projected, double *reduced)
+hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *projected,
+                                     double *reduced)
 {
     const hn_system *system = s->system;
     if (reduced != NULL) TRY(reduced_momenta(s, p, reduced));
@@ -83,59 +90,70 @@ hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *
     // twists go where the velocities will stand: six of twelve numbers, spread from the last body on
     hn_status status = saddle_project(s->projection, s->state.q, p, projected);
     if (status != HN_OK)
-        return context_fail(s->context, status, "the momenta cannot be projected: singular reduced mass matrix");
+        return context_fail(s->context, status,
+                            "the momenta cannot be projected: singular reduced mass matrix");
     for (int i = system->body_count - 1; i >= 0; --i) {
         size_t at = POSE_SIZE * (size_t)i;
         double twist[TWIST_SIZE], v[POSE_SIZE];
         memcpy(twist, projected + TWIST_SIZE * (size_t)i, sizeof twist);
         twist_to_velocity(s->state.q + at, twist, v);
-        for (int k = 0; k < POSE_SIZE; ++k) projected[at + (size_t)k] = system->inertia[4 * i + k / 3] * v[k];
+        for (int k = 0; k < POSE_SIZE; ++k)
+            projected[at + (size_t)k] = system->inertia[4 * i + k / 3] * v[k];
     }
     return HN_OK;
 }
 
-// twist of a body from its momenta: v = p/m; omega from v_I = p_I/E_I, or from the angular momentum where an E_I is zero
+// twist of a body from its momenta: v = p/m; omega from v_I = p_I/E_I, or from the angular momentum where an E_I is
+// zero
 static void twist_of_body(const hn_simulation *s, int body, double *twist)
 {
     memset(twist, 0, TWIST_SIZE * sizeof(double));
     if (body < 0) return;
     const hn_system *system = s->system;
     size_t at = POSE_SIZE * (size_t)body;
-    const double *p = s->momenta + at, *q = s->state.q + at, *inertia = system->inertia + 4 * (size_t)body;
+    const double *p = s->momenta + at, *q = s->state.q + at,
+                 *inertia = system->inertia + 4 * (size_t)body;
     for (int k = 0; k < 3; ++k) twist[k] = p[k] / inertia[0];
     if (system->bodies[body].kind != HN_BODY_RIGID) return;
     double wrench[TWIST_SIZE];
     force_to_wrench(q, p, wrench);
     hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
     double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3], j3 = inertia[1] + inertia[2];
-    hn_vec3 omega = vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0);
+    hn_vec3 omega =
+        vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0);
     vec3_store(pose_direction(q, omega), twist + 3);
 }
 
 double simulation_kinetic_energy(const hn_simulation *s, const double *p)
 {
     const hn_system *system = s->system;
-    double sum = 0.0;
-    for (int i = 0; i < system->body_count; ++i)
+    exact_sum sum = {0};
+    for (int i = 0; i < system->body_count; ++i) {
+        double own = 0.0;
         for (int k = 0; k < POSE_SIZE; ++k) {
-            double inertia = system->inertia[4 * i + k / 3], x = p[POSE_SIZE * (size_t)i + (size_t)k];
-            if (inertia > 0.0) sum += 0.5 * x * x / inertia;
+            double inertia = system->inertia[4 * i + k / 3],
+                   x = p[POSE_SIZE * (size_t)i + (size_t)k];
+            if (inertia > 0.0) own += 0.5 * x * x / inertia;
         }
-    return sum;
+        sum_add(&sum, own);
+    }
+    return sum_total(&sum);
 }
 
 static double potential_at(const hn_simulation *s, const double *q, const double *angles)
 {
     const hn_system *system = s->system;
-    double sum = 0.0;
+    exact_sum sum = {0};
     for (int i = 0; i < system->body_count; ++i)
-        sum -= system->inertia[4 * i] * vec3_dot(system->gravity, pose_center(system_pose(q, i)));
+        sum_add(&sum, -system->inertia[4 * i] *
+                          vec3_dot(system->gravity, pose_center(system_pose(q, i))));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        sum += element_type_of(e->kind)->potential(e, system_pose(q, e->a), system_pose(q, e->b),
-                                                   e->angle >= 0 ? angles[e->angle] : 0.0);
+        sum_add(&sum,
+                element_type_of(e->kind)->potential(e, system_pose(q, e->a), system_pose(q, e->b),
+                                                    e->angle >= 0 ? angles[e->angle] : 0.0));
     }
-    return sum;
+    return sum_total(&sum);
 }
 
 double simulation_potential_energy(const hn_simulation *s)
@@ -168,8 +186,10 @@ hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
         const element *e = &system->elements[i];
         double a[POSE_SIZE], b[POSE_SIZE];
         for (int k = 0; k < POSE_SIZE; ++k) {
-            a[k] = 0.5 * (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
-            b[k] = 0.5 * (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
+            a[k] = 0.5 *
+                   (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
+            b[k] = 0.5 *
+                   (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
         }
         double angle = e->angle >= 0 ? element_angle(e, a, b, last->angle_start[e->angle]) : 0.0;
         sum += element_type_of(e->kind)->potential(e, a, b, angle);
@@ -186,7 +206,8 @@ static void body_momentum(const hn_simulation *s, int body, hn_vec3 *linear, hn_
     force_to_wrench(s->state.q + at, s->momenta + at, wrench);
     *linear = vec3_load(wrench);
     *angular = vec3_cross(pose_center(s->state.q + at), *linear);
-    if (s->system->bodies[body].kind == HN_BODY_RIGID) *angular = vec3_add(*angular, vec3_load(wrench + 3));
+    if (s->system->bodies[body].kind == HN_BODY_RIGID)
+        *angular = vec3_add(*angular, vec3_load(wrench + 3));
 }
 
 hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
@@ -205,14 +226,16 @@ hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *ang
 hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_state *state)
 {
     int index = simulation_body_index(s, body);
-    if (index < 0) return context_fail(s->context, HN_INVALID_ARGUMENT, "no body with id %u", body.index1);
+    if (index < 0)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "no body with id %u", body.index1);
     simulation_update_momenta(s);
     const double *q = s->state.q + POSE_SIZE * (size_t)index;
     double twist[TWIST_SIZE];
     twist_of_body(s, index, twist);
     state->position = pose_center(q);
     hn_vec3 axes[3];
-    for (int k = 0; k < 3; ++k) axes[k] = pose_direction(q, mat3_column(&s->system->bodies[index].user_axes, k));
+    for (int k = 0; k < 3; ++k)
+        axes[k] = pose_direction(q, mat3_column(&s->system->bodies[index].user_axes, k));
     state->orientation = mat3_from_columns(axes[0], axes[1], axes[2]);
     state->velocity = vec3_load(twist);
     state->angular_velocity = vec3_load(twist + 3);
@@ -227,7 +250,8 @@ hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count
         return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d coordinates, not %d",
                             system->coordinate_count, count);
     for (int i = 0; i < system->body_count; ++i)
-        coordinates_contract(&system->bodies[i], system_pose(s->state.q, i), q + system->bodies[i].coordinate_offset);
+        coordinates_contract(&system->bodies[i], system_pose(s->state.q, i),
+                             q + system->bodies[i].coordinate_offset);
     return HN_OK;
 }
 
@@ -254,8 +278,8 @@ hn_status hn_simulation_legendre(hn_simulation *s, const hn_legendre *out)
 // ---- constraints ------------------------------------------------------------------------------------
 
 // gradient of a row times twelve velocities per body
-static double row_rate(const constraint_row *row, const double *qa, const double *qb, const double *va,
-                       const double *vb)
+static double row_rate(const constraint_row *row, const double *qa, const double *qb,
+                       const double *va, const double *vb)
 {
     hn_vec3 gradient[8];
     double sum = 0.0;
@@ -284,7 +308,8 @@ static double hidden_residual(const hn_system *system, const double *q, const do
         const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
         for (int r = 0; r < j->row_count; ++r) {
             joint_type_of(j->kind)->row(j, r, &row);
-            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent), system_pose(q, j->child), va, vb)));
+            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent),
+                                              system_pose(q, j->child), va, vb)));
         }
     }
     return worst;
@@ -372,7 +397,8 @@ void simulation_update_angles(hn_simulation *s)
         if (place < 0) continue;
         double coordinates[HN_JOINT_COORDINATES_MAX];
         joint_coordinates(s, k, coordinates);
-        s->joint_angles[k] = coordinates[place] + turn * nearbyint((s->joint_angles[k] - coordinates[place]) / turn);
+        s->joint_angles[k] =
+            coordinates[place] + turn * nearbyint((s->joint_angles[k] - coordinates[place]) / turn);
     }
 }
 
@@ -433,7 +459,8 @@ static const double *update_wrenches(hn_simulation *s, const solved_step *step)
 }
 
 // force and moment that the joint of tree body `body` exerts on it, about its centre of mass
-static void child_wrench(const hn_simulation *s, const solved_step *step, int body, hn_vec3 *force, hn_vec3 *moment)
+static void child_wrench(const hn_simulation *s, const solved_step *step, int body, hn_vec3 *force,
+                         hn_vec3 *moment)
 {
     double factor = 1.0 / step->equations.multiplier_factor;
     *force = vec3_scale(factor, vec3_load(s->wrench + TWIST_SIZE * (size_t)body));
@@ -441,8 +468,8 @@ static void child_wrench(const hn_simulation *s, const solved_step *step, int bo
 }
 
 // force and moment of a joint on the user's body b about its joint point: -G_b^T lambda
-static void reaction_of_multipliers(const solved_step *step, const system_joint *report, const double *lambda,
-                                    hn_vec3 *force, hn_vec3 *moment)
+static void reaction_of_multipliers(const solved_step *step, const system_joint *report,
+                                    const double *lambda, hn_vec3 *force, hn_vec3 *moment)
 {
     const joint *j = &report->rows;
     double a[POSE_SIZE], b[POSE_SIZE], sum[POSE_SIZE] = {0.0}, wrench[TWIST_SIZE];
@@ -455,7 +482,9 @@ static void reaction_of_multipliers(const solved_step *step, const system_joint 
         joint_type_of(j->kind)->row(j, r, &row);
         row_gradient(&row, a, b, gradient);
         for (int x = 0; x < 4; ++x)
-            vec3_store(vec3_add_scaled(vec3_load(sum + 3 * x), -lambda[r], gradient[on_a ? x : 4 + x]), sum + 3 * x);
+            vec3_store(
+                vec3_add_scaled(vec3_load(sum + 3 * x), -lambda[r], gradient[on_a ? x : 4 + x]),
+                sum + 3 * x);
     }
     const double *pose = on_a ? a : b;
     force_to_wrench(pose, sum, wrench);
@@ -464,25 +493,28 @@ static void reaction_of_multipliers(const solved_step *step, const system_joint 
                             vec3_cross(pose_direction(pose, on_a ? j->rho_a : j->rho_b), *force));
 }
 
-static void cut_reaction(const hn_simulation *s, const solved_step *step, const system_joint *report, hn_vec3 *force,
-                         hn_vec3 *moment)
+static void cut_reaction(const hn_simulation *s, const solved_step *step,
+                         const system_joint *report, hn_vec3 *force, hn_vec3 *moment)
 {
     double lambda[JOINT_ROWS_MAX];
     for (int r = 0; r < report->rows.row_count; ++r)
-        lambda[r] = step->data.closure[s->system->cut_row[report->cut] + r] / step->equations.multiplier_factor;
+        lambda[r] = step->data.closure[s->system->cut_row[report->cut] + r] /
+                    step->equations.multiplier_factor;
     reaction_of_multipliers(step, report, lambda, force, moment);
 }
 
 // reaction of a joint that shares a self-stress: from the multipliers of minimum norm
-static hn_status shared_reaction(hn_simulation *s, const solved_step *step, int index, hn_vec3 *force, hn_vec3 *moment)
+static hn_status shared_reaction(hn_simulation *s, const solved_step *step, int index,
+                                 hn_vec3 *force, hn_vec3 *moment)
 {
     const hn_system *system = s->system;
-    double *lambda = context_allocate(s->context, ((size_t)system->constraint_count + 1) * sizeof(double));
+    double *lambda =
+        context_allocate(s->context, ((size_t)system->constraint_count + 1) * sizeof(double));
     if (lambda == NULL) return HN_OUT_OF_MEMORY;
     hn_status status = hn_simulation_multipliers(s, lambda, system->constraint_count);
     if (status == HN_OK)
-        reaction_of_multipliers(step, &system->reports[index], lambda + system->reports[index].rows.row_offset, force,
-                                moment);
+        reaction_of_multipliers(step, &system->reports[index],
+                                lambda + system->reports[index].rows.row_offset, force, moment);
     context_release(s->context, lambda);
     return status;
 }
@@ -503,6 +535,17 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
     const system_joint *report = &system->reports[index];
     const solved_step *step = simulation_reaction_step(s);
     if (step == NULL) return HN_OK;
+    if (s->scheme->solver_step != NULL) {
+        // by the multipliers, at the pose they belong to
+        solved_step end = *step;
+        end.equations.weight = s->scheme->reaction_weight;
+        state->reaction_valid = true;
+        state->reaction_unique = s->dropped_count == 0;
+        state->reaction_time = s->multiplier_time;
+        reaction_of_multipliers(&end, report, s->multipliers + report->rows.row_offset,
+                                &state->reaction_force, &state->reaction_torque);
+        return HN_OK;
+    }
     state->reaction_valid = true;
     state->reaction_unique = true;
     if (!s->scheme->look_ahead) state->reaction_time = step->equations.time_middle;
@@ -512,7 +555,8 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
         if (s->stress.computed && !state->reaction_unique)
             return shared_reaction(s, step, index, &state->reaction_force, &state->reaction_torque);
     }
-    if (report->cut >= 0) cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
+    if (report->cut >= 0)
+        cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
     if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
     update_wrenches(s, step);
     int child = report->tree_body;
@@ -539,8 +583,8 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
 // ---- multipliers ------------------------------------------------------------------------------------
 
 // lambda of a joint from the wrench on the child: -G~^T lambda = wrench, G~ the rows on the child's twist
-static bool joint_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force, hn_vec3 moment,
-                              bool point, double *lambda)
+static bool joint_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force,
+                              hn_vec3 moment, bool point, double *lambda)
 {
     double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE], normal[36];
     int pivot[JOINT_ROWS_MAX], n = rows->row_count;
@@ -553,7 +597,8 @@ static bool joint_multipliers(const solved_step *step, const joint *rows, int ch
         double flat[POSE_SIZE];
         joint_type_of(rows->kind)->row(rows, r, &row);
         row_gradient(&row, a, b, gradient);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[rows->child == child ? 4 + k : k], flat + 3 * k);
+        for (int k = 0; k < 4; ++k)
+            vec3_store(gradient[rows->child == child ? 4 + k : k], flat + 3 * k);
         force_to_wrench(rows->child == child ? b : a, flat, covector[r]);
         if (point) covector[r][3] = covector[r][4] = covector[r][5] = 0.0;
     }
@@ -562,7 +607,8 @@ static bool joint_multipliers(const solved_step *step, const joint *rows, int ch
         for (int k = 0; k < TWIST_SIZE; ++k) lambda[r] -= covector[r][k] * wrench[k];
         for (int c = 0; c < n; ++c) {
             normal[n * r + c] = 0.0;
-            for (int k = 0; k < TWIST_SIZE; ++k) normal[n * r + c] += covector[r][k] * covector[c][k];
+            for (int k = 0; k < TWIST_SIZE; ++k)
+                normal[n * r + c] += covector[r][k] * covector[c][k];
         }
     }
     if (!small_lu_factor(n, n, normal, pivot)) return false;
@@ -587,7 +633,8 @@ static bool internal_multipliers(const double *pose, const double *rest, double 
         for (int k = 0; k < POSE_SIZE; ++k) lambda[r] -= gradients[r][k] * rest[k];
         for (int c = 0; c < INTERNAL_ROWS; ++c) {
             normal[INTERNAL_ROWS * r + c] = 0.0;
-            for (int k = 0; k < POSE_SIZE; ++k) normal[INTERNAL_ROWS * r + c] += gradients[r][k] * gradients[c][k];
+            for (int k = 0; k < POSE_SIZE; ++k)
+                normal[INTERNAL_ROWS * r + c] += gradients[r][k] * gradients[c][k];
         }
     }
     if (!small_lu_factor(INTERNAL_ROWS, INTERNAL_ROWS, normal, pivot)) return false;
@@ -604,6 +651,10 @@ hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
     memset(lambda, 0, (size_t)count * sizeof(double));
     const solved_step *step = simulation_reaction_step(s);
     if (step == NULL) return HN_OK;
+    if (s->scheme->solver_step != NULL) {
+        memcpy(lambda, s->multipliers, (size_t)count * sizeof(double));
+        return HN_OK;
+    }
     update_wrenches(s, step);
     size_t size = POSE_SIZE * (size_t)system->body_count;
     double *rest = context_allocate(s->context, size * sizeof(double));
@@ -623,18 +674,19 @@ hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
         double *own = lambda + rows->row_offset;
         if (report->cut >= 0)
             for (int r = 0; r < rows->row_count; ++r)
-                own[r] = step->data.closure[system->cut_row[report->cut] + r] / step->equations.multiplier_factor;
-        else
-            child_wrench(s, step, report->tree_body, &force, &moment);
+                own[r] = step->data.closure[system->cut_row[report->cut] + r] /
+                         step->equations.multiplier_factor;
+        else child_wrench(s, step, report->tree_body, &force, &moment);
         if (report->cut < 0 &&
             !joint_multipliers(step, rows, report->tree_body, force, moment,
                                system->bodies[report->tree_body].kind != HN_BODY_RIGID, own))
-            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "joint '%s': its constraint rows are dependent",
-                                  report->name);
+            status = context_fail(s->context, HN_SINGULAR_SYSTEM,
+                                  "joint '%s': its constraint rows are dependent", report->name);
     }
     if (status == HN_OK && s->dropped_count > 0) {
         status = redundancy_update(s);
-        if (status == HN_OK && s->stress.computed) redundancy_minimise(s, lambda + system->internal_count);
+        if (status == HN_OK && s->stress.computed)
+            redundancy_minimise(s, lambda + system->internal_count);
     }
     for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
         const joint *rows = &system->reports[k].rows;
@@ -659,9 +711,10 @@ hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
         if (system->bodies[i].internal_count == 0) continue;
         double pose[POSE_SIZE];
         step_projection_pose(&step->equations, &step->data, i, pose);
-        if (!internal_multipliers(pose, rest + POSE_SIZE * (size_t)i, lambda + system->bodies[i].internal_offset))
-            status = context_fail(s->context, HN_SINGULAR_SYSTEM, "body '%s': its directors are dependent",
-                                  system->bodies[i].name);
+        if (!internal_multipliers(pose, rest + POSE_SIZE * (size_t)i,
+                                  lambda + system->bodies[i].internal_offset))
+            status = context_fail(s->context, HN_SINGULAR_SYSTEM,
+                                  "body '%s': its directors are dependent", system->bodies[i].name);
     }
     context_release(s->context, rest);
     return status;

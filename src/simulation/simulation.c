@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const double DEFAULT_RESIDUAL_TOLERANCE = 1e-16;
-static const double DEFAULT_INCREMENT_TOLERANCE = 1e-10; // quadratic convergence makes the next one round-off
+static const double DEFAULT_INCREMENT_TOLERANCE =
+    1e-10; // quadratic convergence makes the next one round-off
 enum { DEFAULT_ITERATIONS_MAX = 20, DEFAULT_HALVINGS_MAX = 10 };
 static const double DEFAULT_START_TOLERANCE = 1e-3;
 
@@ -23,6 +24,11 @@ hn_simulation_def hn_simulation_def_default(void)
         .halvings_max = DEFAULT_HALVINGS_MAX,
         .ledger = true,
         .start_tolerance = DEFAULT_START_TOLERANCE,
+        .spectral_radius = 0.6,
+        .absolute_tolerance = 1e-8,
+        .relative_tolerance = 1e-8,
+        .step_growth_max = 5.0,
+        .impose_energy = true,
     };
 }
 
@@ -50,6 +56,10 @@ static void layout(arena *a, hn_simulation *s)
     size_t n = (size_t)system->body_count;
     s->state.q = arena_doubles(a, POSE_SIZE * n);
     s->state.impetus = arena_doubles(a, POSE_SIZE * n);
+    s->state.memory = arena_doubles(a, POSE_SIZE * n * (size_t)s->scheme->memory_count);
+    size_t multipliers = s->scheme->solver_step == NULL ? 0 : (size_t)system->constraint_count;
+    s->multipliers = arena_doubles(a, multipliers);
+    s->next_multipliers = arena_doubles(a, multipliers);
     s->angles = arena_doubles(a, (size_t)system->angle_count);
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
@@ -64,16 +74,41 @@ static void layout(arena *a, hn_simulation *s)
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
 {
     if (!(def->step_size > 0.0) || !isfinite(def->step_size))
-        return context_fail(context, HN_INVALID_ARGUMENT, "step size is %g s; expected a positive number",
-                            def->step_size);
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "step size is %g s; expected a positive number", def->step_size);
     if ((int)def->scheme < 0 || (int)def->scheme >= HN_SCHEME_COUNT)
-        return context_fail(context, HN_INVALID_ARGUMENT, "unknown scheme number %d", (int)def->scheme);
+        return context_fail(context, HN_INVALID_ARGUMENT, "unknown scheme number %d",
+                            (int)def->scheme);
     if ((int)def->reduction < 0 || (int)def->reduction >= HN_REDUCTION_COUNT)
-        return context_fail(context, HN_INVALID_ARGUMENT, "unknown reduction number %d", (int)def->reduction);
-    if (!(def->increment_tolerance > 0.0) || !(def->residual_tolerance >= 0.0) || def->iterations_max < 1 ||
-        def->halvings_max < 0 || !(def->start_tolerance >= 0.0))
-        return context_fail(context, HN_INVALID_ARGUMENT, "Newton tolerances and counts must be positive");
+        return context_fail(context, HN_INVALID_ARGUMENT, "unknown reduction number %d",
+                            (int)def->reduction);
+    if (!(def->increment_tolerance > 0.0) || !(def->residual_tolerance >= 0.0) ||
+        def->iterations_max < 1 || def->halvings_max < 0 || !(def->start_tolerance >= 0.0))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "Newton tolerances and counts must be positive");
+    if (!(def->spectral_radius >= 0.0 && def->spectral_radius <= 1.0))
+        return context_fail(context, HN_INVALID_ARGUMENT, "spectral radius is %g; expected 0 to 1",
+                            def->spectral_radius);
     return HN_OK;
+}
+
+// M a + G^T lambda = F - grad V, G a + dG/dt v = 0 at the start.
+static hn_status start_accelerations(hn_simulation *s, const double *v, double *acceleration)
+{
+    saddle *rows;
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    double *force = context_allocate(s->context, count * sizeof(double));
+    if (force == NULL) return HN_OUT_OF_MEMORY;
+    scheme_add_forces(s->system, s->state.q, v, s->angles, 0.0, s->def.step_size, 1.0, force);
+    hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
+    if (status == HN_OK) {
+        status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
+        if (status != HN_OK)
+            status = context_fail(s->context, status, "singular equations of motion at the start");
+        saddle_destroy(rows);
+    }
+    context_release(s->context, force);
+    return status;
 }
 
 // How many constraints of loops follow from the others at the start.
@@ -81,12 +116,27 @@ static hn_status count_redundant(hn_simulation *s)
 {
     if (s->system->cut_count == 0) return HN_OK;
     saddle_choice choice;
-    TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
+    if (s->projection == NULL) TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     hn_status status = saddle_choose_rows(s->projection, s->state.q, &choice);
     if (status != HN_OK)
-        return context_fail(s->context, status, "the constraints cannot be separated at the start configuration");
+        return context_fail(s->context, status,
+                            "the constraints cannot be separated at the start configuration");
     s->dropped_count = choice.dropped_count;
     return HN_OK;
+}
+
+// Start velocities that do not quite fit the loops, projected with the mass metric.
+static hn_status project_start_velocities(hn_simulation *s)
+{
+    hn_system *system = s->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        twist_to_velocity(s->state.q + at, system->twist_start + TWIST_SIZE * (size_t)i,
+                          s->next_impetus + at);
+    }
+    scheme_apply_mass(system, 1.0, s->next_impetus, s->momenta);
+    TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
+    return saddle_project(s->projection, s->state.q, s->momenta, system->twist_start);
 }
 
 static hn_status initialise(hn_simulation *s)
@@ -94,22 +144,34 @@ static hn_status initialise(hn_simulation *s)
     const hn_system *system = s->system;
     memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
+    if (system->velocity_projection > 0.0 && system->cut_count > 0)
+        TRY(project_start_velocities(s));
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
-        twist_to_velocity(system->q_start + at, system->twist_start + TWIST_SIZE * (size_t)i, s->momenta + at);
+        twist_to_velocity(system->q_start + at, system->twist_start + TWIST_SIZE * (size_t)i,
+                          s->momenta + at);
         if (system->bodies[i].kind != HN_BODY_RIGID)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
-    s->scheme->start(system, s->momenta, &s->state);
+    // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
+    double *acceleration = s->steps[0].data.force;
+    if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
+    s->scheme->start(system, s->momenta, acceleration, &s->state);
+    memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     simulation_update_angles(s);
-    TRY(s->reduction_kind->create(s->system, &s->reduction));
+    if (s->scheme->solver_step != NULL)
+        TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
+    else TRY(s->reduction_kind->create(s->system, &s->reduction));
     TRY(system_symmetries(system, &s->symmetries));
     TRY(count_redundant(s));
+    if (s->scheme->tangent_momenta && s->projection == NULL)
+        TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     TRY(redundancy_create(s));
     return ledger_start(s);
 }
 
-hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def, hn_simulation **out)
+hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
+                               hn_simulation **out)
 {
     *out = NULL;
     hn_context *context = model->context;
@@ -144,6 +206,7 @@ void hn_simulation_destroy(hn_simulation *s)
 {
     if (s == NULL) return;
     s->reduction_kind->destroy(s->reduction);
+    if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
     context_release(s->context, s->scratch);
     redundancy_destroy(s);
@@ -155,20 +218,22 @@ void hn_simulation_destroy(hn_simulation *s)
 // ---- steps ------------------------------------------------------------------------------------------
 
 // A solution counts when it is finite and no body has turned by nearly half a turn: there the midpoint directors become
-// flat, the null space matrix loses rank and the equations hold emptily. det(D_mid) is the squared cosine of half the turn,
-// and negative for a mirrored triad.
+// flat, the null space matrix loses rank and the equations hold emptily. det(D_mid) is the squared cosine of half the
+// turn, and negative for a mirrored triad.
 static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
 
 static bool step_is_sound(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     for (int i = 0; i < system->body_count; ++i) {
-        const double *start = step->data.q_start + POSE_SIZE * (size_t)i, *end = step->data.q + POSE_SIZE * (size_t)i;
+        const double *start = step->data.q_start + POSE_SIZE * (size_t)i,
+                     *end = step->data.q + POSE_SIZE * (size_t)i;
         hn_vec3 d[3];
-        for (int k = 0; k < 3; ++k) d[k] = vec3_mean(vec3_load(start + 3 + 3 * k), vec3_load(end + 3 + 3 * k));
+        for (int k = 0; k < 3; ++k)
+            d[k] = vec3_mean(vec3_load(start + 3 + 3 * k), vec3_load(end + 3 + 3 * k));
         double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
         bool finite = isfinite(end[0] + end[1] + end[2] + volume);
-        if (finite && volume > FLAT_MIDPOINT) continue;
+        if (finite && (s->scheme->any_rotation || volume > FLAT_MIDPOINT)) continue;
         s->newton.worst_body = i;
         s->newton.half_turn = finite;
         return false;
@@ -176,28 +241,67 @@ static bool step_is_sound(hn_simulation *s, const solved_step *step)
     return true;
 }
 
-hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time, bool from_velocities)
+static void count_iterations(hn_simulation *s)
 {
-    const hn_system *system = s->system;
-    solved_step *step = &s->steps[s->ahead];
-    step->valid = false;
-    s->scheme->equations(system, &s->state, step_size, time, step->momentum, &step->equations);
-    memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
-    memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
-    predict_step(s, step, from_velocities);
-    step_element_forces(system, &step->equations, &step->data);
-    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance, s->def.iterations_max};
-    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
-    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options, &s->newton));
-    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
-    step_element_forces(system, &step->equations, &step->data);
-    step->valid = true;
     s->statistics.newton_iteration_count += s->newton.iterations;
     s->statistics.last_iteration_count = s->newton.iterations;
     if (s->newton.iterations > s->statistics.newton_iteration_max)
         s->statistics.newton_iteration_max = s->newton.iterations;
     s->statistics.last_residual = s->newton.residual;
     s->statistics.last_increment = s->newton.increment;
+}
+
+// A step of a scheme that brings its own solver; what it delivers waits for commit.
+static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, double step_size,
+                                       double time)
+{
+    const hn_system *system = s->system;
+    memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    step->equations =
+        (step_equations){.step_size = step_size, .time_middle = time + 0.5 * step_size};
+    scheme_step own = {.state = &s->state,
+                       .step_size = step_size,
+                       .time = time,
+                       .angles = s->angles,
+                       .q = step->data.q,
+                       .delta = step->data.delta,
+                       .impetus = s->next_impetus,
+                       .multipliers = s->next_multipliers};
+    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance,
+                              s->def.iterations_max};
+    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
+    TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
+    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
+    s->next_work = own.work;
+    s->next_multiplier_time = own.multiplier_time;
+    step->valid = true;
+    count_iterations(s);
+    return HN_OK;
+}
+
+hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time,
+                                 bool from_velocities)
+{
+    const hn_system *system = s->system;
+    solved_step *step = &s->steps[s->ahead];
+    step->valid = false;
+    if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
+    s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
+                         &step->equations);
+    memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    predict_step(s, step, from_velocities);
+    step_element_forces(system, &step->equations, &step->data);
+    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance,
+                              s->def.iterations_max};
+    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
+    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options,
+                                 &s->newton));
+    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
+    step_element_forces(system, &step->equations, &step->data);
+    step->valid = true;
+    count_iterations(s);
     return HN_OK;
 }
 
@@ -206,19 +310,37 @@ static void commit(hn_simulation *s, bool keep_history)
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
-    s->work += s->scheme->finish(system, &step->equations, &step->data, s->state.impetus, s->next_impetus);
+    if (s->scheme->solver_step == NULL) {
+        s->work += s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
+                                     s->next_impetus);
+    } else {
+        s->work += s->next_work;
+        s->multiplier_time = s->next_multiplier_time;
+        memcpy(s->multipliers, s->next_multipliers,
+               (size_t)system->constraint_count * sizeof(double));
+    }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)
-            s->angles[e->angle] = element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
-                                                s->angles[e->angle]);
+            s->angles[e->angle] =
+                element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
+                              s->angles[e->angle]);
     }
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;
     s->next_impetus = impetus;
-    memcpy(s->state.q, step->data.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    s->state.q = step->data.q; // the next step is solved in other memory
     s->state.first = false;
-    if (keep_history) predict_record(s, step);
+    if (s->scheme->tangent_momenta) {
+        // a projection that fails leaves the momenta as they are; the next step will tell
+        memcpy(s->momenta, s->state.impetus,
+               POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        if (simulation_project_momenta(s, s->momenta, s->state.impetus, NULL) != HN_OK)
+            memcpy(s->state.impetus, s->momenta,
+                   POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    }
+    if (s->scheme->solver_step != NULL) s->history_count = 0;
+    else if (keep_history) predict_record(s, step);
     else s->history_count = 0;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
@@ -246,23 +368,27 @@ static double largest_spin(const hn_simulation *s, int *body)
     double largest = 0.0;
     *body = 0;
     for (int i = 0; i < system->body_count; ++i) {
-        const double *q = s->state.q + POSE_SIZE * (size_t)i, *x = s->state.impetus + POSE_SIZE * (size_t)i;
+        const double *q = s->state.q + POSE_SIZE * (size_t)i,
+                     *x = s->state.impetus + POSE_SIZE * (size_t)i;
         const double *inertia = system->inertia + 4 * (size_t)i;
         double spin;
         if (system->bodies[i].kind != HN_BODY_RIGID) {
             // a point on a link of length L: h |v|/L
             const joint *j = &system->joints[i];
-            double speed = vec3_norm(vec3_load(x)) / (s->scheme->look_ahead ? inertia[0] : 1.0);
+            double speed =
+                vec3_norm(vec3_load(x)) / (s->scheme->impetus_is_momentum ? inertia[0] : 1.0);
             spin = j->kind == HN_JOINT_DISTANCE ? speed / j->length : 0.0;
         } else {
             // angular momentum (or velocity) to angular velocity along the directors
             double twist[TWIST_SIZE];
-            if (s->scheme->look_ahead) {
+            if (s->scheme->impetus_is_momentum) {
                 double wrench[TWIST_SIZE];
                 force_to_wrench(q, x, wrench);
                 hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
-                double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3], j3 = inertia[1] + inertia[2];
-                vec3_store(vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0),
+                double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3],
+                       j3 = inertia[1] + inertia[2];
+                vec3_store(vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0,
+                                j3 > 0.0 ? l.z / j3 : 0.0),
                            twist + 3);
             } else {
                 velocity_to_twist(q, x, twist);
@@ -284,31 +410,38 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     char cause[320] = "a smaller step may help";
     if (s->scheme == &scheme_variational && spin > 0.5)
         snprintf(cause, sizeof cause,
-                 "`variational` has no solution for h|omega| > 1 and body '%s' has h|omega| = %.3g: take a smaller step",
+                 "`variational` has no solution for h|omega| > 1 and body '%s' has h|omega| = "
+                 "%.3g: take a smaller step",
                  system->bodies[spinning].name, spin);
     else if (s->newton.half_turn)
-        snprintf(cause, sizeof cause, "body '%s' would turn by nearly half a turn in one step: take a smaller one",
+        snprintf(cause, sizeof cause,
+                 "body '%s' would turn by nearly half a turn in one step: take a smaller one",
                  system->bodies[worst].name);
     else if (spin > 1.0)
-        snprintf(cause, sizeof cause, "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
+        snprintf(cause, sizeof cause,
+                 "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
                  system->bodies[spinning].name, spin);
     const double NEAR_SINGULAR = 1e-5; // squared sine
     if (s->newton.smallest_joint >= 0 && s->newton.smallest_pivot < NEAR_SINGULAR)
         snprintf(cause, sizeof cause,
-                 "the mechanism is near a singular position: the constraints of joint '%s' almost follow from the "
+                 "the mechanism is near a singular position: the constraints of joint '%s' almost "
+                 "follow from the "
                  "others (angle %.2g rad)",
                  system->reports[s->newton.smallest_joint].name, sqrt(s->newton.smallest_pivot));
     if (status == HN_SINGULAR_SYSTEM)
-        return context_fail(s->context, status,
-                            "step %lld at t = %.9g s: the linear system is singular at body '%s', joint '%s'; %s",
-                            (long long)s->step_count + 1, hn_simulation_time(s), system->bodies[worst].name,
-                            joint_name, cause);
-    return context_fail(s->context, status,
-                        "step %lld at t = %.9g s: Newton did not converge in %d iterations (relative residual %.2g, "
-                        "increment %.2g, worst at body '%s', joint '%s'%s); %s",
-                        (long long)s->step_count + 1, hn_simulation_time(s), s->newton.iterations, s->newton.residual,
-                        s->newton.increment, system->bodies[worst].name, joint_name,
-                        s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "", cause);
+        return context_fail(
+            s->context, status,
+            "step %lld at t = %.9g s: the linear system is singular at body '%s', joint '%s'; %s",
+            (long long)s->step_count + 1, hn_simulation_time(s), system->bodies[worst].name,
+            joint_name, cause);
+    return context_fail(
+        s->context, status,
+        "step %lld at t = %.9g s: Newton did not converge in %d iterations (relative residual "
+        "%.2g, "
+        "increment %.2g, worst at body '%s', joint '%s'%s); %s",
+        (long long)s->step_count + 1, hn_simulation_time(s), s->newton.iterations,
+        s->newton.residual, s->newton.increment, system->bodies[worst].name, joint_name,
+        s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "", cause);
 }
 
 static hn_status one_step(hn_simulation *s)
@@ -394,7 +527,8 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
     int body;
     double spin = 0.0;
     for (int i = 0; i < system->body_count; ++i)
-        spin = fmax(spin, vec3_norm(vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3)) * s->def.step_size);
+        spin = fmax(spin, vec3_norm(vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3)) *
+                              s->def.step_size);
     if (s->step_count == 0) spin = fmax(spin, largest_spin(s, &body));
     return (hn_structure){
         .body_count = system->body_count,
@@ -404,7 +538,8 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .constraint_count = system->constraint_count,
         .internal_constraint_count = system->internal_count,
         .constraint_rank = system->constraint_count - s->dropped_count,
-        .degrees_of_freedom = system->coordinate_count - system->constraint_count + s->dropped_count,
+        .degrees_of_freedom =
+            system->coordinate_count - system->constraint_count + s->dropped_count,
         .unknown_count = s->reduction_kind->unknown_count(system),
         .position_projection = system->position_projection,
         .velocity_projection = system->velocity_projection,
@@ -420,8 +555,14 @@ hn_status hn_simulation_condition(hn_simulation *s, double *condition)
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "the condition number belongs to a solved step: take a step first");
     // an ordinary copy: the condition functions leave the solution where it is up to round-off
+    if (s->scheme->solver_step != NULL)
+        return context_fail(
+            s->context, HN_INVALID_ARGUMENT,
+            "scheme '%s' has a solver of its own: condition numbers are those of reductions",
+            s->scheme->name);
     step_data data = step->data;
-    hn_status status = s->reduction_kind->condition(s->reduction, &step->equations, &data, condition);
+    hn_status status =
+        s->reduction_kind->condition(s->reduction, &step->equations, &data, condition);
     return status;
 }
 
@@ -430,7 +571,8 @@ hn_status hn_simulation_condition(hn_simulation *s, double *condition)
 // One list of what a snapshot holds, walked to count, to save and to restore.
 typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE } snapshot_action;
 
-static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer, size_t *used)
+static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer,
+                          size_t *used)
 {
     if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
     if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
@@ -448,9 +590,13 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->state.memory,
+                  POSE_SIZE * n * (size_t)s->scheme->memory_count * sizeof(double), buffer, &used);
     snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
-    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer, &used);
-    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
+                  &used);
+    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
+                  &used);
     return used;
 }
 
@@ -462,8 +608,8 @@ size_t hn_simulation_snapshot_size(const hn_simulation *s)
 hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size)
 {
     if (size != s->snapshot_size)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "a snapshot has %zu bytes, not %zu", s->snapshot_size,
-                            size);
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "a snapshot has %zu bytes, not %zu",
+                            s->snapshot_size, size);
     snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, snapshot);
     return HN_OK;
 }
@@ -471,9 +617,10 @@ hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size
 hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t size)
 {
     if (size != s->snapshot_size)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "a snapshot of this simulation has %zu bytes, not %zu: it belongs to another model",
-                            s->snapshot_size, size);
+        return context_fail(
+            s->context, HN_INVALID_ARGUMENT,
+            "a snapshot of this simulation has %zu bytes, not %zu: it belongs to another model",
+            s->snapshot_size, size);
     snapshot_walk(s, SNAPSHOT_RESTORE, (char *)snapshot);
     s->steps[0].valid = s->steps[1].valid = false;
     s->momenta_valid = s->wrench_valid = false;

@@ -54,6 +54,11 @@ struct hn_simulation {
     const scheme_type *scheme;
     const reduction_type *reduction_kind;
     reduction *reduction;
+    scheme_solver *solver; ///< of a scheme that brings its own
+    double *multipliers;   ///< of such a scheme: constraint_count, at t = multiplier_time
+    double *next_multipliers;
+    double multiplier_time, next_multiplier_time;
+    double next_work;
     saddle *projection; ///< for projected momenta; made when first asked for
     double *scratch;    ///< 24 per body, for reports; made when first asked for
     void *memory;

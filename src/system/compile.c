@@ -28,7 +28,8 @@ void system_destroy(hn_system *system)
     for (int i = 0; i < system->element_count; ++i)
         if (system->profiles[i].kind == HN_PROFILE_TABLE)
             context_release(system->context, (void *)system->profiles[i].times);
-    for (int i = 0; i < system->memory_count; ++i) context_release(system->context, system->memory[i]);
+    for (int i = 0; i < system->memory_count; ++i)
+        context_release(system->context, system->memory[i]);
     context_release(system->context, system);
 }
 
@@ -47,8 +48,8 @@ typedef struct tree {
 typedef struct tree_search {
     int *first, *list; // joints at each body in compressed form; node body_count is the ground
     int *queue;
-    int *from;  // per body: body it was reached from, -1: ground, -2: not reached
-    int *via;   // per body: joint it was reached by, -1: it is a root
+    int *from;            // per body: body it was reached from, -1: ground, -2: not reached
+    int *via;             // per body: joint it was reached by, -1: it is a root
     int *child, *sibling; // the tree as lists of children; entry body_count is the ground
 } tree_search;
 
@@ -153,10 +154,13 @@ static void compile_body(hn_system *system, const model_body *from, int index, i
     memcpy(q, GROUND_POSE, sizeof GROUND_POSE);
     body->kind = from->kind;
     body->model_index = model_index;
-    body->coordinate_count = from->kind == HN_BODY_RIGID ? 12 : from->kind == HN_BODY_POINT_MASS ? 3 : 2;
+    body->coordinate_count = from->kind == HN_BODY_RIGID        ? 12
+                             : from->kind == HN_BODY_POINT_MASS ? 3
+                                                                : 2;
     body->internal_count = from->kind == HN_BODY_RIGID ? INTERNAL_ROWS : 0;
     body->user_axes = mat3_identity();
-    for (int k = 0; k < 3; ++k) body->plane[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+    for (int k = 0; k < 3; ++k)
+        body->plane[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
     inertia[0] = from->mass;
     hn_vec3 center = vec3_add(from->position, mat3_apply(&from->orientation, from->center_of_mass));
     vec3_store(center, q);
@@ -189,7 +193,8 @@ static hn_vec3 in_directors(const hn_system *system, int body, hn_vec3 x)
 }
 
 // a point of the user's body frame relative to the centre of mass, in directors
-static hn_vec3 point_in_directors(const hn_system *system, const hn_model *model, int body, hn_vec3 x)
+static hn_vec3 point_in_directors(const hn_system *system, const hn_model *model, int body,
+                                  hn_vec3 x)
 {
     if (body < 0) return x;
     hn_vec3 center = model->bodies[system->bodies[body].model_index].center_of_mass;
@@ -207,7 +212,8 @@ static int joint_dof(const hn_system *system, const joint *j)
 {
     int dof = joint_type_of(j->kind)->dof;
     if (!is_point(system, j->child)) return dof;
-    if (system->bodies[j->child].kind == HN_BODY_PLANAR_POINT_MASS) return dof - 4; // free 2, distance 1
+    if (system->bodies[j->child].kind == HN_BODY_PLANAR_POINT_MASS)
+        return dof - 4; // free 2, distance 1
     return dof - 3;
 }
 
@@ -234,9 +240,9 @@ static void swap_sides(joint *j)
     }
 }
 
-// The joint with a and b as the rows want them. Only the cylindrical joint is not symmetric in its bodies at a midpoint:
-// its rows are carried by the ground or by the body whose name sorts first, so that neither the order of bodies in a
-// file nor that in a joint changes the motion.
+// The joint with a and b as the rows want them. Only the cylindrical joint is not symmetric in its bodies at a
+// midpoint: its rows are carried by the ground or by the body whose name sorts first, so that neither the order of
+// bodies in a file nor that in a joint changes the motion.
 static void compile_report(hn_system *system, const hn_model *model, const tree *t, int index)
 {
     const model_joint *from = &model->joints[index];
@@ -255,7 +261,8 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
     report->tree_body = -1;
     report->rows_swapped = false;
     if (from->kind == HN_JOINT_CYLINDRICAL && from->body_a >= 0 &&
-        (from->body_b < 0 || strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
+        (from->body_b < 0 ||
+         strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
         swap_sides(j);
         report->rows_swapped = true;
     }
@@ -297,7 +304,8 @@ static hn_status attach_free_joint(hn_system *system, const hn_model *model, int
     const joint *rows = &report->rows;
     int body = rows->parent < 0 ? rows->child : rows->parent;
     bool to_ground = rows->parent < 0 || rows->child < 0;
-    if (to_ground && system->joints[body].kind == HN_JOINT_FREE && system->joints[body].model_joint < 0) {
+    if (to_ground && system->joints[body].kind == HN_JOINT_FREE &&
+        system->joints[body].model_joint < 0) {
         system->joints[body].model_joint = index;
         system->joints[body].swapped = rows->parent >= 0;
         report->tree_body = body;
@@ -305,7 +313,8 @@ static hn_status attach_free_joint(hn_system *system, const hn_model *model, int
     }
     if (model->joints[index].has_rates)
         return context_fail(system->context, HN_INVALID_MODEL,
-                            "joint '%s': rates of a free joint count only between the ground and a body that no other "
+                            "joint '%s': rates of a free joint count only between the ground and a "
+                            "body that no other "
                             "joint holds; give the body's velocity instead",
                             report->name);
     return HN_OK;
@@ -432,25 +441,31 @@ static void settle_tree(hn_system *system)
 static hn_status close_loops(hn_system *system)
 {
     hn_context *context = system->context;
-    size_t n = (size_t)system->body_count, d = (size_t)system->dof, rows = (size_t)system->cut_row_count;
+    size_t n = (size_t)system->body_count, d = (size_t)system->dof,
+           rows = (size_t)system->cut_row_count;
     if (d > CLOSE_LOOPS_MAX)
         return context_fail(context, HN_INVALID_MODEL,
-                            "the loops of a model with %d joint coordinates are open at the start; give joint places so "
+                            "the loops of a model with %d joint coordinates are open at the start; "
+                            "give joint places so "
                             "that they are closed",
                             system->dof);
-    double *memory = context_allocate(context, (3 * POSE_SIZE * n + rows * d + rows + d + 8) * sizeof(double));
+    double *memory =
+        context_allocate(context, (3 * POSE_SIZE * n + rows * d + rows + d + 8) * sizeof(double));
     body_step *bodies = context_allocate(context, n * sizeof(body_step));
     joint_step *joints = context_allocate(context, n * sizeof(joint_step));
-    hn_status status = memory == NULL || bodies == NULL || joints == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    hn_status status =
+        memory == NULL || bodies == NULL || joints == NULL ? HN_OUT_OF_MEMORY : HN_OK;
     double *q = memory, *delta = q + POSE_SIZE * n, *matrix = delta + POSE_SIZE * n;
     double *right = matrix + rows * d, *u = right + rows;
-    step_data step = {.q_start = system->q_start, .q = q, .delta = delta, .bodies = bodies, .joints = joints};
+    step_data step = {
+        .q_start = system->q_start, .q = q, .delta = delta, .bodies = bodies, .joints = joints};
     for (int sweep = 0; sweep < CLOSE_LOOPS_SWEEPS && status == HN_OK; ++sweep) {
         double worst = 0.0;
         memset(matrix, 0, rows * d * sizeof(double));
         for (int c = 0; c < system->cut_count; ++c) {
             const joint *j = &system->cuts[c];
-            const double *a = system_pose(system->q_start, j->parent), *b = system_pose(system->q_start, j->child);
+            const double *a = system_pose(system->q_start, j->parent),
+                         *b = system_pose(system->q_start, j->child);
             for (int r = 0; r < j->row_count; ++r) {
                 constraint_row row;
                 size_t place = (size_t)(system->cut_row[c] + r);
@@ -488,10 +503,12 @@ static hn_status start_positions(hn_system *system, double start_tolerance)
     const char *name = check.worst_joint < 0 ? "" : system->reports[check.worst_joint].name;
     if (off > start_tolerance)
         return context_fail(system->context, HN_INVALID_MODEL,
-                            "joint '%s': the start positions violate it by %.3g m and %.3g rad, more than the tolerance "
+                            "joint '%s': the start positions violate it by %.3g m and %.3g rad, "
+                            "more than the tolerance "
                             "of %.3g; move the bodies or the joint so that they meet",
                             name, check.opening, check.misalignment, start_tolerance);
-    if (off > START_ROUND_OFF) system->position_projection = fmax(check.opening, check.misalignment);
+    if (off > START_ROUND_OFF)
+        system->position_projection = fmax(check.opening, check.misalignment);
     for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
     return off > START_ROUND_OFF && system->cut_count > 0 ? close_loops(system) : HN_OK;
 }
@@ -503,14 +520,16 @@ static hn_status compile_cuts(hn_system *system, const tree *t)
 {
     for (int k = 0; k < system->joint_count; ++k) {
         system->reports[k].cut = -1;
-        if (!t->used[k] && system->reports[k].rows.kind != HN_JOINT_FREE) system->reports[k].cut = system->cut_count++;
+        if (!t->used[k] && system->reports[k].rows.kind != HN_JOINT_FREE)
+            system->reports[k].cut = system->cut_count++;
     }
     system->loop_count = system->cut_count;
     system->cuts = system_allocate(system, (size_t)system->cut_count * sizeof(joint));
     system->cut_row = system_allocate(system, ((size_t)system->cut_count + 1) * sizeof(int));
     system->in_loop = system_allocate(system, (size_t)system->body_count * sizeof(bool));
     int *next = context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(int));
-    if (system->cuts == NULL || system->cut_row == NULL || system->in_loop == NULL || next == NULL) {
+    if (system->cuts == NULL || system->cut_row == NULL || system->in_loop == NULL ||
+        next == NULL) {
         context_release(system->context, next);
         return HN_OUT_OF_MEMORY;
     }
@@ -568,6 +587,8 @@ static void number_unknowns(hn_system *system, const tree *t)
     for (int k = 0; k < system->joint_count; ++k) {
         system->reports[k].rows.row_offset = constraints;
         constraints += system->reports[k].rows.row_count;
+        int cut = system->reports[k].cut;
+        if (cut >= 0) system->cuts[cut].row_offset = system->reports[k].rows.row_offset;
     }
     system->constraint_count = constraints;
     for (int i = 0; i < system->body_count; ++i) {
@@ -604,7 +625,8 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
 
 static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
 {
-    size_t n = (size_t)model->body_count, m = (size_t)model->joint_count, loads = (size_t)model->load_count;
+    size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
+           loads = (size_t)model->load_count;
     system->inertia = system_allocate(system, 4 * n * sizeof(double));
     system->parent = system_allocate(system, n * sizeof(int));
     system->dof_offset = system_allocate(system, n * sizeof(int));
@@ -644,8 +666,8 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)
-            system->angle_start[e->angle] =
-                element_angle(e, system_pose(system->q_start, e->a), system_pose(system->q_start, e->b), 0.0);
+            system->angle_start[e->angle] = element_angle(e, system_pose(system->q_start, e->a),
+                                                          system_pose(system->q_start, e->b), 0.0);
     }
     return system_start_velocities(system, model, start_tolerance);
 }

@@ -11,7 +11,8 @@ void motion_rates(const motion *m, const double *parent, const double *child, do
     if (parent == NULL) parent = AT_REST;
     hn_vec3 v = vec3_load(child), omega = vec3_load(child + 3);
     if (m->carry != CARRY_NONE)
-        v = vec3_subtract(v, vec3_add(vec3_load(parent), vec3_cross(vec3_load(parent + 3), m->offset)));
+        v = vec3_subtract(
+            v, vec3_add(vec3_load(parent), vec3_cross(vec3_load(parent + 3), m->offset)));
     if (m->carry == CARRY_RIGID) omega = vec3_subtract(omega, vec3_load(parent + 3));
     double normal[JOINT_DOF_MAX * JOINT_DOF_MAX];
     int pivot[JOINT_DOF_MAX];
@@ -21,7 +22,8 @@ void motion_rates(const motion *m, const double *parent, const double *child, do
             normal[m->dof * i + k] =
                 vec3_dot(m->linear[i], m->linear[k]) + vec3_dot(m->angular[i], m->angular[k]);
     }
-    if (small_lu_factor(m->dof, m->dof, normal, pivot)) small_lu_solve(m->dof, m->dof, normal, pivot, 1, 1, u);
+    if (small_lu_factor(m->dof, m->dof, normal, pivot))
+        small_lu_solve(m->dof, m->dof, normal, pivot, 1, 1, u);
 }
 
 void motion_apply(const motion *m, const double *parent, const double *u, double *child)
@@ -38,10 +40,12 @@ void motion_apply(const motion *m, const double *parent, const double *u, double
     vec3_store(omega, child + 3);
 }
 
-void tree_motion(const hn_system *system, const joint_step *steps, const double *q, int body, motion *m)
+void tree_motion(const hn_system *system, const joint_step *steps, const double *q, int body,
+                 motion *m)
 {
     const joint *j = &system->joints[body];
-    joint_type_of(j->kind)->motion(j, &steps[body], system_pose(q, j->parent), system_pose(q, body), m);
+    joint_type_of(j->kind)->motion(j, &steps[body], system_pose(q, j->parent), system_pose(q, body),
+                                   m);
 }
 
 void tree_advance(const hn_system *system, const double *u, step_data *step)
@@ -52,8 +56,8 @@ void tree_advance(const hn_system *system, const double *u, step_data *step)
         int p = j->parent;
         joint_type_of(j->kind)->advance(j, u + system->dof_offset[i], system_pose(step->q_start, p),
                                         system_pose(step->q, p), system_pose(step->q_start, i),
-                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p], &step->joints[i],
-                                        &step->bodies[i]);
+                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p],
+                                        &step->joints[i], &step->bodies[i]);
         step_pose_from_body(system, step, i);
         step_delta_from_body(system, step, i);
     }
@@ -68,7 +72,8 @@ void tree_settle(const hn_system *system, step_data *step)
     }
 }
 
-void step_add_closure_forces(const hn_system *system, const step_equations *equations, const step_data *step)
+void step_add_closure_forces(const hn_system *system, const step_equations *equations,
+                             const step_data *step)
 {
     for (int c = 0; c < system->cut_count; ++c) {
         const joint *j = &system->cuts[c];
@@ -91,7 +96,8 @@ void step_add_closure_forces(const hn_system *system, const step_equations *equa
     }
 }
 
-void system_row_on_tree(const hn_system *system, const constraint_row *constraint, int a, int b, double *row)
+void system_row_on_tree(const hn_system *system, const constraint_row *constraint, int a, int b,
+                        double *row)
 {
     const double *q = system->q_start;
     hn_vec3 gradient[8];
@@ -106,8 +112,10 @@ void system_row_on_tree(const hn_system *system, const constraint_row *constrain
             const joint *j = &system->joints[body];
             joint_step step = {0};
             motion m;
-            joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), system_pose(q, body), &step);
-            joint_type_of(j->kind)->motion(j, &step, system_pose(q, j->parent), system_pose(q, body), &m);
+            joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), system_pose(q, body),
+                                          &step);
+            joint_type_of(j->kind)->motion(j, &step, system_pose(q, j->parent),
+                                           system_pose(q, body), &m);
             for (int k = 0; k < m.dof; ++k)
                 row[system->dof_offset[body] + k] +=
                     vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);

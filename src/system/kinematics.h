@@ -20,7 +20,8 @@ void tree_advance(const hn_system *system, const double *u, step_data *step);
 /// Remove round-off from the iterate: every body exactly on its joint, root to leaves.
 void tree_settle(const hn_system *system, step_data *step);
 
-/// Add a constraint row between two bodies, at the start poses, to `row` (dof): its rates by the joint rates of the tree.
+/// Add a constraint row between two bodies, at the start poses, to `row` (dof): its rates by the joint rates of the
+/// tree.
 void system_row_on_tree(const hn_system *system, const constraint_row *constraint, int a, int b, double *row);
 
 #endif

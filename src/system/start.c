@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Consistent start velocities from what a model gives: twists of bodies, rates of joints, and nothing for the rest.
 //
-// v = P(q) nu is consistent by construction (LMO 6). Root to leaves, a body takes the rates of its joint; where they are
-// not given but the body's own velocity is, they follow from it. If that leaves a given velocity unmet, all rates that
-// are not given are solved for together, least squares in the mass metric, smallest change first.
+// v = P(q) nu is consistent by construction (LMO 6). Root to leaves, a body takes the rates of its joint; where they
+// are not given but the body's own velocity is, they follow from it. If that leaves a given velocity unmet, all rates
+// that are not given are solved for together, least squares in the mass metric, smallest change first.
 #include "system/system.h"
 
 #include "linalg/dense.h"
@@ -41,7 +41,8 @@ static given_rows rows_given(const hn_system *system, const hn_model *model, int
         }
     }
     if (from->has_angular_velocity && compiled->kind == HN_BODY_RIGID) {
-        const double value[3] = {from->angular_velocity.x, from->angular_velocity.y, from->angular_velocity.z};
+        const double value[3] = {from->angular_velocity.x, from->angular_velocity.y,
+                                 from->angular_velocity.z};
         for (int k = 0; k < 3; ++k) {
             given.row[given.count][3 + k] = 1.0;
             given.value[given.count++] = value[k];
@@ -67,14 +68,15 @@ static void joint_columns(const hn_system *system, int body, motion *m)
 {
     const joint *j = &system->joints[body];
     const joint_type *type = joint_type_of(j->kind);
-    const double *parent = system_pose(system->q_start, j->parent), *child = system_pose(system->q_start, body);
+    const double *parent = system_pose(system->q_start, j->parent),
+                 *child = system_pose(system->q_start, body);
     joint_step step = {0};
     type->begin(j, parent, child, &step);
     type->motion(j, &step, parent, child, m);
 }
 
-// Rates given for a joint of the model, as those of the child relative to its parent along the columns of B (relative to
-// the locked motion). False when none are given.
+// Rates given for a joint of the model, as those of the child relative to its parent along the columns of B (relative
+// to the locked motion). False when none are given.
 static bool rates_given(const hn_system *system, const hn_model *model, int body, double *rates)
 {
     const joint *j = &system->joints[body];
@@ -83,16 +85,20 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
     const model_joint *from = &model->joints[index];
     if (!from->has_rates) return false;
     // the child is the user's b unless the tree runs the other way
-    bool reversed = j->kind == HN_JOINT_CYLINDRICAL ? j->child_is_a != system->reports[index].rows_swapped : j->swapped;
+    bool reversed = j->kind == HN_JOINT_CYLINDRICAL
+                        ? j->child_is_a != system->reports[index].rows_swapped
+                        : j->swapped;
     double sign = reversed ? -1.0 : 1.0;
     for (int k = 0; k < j->dof; ++k) rates[k] = sign * from->rates[k];
     if (j->kind == HN_JOINT_FREE && j->plane_child)
         // three world components are given, the columns are the axes of the plane
-        for (int k = 0; k < j->dof; ++k) rates[k] = sign * vec3_dot(j->a[k], vec3_load(from->rates));
+        for (int k = 0; k < j->dof; ++k)
+            rates[k] = sign * vec3_dot(j->a[k], vec3_load(from->rates));
     if (j->kind == HN_JOINT_FREE && !j->point_child) {
         // given for the joint's point on the body: v_center = v - omega x rho
         const joint *rows = &system->reports[index].rows;
-        hn_vec3 rho = pose_direction(system_pose(system->q_start, body), j->swapped ? rows->rho_a : rows->rho_b);
+        hn_vec3 rho = pose_direction(system_pose(system->q_start, body),
+                                     j->swapped ? rows->rho_a : rows->rho_b);
         vec3_store(vec3_add(vec3_load(rates), vec3_cross(rho, vec3_load(rates + 3))), rates);
     }
     if (j->kind == HN_JOINT_UNIVERSAL && reversed) {
@@ -118,7 +124,9 @@ static double unmet(const given_rows *given, const double *twist, double length)
     for (int r = 0; r < given->count; ++r) {
         double sum = -given->value[r];
         for (int k = 0; k < 6; ++k) sum += given->row[r][k] * twist[k];
-        double scale = given->row[r][0] == 0.0 && given->row[r][1] == 0.0 && given->row[r][2] == 0.0 ? length : 1.0;
+        double scale = given->row[r][0] == 0.0 && given->row[r][1] == 0.0 && given->row[r][2] == 0.0
+                           ? length
+                           : 1.0;
         worst = fmax(worst, fabs(sum) * scale);
     }
     return worst;
@@ -132,7 +140,8 @@ static hn_status walk(hn_system *system, const hn_model *model, double *rates)
         joint_columns(system, i, &m);
         double *twist = system->twist_start + 6 * (size_t)i, *u = rates + system->dof_offset[i];
         static const double at_rest[6] = {0.0};
-        const double *parent = system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i];
+        const double *parent =
+            system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i];
         locked_twist(system, i, parent, twist);
         given_rows given = rows_given(system, model, i);
         if (!rates_given(system, model, i, u) && given.count > 0 && m.dof > 0) {
@@ -149,7 +158,8 @@ static hn_status walk(hn_system *system, const hn_model *model, double *rates)
                     matrix[r * m.dof + c] = sum;
                 }
             }
-            TRY(dense_least_squares(system->context, given.count, m.dof, matrix, right, RANK_TOLERANCE, u));
+            TRY(dense_least_squares(system->context, given.count, m.dof, matrix, right,
+                                    RANK_TOLERANCE, u));
         }
         add_columns(&m, u, twist);
     }
@@ -190,14 +200,17 @@ static void twists_from_rates(hn_system *system, const double *rates)
         joint_columns(system, i, &m);
         static const double at_rest[6] = {0.0};
         double *twist = system->twist_start + 6 * (size_t)i;
-        locked_twist(system, i, system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i],
+        locked_twist(system, i,
+                     system->parent[i] < 0 ? at_rest
+                                           : system->twist_start + 6 * (size_t)system->parent[i],
                      twist);
         add_columns(&m, rates + system->dof_offset[i], twist);
     }
 }
 
 // A row on the twist of one body, carried along its path to the root into columns of joint rates.
-static void add_path_row(const hn_system *system, int body, const double *covector, const int *column_of, double *row)
+static void add_path_row(const hn_system *system, int body, const double *covector,
+                         const int *column_of, double *row)
 {
     double carried[6];
     memcpy(carried, covector, sizeof carried);
@@ -207,7 +220,8 @@ static void add_path_row(const hn_system *system, int body, const double *covect
         hn_vec3 force = vec3_load(carried), moment = vec3_load(carried + 3);
         for (int k = 0; k < m.dof; ++k) {
             int column = column_of[system->dof_offset[body] + k];
-            if (column >= 0) row[column] += vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
+            if (column >= 0)
+                row[column] += vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
         }
         const joint *j = &system->joints[body];
         if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
@@ -227,14 +241,17 @@ typedef struct closure_row {
 static int closure_row_count(const hn_system *system, const hn_model *model, int cut)
 {
     const joint *j = &system->cuts[cut];
-    return j->row_count + (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->dof : 0);
+    return j->row_count +
+           (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->dof : 0);
 }
 
 // Constraint rows of a cut joint, then its given rates as rows: d . (omega_b - omega_a) or d . v_relative.
-static closure_row closure_row_of(const hn_system *system, const hn_model *model, int cut, int index)
+static closure_row closure_row_of(const hn_system *system, const hn_model *model, int cut,
+                                  int index)
 {
     const joint *j = &system->cuts[cut];
-    const double *a = system_pose(system->q_start, j->parent), *b = system_pose(system->q_start, j->child);
+    const double *a = system_pose(system->q_start, j->parent),
+                 *b = system_pose(system->q_start, j->child);
     closure_row out = {.value = 0.0};
     if (index < j->row_count) {
         constraint_row row;
@@ -251,12 +268,15 @@ static closure_row closure_row_of(const hn_system *system, const hn_model *model
     int rate = index - j->row_count;
     bool swapped = system->reports[j->model_joint].rows_swapped;
     out.value = (swapped ? -1.0 : 1.0) * model->joints[j->model_joint].rates[rate];
-    hn_vec3 axis = vec3(rate % 3 == 0 ? 1.0 : 0.0, rate % 3 == 1 ? 1.0 : 0.0, rate % 3 == 2 ? 1.0 : 0.0);
+    hn_vec3 axis =
+        vec3(rate % 3 == 0 ? 1.0 : 0.0, rate % 3 == 1 ? 1.0 : 0.0, rate % 3 == 2 ? 1.0 : 0.0);
     bool turning = true;
     switch (j->kind) {
     case HN_JOINT_SPHERICAL: break;
     case HN_JOINT_REVOLUTE: axis = pose_direction(a, j->a[2]); break;
-    case HN_JOINT_UNIVERSAL: axis = rate == 0 ? pose_direction(a, j->a[2]) : pose_direction(b, j->b[2]); break;
+    case HN_JOINT_UNIVERSAL:
+        axis = rate == 0 ? pose_direction(a, j->a[2]) : pose_direction(b, j->b[2]);
+        break;
     case HN_JOINT_PRISMATIC: axis = pose_direction(a, j->a[2]), turning = false; break;
     case HN_JOINT_CYLINDRICAL: axis = pose_direction(a, j->a[2]), turning = rate == 1; break;
     case HN_JOINT_PLANAR: axis = pose_direction(a, j->a[rate]), turning = rate == 2; break;
@@ -282,7 +302,8 @@ static double closure_missing(const hn_system *system, int cut, const closure_ro
     const joint *j = &system->cuts[cut];
     double sum = row->value;
     for (int k = 0; k < 6; ++k) {
-        if (j->parent >= 0) sum -= row->a[k] * system->twist_start[6 * (size_t)j->parent + (size_t)k];
+        if (j->parent >= 0)
+            sum -= row->a[k] * system->twist_start[6 * (size_t)j->parent + (size_t)k];
         if (j->child >= 0) sum -= row->b[k] * system->twist_start[6 * (size_t)j->child + (size_t)k];
     }
     return sum;
@@ -308,7 +329,8 @@ static double largest_closure_missing(const hn_system *system, const hn_model *m
 static const double CLOSURE_WEIGHT = 1e5;
 
 // All rates that are not given, together. Free roots without a given velocity stay at rest unless `move_roots`.
-static hn_status solve_together(hn_system *system, const hn_model *model, bool move_roots, double *rates)
+static hn_status solve_together(hn_system *system, const hn_model *model, bool move_roots,
+                                double *rates)
 {
     hn_context *context = system->context;
     int columns = 0, rows = 0;
@@ -326,14 +348,17 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
         if (fixed) memcpy(rates + system->dof_offset[i], known, (size_t)j->dof * sizeof(double));
         bool root = j->kind == HN_JOINT_FREE && !fixed && rows_given(system, model, i).count == 0;
         if (root && !move_roots) fixed = true;
-        for (int k = 0; k < j->dof; ++k) column_of[system->dof_offset[i] + k] = fixed ? -1 : columns++;
+        for (int k = 0; k < j->dof; ++k)
+            column_of[system->dof_offset[i] + k] = fixed ? -1 : columns++;
     }
     if (columns > JOINT_SOLUTION_MAX || columns == 0) {
-        status = columns == 0 ? HN_OK
-                              : context_fail(context, HN_INVALID_MODEL,
-                                             "start: the given velocities would need %d joint rates to be found "
-                                             "together; give joint rates instead",
-                                             columns);
+        status =
+            columns == 0
+                ? HN_OK
+                : context_fail(context, HN_INVALID_MODEL,
+                               "start: the given velocities would need %d joint rates to be found "
+                               "together; give joint rates instead",
+                               columns);
         goto done;
     }
     matrix = context_allocate(context, ((size_t)rows * (size_t)columns + 1) * sizeof(double));
@@ -347,8 +372,10 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
         given_rows given = rows_given(system, model, i);
         const double *inertia = system->inertia + 4 * (size_t)i;
         for (int r = 0; r < given.count; ++r, ++row) {
-            bool linear = given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
-            double weight = sqrt(linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0);
+            bool linear =
+                given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
+            double weight =
+                sqrt(linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0);
             double sum = given.value[r], weighted[6];
             for (int k = 0; k < 6; ++k) {
                 sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
@@ -364,8 +391,10 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
             closure_row closure = closure_row_of(system, model, c, r);
             right[row] = weight * closure_missing(system, c, &closure);
             for (int k = 0; k < 6; ++k) closure.a[k] *= weight, closure.b[k] *= weight;
-            add_path_row(system, system->cuts[c].parent, closure.a, column_of, matrix + (size_t)row * (size_t)columns);
-            add_path_row(system, system->cuts[c].child, closure.b, column_of, matrix + (size_t)row * (size_t)columns);
+            add_path_row(system, system->cuts[c].parent, closure.a, column_of,
+                         matrix + (size_t)row * (size_t)columns);
+            add_path_row(system, system->cuts[c].child, closure.b, column_of,
+                         matrix + (size_t)row * (size_t)columns);
         }
     status = dense_least_squares(context, rows, columns, matrix, right, RANK_TOLERANCE, solution);
     if (status != HN_OK) goto done;
@@ -399,7 +428,8 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
     hn_status status = walk(system, model, rates);
     double scale = velocity_scale(system, model);
     double missing = status == HN_OK ? all_missing(system, model, &body) : 0.0;
-    for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale; ++attempt) {
+    for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale;
+         ++attempt) {
         status = solve_together(system, model, attempt == 1, rates);
         if (status == HN_OK) missing = all_missing(system, model, &body);
     }
@@ -407,7 +437,8 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
     if (status != HN_OK) return status;
     if (missing > start_tolerance * scale)
         return context_fail(context, HN_INVALID_MODEL,
-                            "body '%s': its start velocity violates the joints by %.3g m/s, more than the tolerance of "
+                            "body '%s': its start velocity violates the joints by %.3g m/s, more "
+                            "than the tolerance of "
                             "%.3g of the largest velocity %.3g m/s",
                             system->bodies[body].name, missing, start_tolerance, scale);
     if (missing > VELOCITY_ROUND_OFF * scale) system->velocity_projection = missing;

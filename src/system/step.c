@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-void step_residual(const hn_system *system, const step_equations *equations, const step_data *step, int body,
-                   double *rho)
+void step_residual(const hn_system *system, const step_equations *equations, const step_data *step,
+                   int body, double *rho)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *inertia = system->inertia + 4 * (size_t)body;
-    const double *delta = step->delta + at, *momentum = equations->momentum + at, *force = step->force + at;
+    const double *delta = step->delta + at, *momentum = equations->momentum + at,
+                 *force = step->force + at;
     for (int i = 0; i < 4; ++i)
         for (int k = 3 * i; k < 3 * i + 3; ++k)
             rho[k] = equations->mass_factor * inertia[i] * delta[k] - momentum[k] + force[k];
@@ -19,8 +20,8 @@ void step_residual(const hn_system *system, const step_equations *equations, con
     rho[2] -= weight * system->gravity.z;
 }
 
-static element_step element_view(const hn_system *system, const step_equations *equations, const step_data *step,
-                                 int index)
+static element_step element_view(const hn_system *system, const step_equations *equations,
+                                 const step_data *step, int index)
 {
     const element *e = &system->elements[index];
     return (element_step){
@@ -32,12 +33,14 @@ static element_step element_view(const hn_system *system, const step_equations *
         .step_size = equations->step_size,
         .time_middle = equations->time_middle,
         .discrete_gradient = equations->discrete_gradient,
+        .gradient_weight = equations->gradient_weight,
         .weight = equations->weight,
         .factor = equations->force_factor,
     };
 }
 
-void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step)
+void step_element_forces(const hn_system *system, const step_equations *equations,
+                         const step_data *step)
 {
     if (system->element_count == 0) return;
     memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
@@ -53,8 +56,8 @@ void step_element_forces(const hn_system *system, const step_equations *equation
     }
 }
 
-int step_element_terms(const hn_system *system, const step_equations *equations, const step_data *step, int index,
-                       stiffness_term *terms)
+int step_element_terms(const hn_system *system, const step_equations *equations,
+                       const step_data *step, int index, stiffness_term *terms)
 {
     const element *e = &system->elements[index];
     element_step view = element_view(system, equations, step, index);
@@ -66,7 +69,8 @@ int step_element_terms(const hn_system *system, const step_equations *equations,
     return out.term_count;
 }
 
-void step_projection_pose(const step_equations *equations, const step_data *step, int body, double *pose)
+void step_projection_pose(const step_equations *equations, const step_data *step, int body,
+                          double *pose)
 {
     if (body < 0) {
         memcpy(pose, GROUND_POSE, sizeof GROUND_POSE);
@@ -84,14 +88,16 @@ void step_delta_from_body(const hn_system *system, const step_data *step, int bo
     double ignored[POSE_SIZE];
     vec3_store(step->bodies[body].displacement, step->delta + at);
     if (system->bodies[body].kind == HN_BODY_RIGID)
-        step_turn_directors(step->bodies[body].rotation, step->q_start + at, ignored, step->delta + at);
+        step_turn_directors(step->bodies[body].rotation, step->q_start + at, ignored,
+                            step->delta + at);
 }
 
 void step_pose_from_body(const hn_system *system, const step_data *step, int body)
 {
     size_t at = POSE_SIZE * (size_t)body;
     double ignored[POSE_SIZE];
-    vec3_store(vec3_add(vec3_load(step->q_start + at), step->bodies[body].displacement), step->q + at);
+    vec3_store(vec3_add(vec3_load(step->q_start + at), step->bodies[body].displacement),
+               step->q + at);
     if (system->bodies[body].kind == HN_BODY_RIGID)
         step_turn_directors(step->bodies[body].rotation, step->q_start + at, step->q + at, ignored);
 }
@@ -106,7 +112,8 @@ void step_body_from_delta(const hn_system *system, const step_data *step, int bo
     if (system->bodies[body].kind != HN_BODY_RIGID) return;
     hn_vec3 d[3];
     for (int i = 0; i < 3; ++i)
-        d[i] = vec3_mean(vec3_load(step->q_start + at + 3 + 3 * i), vec3_load(step->q + at + 3 + 3 * i));
+        d[i] = vec3_mean(vec3_load(step->q_start + at + 3 + 3 * i),
+                         vec3_load(step->q + at + 3 + 3 * i));
     double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
     for (int i = 0; i < 3; ++i) {
         hn_vec3 reciprocal = vec3_scale(1.0 / volume, vec3_cross(d[(i + 1) % 3], d[(i + 2) % 3]));
@@ -115,7 +122,8 @@ void step_body_from_delta(const hn_system *system, const step_data *step, int bo
     }
 }
 
-void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step, double *wrench)
+void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step,
+                   double *wrench)
 {
     memset(wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = system->body_count - 1; i >= 0; --i) {

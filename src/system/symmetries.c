@@ -82,7 +82,8 @@ static void restrict_by_joint(restrictions *r, const joint *j)
         forbid_all_but_turning_about(r, n);
         break;
     case HN_JOINT_FIXED:
-        for (int k = 0; k < 3; ++k) forbid(r, world_axis(k), ZERO_VECTOR), forbid_turning(r, world_axis(k));
+        for (int k = 0; k < 3; ++k)
+            forbid(r, world_axis(k), ZERO_VECTOR), forbid_turning(r, world_axis(k));
         break;
     }
 }
@@ -125,7 +126,8 @@ hn_status system_symmetries(const hn_system *system, symmetry_group *group)
         const element *e = &system->elements[i];
         if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE) {
             group->loaded = true;
-            for (int k = 0; k < 3; ++k) forbid(&r, world_axis(k), ZERO_VECTOR), forbid_turning(&r, world_axis(k));
+            for (int k = 0; k < 3; ++k)
+                forbid(&r, world_axis(k), ZERO_VECTOR), forbid_turning(&r, world_axis(k));
         } else if (e->kind == ELEMENT_SPRING && (e->a < 0 || e->b < 0)) {
             const double *end = e->a < 0 ? e->link : e->link + 4;
             hn_vec3 p = vec3_scale(e->a < 0 ? -1.0 : 1.0, vec3(end[1], end[2], end[3]));
@@ -161,7 +163,8 @@ hn_status system_symmetries(const hn_system *system, symmetry_group *group)
     TRY(dense_symmetric_eigen(system->context, 3, block, values, vectors));
     for (int m = 0; m < 3; ++m)
         if (values[m] <= bound) {
-            for (int k = 0; k < 3; ++k) group->translations[group->translation_count][k] = vectors[k * 3 + m];
+            for (int k = 0; k < 3; ++k)
+                group->translations[group->translation_count][k] = vectors[k * 3 + m];
             group->translation_count++;
         }
     for (int k = 0; k < 3; ++k) {

@@ -339,7 +339,7 @@ class Tables(ToolTest):
             finest = [row for row in rows if row[0] == scheme and row[2] == "0.005"]
             self.assertEqual(len(finest), 3)
             for row in finest:
-                self.assertAlmostEqual(float(row[-1]), 2.0, delta=0.2)  # both schemes are of second order
+                self.assertAlmostEqual(float(row[-2]), 2.0, delta=0.2)  # both schemes are of second order
         self.assertNotIn("nan", text)
 
     def test_compare_takes_lists(self):

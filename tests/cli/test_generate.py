@@ -60,6 +60,7 @@ class GenerateTest(unittest.TestCase):
         return {"kinetic": float(energy.group(1)), "potential": float(energy.group(2)),
                 "freedom": int(re.search(r"degrees of freedom\s+(\d+)", out).group(1)),
                 "loops": int(re.search(r"loops\s+(\d+)", out).group(1)),
+                "redundant": int(re.search(r"rank \d+, (\d+) redundant", out).group(1)),
                 "text": out}
 
     def ends_meet(self, model):
@@ -109,7 +110,8 @@ class GenerateTest(unittest.TestCase):
         # a compound pendulum let go from level: omega^2 = 2 m g (1/2) sin(angle) / J at the lowest place reached
         self.generate("chain", "--count", "1")
         self.check(0, "run", "model.yaml", "--step", "0.001", "--end", "0.3", "--output", "run.h5", "--quiet")
-        self.check(0, "export", "run.h5", "--series", "joints/joint1/coordinates,joints/joint1/rates", "--output", "run.csv")
+        self.check(0, "export", "run.h5", "--series", "joints/joint1/coordinates,joints/joint1/rates",
+                   "--output", "run.csv")
         with open(os.path.join(self.folder, "run.csv")) as file:
             _, angle, rate = (float(word) for word in file.read().splitlines()[-1].split(","))
         inertia = (1 + 0.01) / 12 + 0.25
@@ -130,6 +132,7 @@ class GenerateTest(unittest.TestCase):
         self.assertAlmostEqual(found["potential"], GRAVITY * ((n + 1) * 0.5 + n), delta=1e-6)
         self.assertEqual(found["loops"], n)
         self.assertEqual(found["freedom"], 1)
+        self.assertEqual(found["redundant"], 3 * n)  # 6 (2 n + 1) - 5 (3 n + 1) = 1 - 3 n
         self.assertIn("fulfil the constraints", found["text"])
 
     def test_a_net_has_three_freedoms_for_each_free_knot(self):
@@ -142,6 +145,35 @@ class GenerateTest(unittest.TestCase):
             found = self.structure()
             self.assertEqual(found["loops"], rows * columns)
             self.assertEqual(found["freedom"], 3 * rows * (columns + 1))
+            self.assertEqual(found["redundant"], 0)
+
+    def test_a_ladder_moves_as_one_pendulum_through_its_singular_place(self):
+        n, section, end = 3, 0.001, 1.0
+        self.generate("ladder", "--count", str(n))
+        # the same by Runge-Kutta for the one angle from the upright, in steps of 0.1 ms
+        inertia = (n + 1) * (1 / 3 + section ** 2 / 12) + n
+        load = GRAVITY * ((n + 1) / 2 + n)
+
+        def slope(y):
+            return [y[1], load * math.sin(y[0]) / inertia]
+
+        y, h = [0.0, 1.0], 1e-4
+        for _ in range(round(end / h)):
+            k1 = slope(y)
+            k2 = slope([a + 0.5 * h * k for a, k in zip(y, k1)])
+            k3 = slope([a + 0.5 * h * k for a, k in zip(y, k2)])
+            k4 = slope([a + h * k for a, k in zip(y, k3)])
+            y = [a + h / 6 * (p + 2 * q + 2 * r + s) for a, p, q, r, s in zip(y, k1, k2, k3, k4)]
+        self.assertGreater(y[0], math.pi / 2 + 0.5)  # beyond the level place
+        for step, bound in ((0.002, 5e-5), (0.001, 1.2e-5)):  # rad; measured 2.5e-5, 6.2e-6: order two
+            self.check(0, "run", "model.yaml", "--step", str(step), "--end", str(end), "--output", "run.h5", "--quiet")
+            feet = ",".join(f"joints/foot{k}/coordinates" for k in range(n + 1))
+            self.check(0, "export", "run.h5", "--series", feet, "--output", "run.csv")
+            with open(os.path.join(self.folder, "run.csv")) as file:
+                angles = [-float(word) for word in file.read().splitlines()[-1].split(",")[1:]]
+            self.assertEqual(len(angles), n + 1)
+            for angle in angles:
+                self.assertAlmostEqual(angle, y[0], delta=bound)
 
     # ---- the command ----
 
@@ -151,8 +183,8 @@ class GenerateTest(unittest.TestCase):
             self.assertEqual(self.check(0, "generate", "net", "--count", "2").stdout, file.read())
 
     def test_every_kind_keeps_its_ledger(self):
-        for words in (["chain", "--count", "20"], ["tree", "--count", "20", "--joint", "mixed"], ["ladder", "--count", "3"],
-                      ["net", "--count", "2"]):
+        for words in (["chain", "--count", "20"], ["tree", "--count", "20", "--joint", "mixed"],
+                      ["ladder", "--count", "3"], ["net", "--count", "2"]):
             self.generate(*words)
             self.check(0, "run", "model.yaml", "--end", "0.05", "--no-output", "--quiet", "--require",
                        "energy=1e-9,joints=1e-10")

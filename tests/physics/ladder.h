@@ -38,13 +38,9 @@ static inline mechanism ladder_mechanism(int n, double speed, bool hanging)
     return m;
 }
 
-/// Angle of the cranks from upright after `time`, by the pendulum's equation and a fine Runge-Kutta integration.
-static inline double ladder_angle(int n, double speed, bool hanging, double time)
+/// Angle from upright of a pendulum with x'' = factor sin x after `time`, by a fine Runge-Kutta integration.
+static inline double pendulum_angle(double factor, double x, double v, double time)
 {
-    double inertia = (n + 1) * ((1.0 + LADDER_WIDTH * LADDER_WIDTH) / 12.0 + 0.25) + n;
-    double factor = (0.5 * (n + 1) + n) * LADDER_GRAVITY / inertia;
-    // x: angle from upright, turning towards +x; the tip at the bottom moves towards +x when x falls
-    double x = hanging ? acos(-1.0) : 0.0, v = hanging ? -speed : speed;
     const int steps = (int)ceil(time / 1e-4);
     const double h = time / (steps > 0 ? steps : 1);
     for (int i = 0; i < steps; ++i) {
@@ -55,6 +51,23 @@ static inline double ladder_angle(int n, double speed, bool hanging, double time
         v += h * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0;
     }
     return x;
+}
+
+/// Angle of the cranks from upright after `time`, turning towards +x; at the bottom a tip moves towards +x when it
+/// falls.
+static inline double ladder_angle(int n, double speed, bool hanging, double time)
+{
+    double inertia = (n + 1) * ((1.0 + LADDER_WIDTH * LADDER_WIDTH) / 12.0 + 0.25) + n;
+    double factor = (0.5 * (n + 1) + n) * LADDER_GRAVITY / inertia;
+    return pendulum_angle(factor, hanging ? acos(-1.0) : 0.0, hanging ? -speed : speed, time);
+}
+
+/// The same angle as simulated. The simulation needs a ledger, which counts turns.
+static inline double ladder_angle_of(const mechanism_run *x, bool hanging)
+{
+    hn_joint_state state;
+    CHECK_OK(x->r.context, hn_simulation_joint_state(x->r.sim, x->joint[0], &state));
+    return (hanging ? acos(-1.0) : 0.0) - state.coordinates[0];
 }
 
 /// Largest angle between cranks' directions and that of the first one: how far from parallel.

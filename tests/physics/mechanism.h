@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Mechanisms as plain lists of bodies and joints, built in any order, with joints reversed, moved and turned as a whole.
+// Mechanisms as lists of bodies and joints, built in any order, joints reversed, moved and turned as a whole.
 //
-// Start velocities may be rates of joints, or twists of all bodies: a mechanism with several degrees of freedom then starts
-// alike whichever way it is built.
+// Start velocities may be rates of joints, or twists of all bodies: a mechanism with several degrees of freedom then
+// starts alike whichever way it is built.
 #ifndef PHYSICS_MECHANISM_H
 #define PHYSICS_MECHANISM_H
 
@@ -11,6 +11,11 @@
 #include <stdlib.h>
 
 enum { MECHANISM_GROUND = -1 };
+
+/// The two schemes whose promises the tests of closed loops are about.
+enum { LOOP_SCHEME_COUNT = 2 };
+static const hn_scheme LOOP_SCHEMES[LOOP_SCHEME_COUNT] = {HN_SCHEME_ENERGY_MOMENTUM,
+                                                          HN_SCHEME_VARIATIONAL};
 
 typedef struct mechanism_body {
     hn_body_kind kind;
@@ -57,6 +62,12 @@ typedef struct mechanism_run {
     hn_body_id *body;
     hn_joint_id *joint;
 } mechanism_run;
+
+static inline hn_vec3 unit3(double x, double y, double z)
+{
+    hn_vec3 v = {x, y, z};
+    return vec3_scale(1.0 / vec3_norm(v), v);
+}
 
 static inline mechanism mechanism_create(int capacity, hn_vec3 gravity)
 {
@@ -122,12 +133,11 @@ static inline void mechanism_add_body(mechanism_run *x, const mechanism *m,
     def.mass = from->mass;
     def.inertia = from->inertia;
     def.position = mechanism_move(v, from->position);
-    if (from->kind == HN_BODY_RIGID)
-        def.orientation = mat3_multiply(&v->turn, &from->orientation);
+    if (from->kind == HN_BODY_RIGID) def.orientation = mat3_multiply(&v->turn, &from->orientation);
     CHECK_OK(x->r.context, hn_model_add_body(x->r.model, &def, &x->body[i]));
     if (!m->moving) return;
-    CHECK_OK(x->r.context, hn_model_set_velocity(x->r.model, x->body[i],
-                                                 mat3_apply(&v->turn, from->velocity)));
+    CHECK_OK(x->r.context,
+             hn_model_set_velocity(x->r.model, x->body[i], mat3_apply(&v->turn, from->velocity)));
     if (from->kind == HN_BODY_RIGID)
         CHECK_OK(x->r.context, hn_model_set_angular_velocity(x->r.model, x->body[i],
                                                              mat3_apply(&v->turn, from->omega)));
@@ -204,8 +214,8 @@ static inline void mechanism_end(mechanism_run *x)
 /// Turn rates of joints into twists of all bodies, as the library completes them for the mechanism as it is.
 static inline void mechanism_fix_start(mechanism *m)
 {
-    mechanism_run x = mechanism_begin(m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED,
-                                      1e-3, false);
+    mechanism_run x =
+        mechanism_begin(m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3, false);
     for (int i = 0; i < m->body_count; ++i) {
         hn_body_state s = run_body(&x.r, x.body[i]);
         m->bodies[i].velocity = s.velocity;

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RUN_COORDINATES_MAX = 256, RUN_CONSTRAINTS_MAX = 256 };
@@ -24,8 +25,8 @@ typedef struct run {
     int coordinate_count;
 } run;
 
-static const hn_scheme SCHEMES[HN_SCHEME_COUNT] = {HN_SCHEME_ENERGY_MOMENTUM,
-                                                   HN_SCHEME_VARIATIONAL};
+static const hn_scheme SCHEMES[REDUCTION_SCHEME_COUNT] = {
+    HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_VARIATIONAL, HN_SCHEME_RATTLE, HN_SCHEME_GENERALIZED_ALPHA};
 static const hn_reduction REDUCTIONS[HN_REDUCTION_COUNT] = {
     HN_REDUCTION_REDUCED, HN_REDUCTION_NULLSPACE, HN_REDUCTION_MULTIPLIERS};
 
@@ -115,7 +116,10 @@ static inline void run_restart(const run *r, const double *q, const double *v)
         size_t at = POSE_SIZE * (size_t)i;
         velocity_to_twist(s->state.q + at, v + at, s->system->twist_start + TWIST_SIZE * (size_t)i);
     }
-    s->scheme->start(s->system, v, &s->state);
+    // accelerations matter to schemes that keep them; a start without is good enough here
+    double *none = calloc(count, sizeof(double));
+    s->scheme->start(s->system, v, none, &s->state);
+    free(none);
     s->history_count = 0;
     s->steps[0].valid = s->steps[1].valid = false;
     s->momenta_valid = s->wrench_valid = false;

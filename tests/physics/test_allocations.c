@@ -34,7 +34,7 @@ TEST(allocations, no_step_of_a_model_file_takes_memory)
                                         "free-tree"};
     if (!malloc_counter_works()) skip();
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; ++i)
-        for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+        for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s)
             for (int k = 0; k < HN_REDUCTION_COUNT; ++k)
                 for (int ledger = 0; ledger < 2; ++ledger) {
                     run r = run_model(NAMES[i], SCHEMES[s], REDUCTIONS[k], 0.0, ledger == 1);
@@ -46,7 +46,7 @@ TEST(allocations, no_step_of_a_model_file_takes_memory)
 TEST(allocations, no_step_with_loads_takes_memory)
 {
     if (!malloc_counter_works()) skip();
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s)
         for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
             generic_options o = generic_defaults(HN_JOINT_REVOLUTE);
             o.grounded = o.spring = true;

@@ -256,7 +256,7 @@ TEST(energy_balance, constant_torque_about_a_principal_axis)
     const double inertia = 0.4, torque = 1.3, rate = 0.7, time = 2.0;
     const hn_vec3 axis = unit_vector(1.0, 2.0, -0.5);
     for (int body_fixed = 0; body_fixed < 2; ++body_fixed)
-        for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+        for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
             double last = 0.0;
             for (int k = 0; k < 4; ++k) {
                 hn_context *context = hn_context_create(NULL);
@@ -356,7 +356,7 @@ TEST(energy_balance, spring_oscillator_has_the_analytic_frequency)
     const double omega = sqrt(OSCILLATOR_STIFFNESS / OSCILLATOR_MASS),
                  x0 = 0.01 * STRETCH_PERCENT * REST_LENGTH;
     const double time = 2.0;
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         double last = 0.0;
         for (int k = 0; k < 5; ++k) {
             int steps = 100 << k;
@@ -378,7 +378,7 @@ TEST(energy_balance, damped_oscillator_decays_as_it_should)
     const double omega = sqrt(OSCILLATOR_STIFFNESS / OSCILLATOR_MASS - decay * decay);
     double expected =
         x0 * exp(-decay * time) * (cos(omega * time) + decay / omega * sin(omega * time));
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         double last = 0.0;
         for (int k = 0; k < 5; ++k) {
             int steps = 100 << k;
@@ -460,7 +460,7 @@ static run chain_with_spring(hn_scheme scheme, hn_reduction way)
 
 TEST(energy_balance, spring_across_a_chain_is_the_same_in_all_reductions)
 {
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         run r[HN_REDUCTION_COUNT];
         double worst = 0.0;
         for (int k = 0; k < HN_REDUCTION_COUNT; ++k)

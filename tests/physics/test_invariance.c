@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The motion does not depend on where the model stands, how its bodies are numbered, who is a and who is b, or the root.
+// The motion does not depend on where the model stands, how its bodies are numbered, who is a and who is b, or the
+// root.
 #include "physics/generic_pair.h"
 
 enum { STEPS = 250 };
@@ -37,7 +38,7 @@ static double difference(const generic_options *plain, const generic_options *ot
 // Every kind of joint, both schemes, flying and hanging.
 static void check_kinds(const char *what, const generic_options *change, hn_reduction way)
 {
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s)
         for (int grounded = 0; grounded < 2; ++grounded)
             for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
                 generic_options plain = generic_defaults((hn_joint_kind)kind), other = *change;

@@ -65,7 +65,7 @@ static void check_promises(const char *model, hn_scheme scheme, hn_reduction way
 
 static void check_both(const char *model, double h, int64_t steps)
 {
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
         check_promises(model, SCHEMES[s], HN_REDUCTION_REDUCED, h, steps);
 }
 
@@ -102,7 +102,7 @@ TEST(long_promises, free_tree)
 TEST(long_promises, free_tree_without_gravity)
 {
     static const char FALLING[] = "gravity: [0, 0, -9.81]", FLOATING[] = "gravity: [0, 0,  0.00]";
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         run falling = run_model("free-tree", SCHEMES[s], HN_REDUCTION_REDUCED, 0.0, false);
         size_t length;
         char text[16384];
@@ -143,7 +143,7 @@ static void check_reference_momenta(const char *model, const char *file)
     CHECK_EQUAL(reference_numbers(ref, "/initial_linear_momentum", expected, 3), 3);
     CHECK_EQUAL(reference_numbers(ref, "/initial_angular_momentum", expected + 3, 3), 3);
     reference_destroy(ref);
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         run r = run_model(model, SCHEMES[s], HN_REDUCTION_REDUCED, 0.0, false);
         run_step(&r, 500);
         hn_vec3 linear, angular;
@@ -172,7 +172,7 @@ TEST(long_promises, momenta_are_those_of_the_reference)
 TEST(long_promises, the_other_reductions)
 {
     for (int k = 1; k < HN_REDUCTION_COUNT; ++k)
-        for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+        for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
             check_promises("pendulum", SCHEMES[s], REDUCTIONS[k], 0.0, STEPS);
             check_promises("double-spherical-pendulum", SCHEMES[s], REDUCTIONS[k], 0.0, STEPS / 10);
         }

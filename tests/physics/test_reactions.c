@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Joint reactions against closed forms, against the momentum balance of what hangs on the joint, and between reductions.
+// Joint reactions against closed forms, against the momentum balance of what hangs on the joint, and between
+// reductions.
 #include "physics/generic_pair.h"
 #include "support/reference.h"
 
@@ -29,7 +30,7 @@ TEST(reactions, pendulum_tension_is_second_order)
         reference_numbers(ref, "/reference/lambda_constraint_force_magnitude/values", tension, 8),
         count);
     reference_destroy(ref);
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
         for (int i = 1; i < 4; ++i) { // t = 0.5, 1, 2
             double last = 0.0, last_h = 0.0;
             for (int k = 0; k <= HALVINGS; ++k) {
@@ -54,12 +55,12 @@ TEST(reactions, pendulum_tension_is_second_order)
         }
 }
 
-// Steady precession: the centre of mass goes round a circle at 10 rad/s, so the tip carries the weight and m r w^2; there
-// is no torque in a ball joint.
+// Steady precession: the centre of mass goes round a circle at 10 rad/s, so the tip carries the weight and m r w^2;
+// there is no torque in a ball joint.
 //
-// In `energy-momentum` the part of v normal to the constraints changes its sign from step to step, since G(q_mid) v_mid = 0
-// holds and G v = 0 at the nodes does not: of order h^2 in v, it is of order h in the reaction of a single step. The mean
-// of two neighbouring steps, which belongs to the node between them, is second order again.
+// In `energy-momentum` the part of v normal to the constraints changes its sign from step to step, since G(q_mid) v_mid
+// = 0 holds and G v = 0 at the nodes does not: of order h^2 in v, it is of order h in the reaction of a single step.
+// The mean of two neighbouring steps, which belongs to the node between them, is second order again.
 TEST(reactions, the_tip_of_the_top_is_second_order)
 {
     const double mass = 0.7068583470577036, gravity = 9.81, rate = 10.0;
@@ -68,7 +69,7 @@ TEST(reactions, the_tip_of_the_top_is_second_order)
     const double inward = mass * radius * rate * rate;
     const hn_vec3 expected =
         vec3(-inward * sin(rate * time), inward * cos(rate * time), mass * gravity);
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s) {
         double last = 0.0, last_single = 0.0;
         for (int k = 0; k <= HALVINGS; ++k) {
             int steps = 200 << k;
@@ -179,7 +180,7 @@ static double largest_imbalance(hn_joint_kind kind, hn_scheme scheme, hn_reducti
 TEST(reactions, balance_the_momenta_of_what_hangs_on_the_joint)
 {
     double worst = 0.0;
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
         for (int w = 0; w < HN_REDUCTION_COUNT; ++w)
             for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
                 double imbalance =
@@ -237,7 +238,7 @@ TEST(reactions, are_the_same_for_all_reductions)
 {
     enum { STEPS = 100 };
     double worst = 0.0;
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s)
+    for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
         for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
             double lambda[HN_REDUCTION_COUNT][RUN_CONSTRAINTS_MAX],
                 wrench[HN_REDUCTION_COUNT][6 * GENERIC_JOINTS];

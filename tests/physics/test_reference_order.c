@@ -64,7 +64,7 @@ static void check_order(const char *model, const char *file, int index, int firs
     CHECK(reference_numbers(ref, "/times", times, 32) > index);
     int count = pose_of_reference(ref, index, expected, &own_error);
     reference_destroy(ref);
-    for (int s = 0; s < HN_SCHEME_COUNT; ++s) {
+    for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s) {
         double last = 0.0;
         for (int k = 0; k <= HALVINGS; ++k) {
             int steps = first_steps << k;

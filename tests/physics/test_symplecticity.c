@@ -169,6 +169,16 @@ TEST(symplecticity, the_variational_step_keeps_the_form)
     }
 }
 
+TEST(symplecticity, the_rattle_step_keeps_the_form)
+{
+    for (int i = 0; i < CASE_COUNT; ++i) {
+        double one = violation(CASES[i].model, HN_SCHEME_RATTLE, CASES[i].h, CASES[i].rate, 1);
+        double many = violation(CASES[i].model, HN_SCHEME_RATTLE, CASES[i].h, CASES[i].rate, 10);
+        CHECK_BELOW(one, 1e-7);
+        CHECK_BELOW(many, 1e-7);
+    }
+}
+
 TEST(symplecticity, the_energy_momentum_step_does_not)
 {
     for (int i = 2; i < CASE_COUNT; ++i) {
@@ -176,4 +186,13 @@ TEST(symplecticity, the_energy_momentum_step_does_not)
             violation(CASES[i].model, HN_SCHEME_ENERGY_MOMENTUM, CASES[i].h, CASES[i].rate, 1);
         CHECK(one > 1e-5); // measured 6.3e-4 and 5.7e-5
     }
+}
+
+// The double spherical pendulum: schemes that dissipate, keep energy or are accurate change the form by their error.
+TEST(symplecticity, the_others_do_not_keep_the_form)
+{
+    const hn_scheme others[] = {HN_SCHEME_GENERALIZED_ALPHA, HN_SCHEME_CONVECTED,
+                                HN_SCHEME_GGL_CLASSICAL};
+    for (int k = 0; k < 3; ++k)
+        CHECK(violation(CASES[2].model, others[k], CASES[2].h, CASES[2].rate, 1) > 1e-5);
 }

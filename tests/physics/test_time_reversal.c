@@ -73,3 +73,25 @@ TEST(time_reversal, variational_returns_to_the_start)
             // measured 1.2e-12 (planar-pair)
             CHECK_BELOW(way_back(MODELS[i], HN_SCHEME_VARIATIONAL, REDUCTIONS[k]), 1e-9);
 }
+
+TEST(time_reversal, rattle_returns_to_the_start)
+{
+    for (int i = 0; i < MODEL_COUNT; ++i)
+        for (int k = 0; k < HN_REDUCTION_COUNT; ++k)
+            CHECK_BELOW(way_back(MODELS[i], HN_SCHEME_RATTLE, REDUCTIONS[k]), 1e-9);
+}
+
+TEST(time_reversal, dissipative_and_one_sided_schemes_do_not_return)
+{
+    const hn_scheme others[] = {HN_SCHEME_GENERALIZED_ALPHA, HN_SCHEME_GGL_VARIATIONAL,
+                                HN_SCHEME_GGL_CLASSICAL};
+    for (int k = 0; k < 3; ++k)
+        CHECK(way_back("chain-spherical", others[k], HN_REDUCTION_REDUCED) > 1e-6);
+}
+
+TEST(time_reversal, projected_runge_kutta_returns_to_its_tolerance)
+{
+    double off = way_back("chain-spherical", HN_SCHEME_PROJECTED_RK, HN_REDUCTION_REDUCED);
+    CHECK(off > 1e-14);
+    CHECK_BELOW(off, 1e-5);
+}

@@ -70,4 +70,8 @@ void check_status(const hn_context *context, hn_status status, hn_status expecte
                   const char *file, int line);
 void measured(double value, const char *text, const char *file, int line);
 
+/// Schemes in the order of hn_scheme: energy-momentum and variational, whose promises are tested throughout, stand
+/// first, then those that are solved by any reduction as well.
+enum { PROMISE_SCHEME_COUNT = 2, REDUCTION_SCHEME_COUNT = 4 };
+
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every joint kind at generic states: constraint rows, twist rule, motion on the manifold, coordinates.
 //
-// States are placed here from joint coordinates with the geometry written out again, not with the joint's own functions.
+// States are placed here from joint coordinates with the geometry written out again, not with the joint's own
+// functions.
 #include "joints/joint.h"
 
 #include "support/check.h"

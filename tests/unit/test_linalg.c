@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Small and block LU against LAPACK's dense solution; eigenvalues, least squares, inverses, ranks against known matrices.
+// Small and block LU against LAPACK's dense solution; eigenvalues, least squares, inverses, ranks against known
+// matrices.
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
 #include "linalg/small_lu.h"

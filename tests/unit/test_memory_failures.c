@@ -124,7 +124,8 @@ static hn_status ask_everything(hn_simulation *simulation)
     TRY(hn_simulation_multipliers(simulation, numbers, structure.constraint_count));
     TRY(hn_simulation_legendre(simulation, &legendre));
     TRY(hn_simulation_ledger(simulation, &ledger));
-    TRY(hn_simulation_condition(simulation, &condition));
+    if (!hn_scheme_has_own_solver(hn_simulation_scheme(simulation)))
+        TRY(hn_simulation_condition(simulation, &condition));
 done:
     free(numbers);
     return status;

@@ -286,7 +286,7 @@ TEST(definitions, that_make_no_sense_are_refused)
     }
     hn_simulation_def good = options(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.01),
                       def = good;
-    def.scheme = (hn_scheme)7;
+    def.scheme = (hn_scheme)HN_SCHEME_COUNT;
     CHECK_STATUS(p.context, hn_simulation_create(p.model, &def, &simulation), HN_INVALID_ARGUMENT);
     CHECK_CONTAINS(hn_context_message(p.context), "scheme");
     def = good;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which momenta are conserved: found for every ground joint, gravity, springs and loads, and confirmed by running.
 //
-// Two bodies hang on each other and, by the joint in question, on the ground; its axis is z. A component that is claimed
-// must stay and, where nothing but symmetry could hold it, one that is not claimed must not.
+// Two bodies hang on each other and, by the joint in question, on the ground; its axis is z. A component that is
+// claimed must stay and, where nothing but symmetry could hold it, one that is not claimed must not.
 #include <holonom/holonom.h>
 
 #include "support/check.h"
@@ -190,7 +190,7 @@ static void check_cases(const symmetry_case *cases, size_t count)
 {
     found worst = {.changed = 1e300};
     for (size_t i = 0; i < count; ++i)
-        for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme)
+        for (int scheme = 0; scheme < PROMISE_SCHEME_COUNT; ++scheme)
             check_case(&cases[i], (hn_scheme)scheme, &worst);
     CHECK_BELOW(worst.kept, 5e-12); // kg m/s, kg m^2/s of about 10; measured 1.5e-13
     MEASURED(worst.changed);

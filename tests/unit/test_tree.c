@@ -218,7 +218,7 @@ static tree_errors compare_with_differences(hn_context *context, const hn_model 
 TEST(tree, newton_direction_is_that_of_a_dense_matrix_by_differences)
 {
     hn_context *context = hn_context_create(NULL);
-    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
+    for (int scheme = 0; scheme < REDUCTION_SCHEME_COUNT; ++scheme) {
         tree_errors worst = {0};
         for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind)
             for (int variant = 0; variant < 4; ++variant) {
@@ -251,7 +251,7 @@ TEST(tree, newton_direction_of_twelve_bodies_is_that_of_a_dense_matrix)
     hn_context *context = hn_context_create(NULL);
     hn_model *model = NULL;
     CHECK_OK(context, hn_model_load(context, HN_SOURCE_DIR "/models/free-tree.yaml", &model));
-    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
+    for (int scheme = 0; scheme < REDUCTION_SCHEME_COUNT; ++scheme) {
         tree_errors errors = compare_with_differences(context, model, (hn_scheme)scheme, 0.02);
         CHECK_BELOW(errors.direction, 1e-10); // measured 5.1e-12
         CHECK_BELOW(errors.residual, 1e-13);  // measured 0
@@ -288,13 +288,13 @@ static double distance_of_iterates(hn_context *context, const hn_model *model, h
 }
 
 // One Newton step has the same direction in all reductions; the iterates differ by the curvature of the manifold alone,
-// a hundred times less for a tenth of the way. `multipliers` does not know its multipliers at first: where they enter the
-// matrix (energy-momentum) it needs an iteration to find them.
+// a hundred times less for a tenth of the way. `multipliers` does not know its multipliers at first: where they enter
+// the matrix (energy-momentum) it needs an iteration to find them.
 TEST(reductions, have_the_same_newton_direction)
 {
     hn_context *context = hn_context_create(NULL);
     double smallest_ratio = 1e300, largest = 0.0;
-    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme)
+    for (int scheme = 0; scheme < PROMISE_SCHEME_COUNT; ++scheme)
         for (int other = 1; other < HN_REDUCTION_COUNT; ++other)
             for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
                 generic_chain chain = {.kind = (hn_joint_kind)kind,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The sparse block system over bodies and joints that saddle-point solvers share: who is a block, and in which order.
+//
+// A body with its unknowns is a block. The multipliers of a joint that lies on no loop belong to the child's block;
+// those of a joint on a loop are a block of their own that is eliminated right after the later of its two bodies.
+#ifndef REDUCTIONS_JOINT_BLOCKS_H
+#define REDUCTIONS_JOINT_BLOCKS_H
+
+#include "linalg/block_lu.h"
+#include "system/system.h"
+
+/// Where the rows of a joint stand.
+typedef struct joint_place {
+    const joint *rows;
+    int a, b;       ///< bodies or GROUND
+    int node;       ///< block
+    int place;      ///< first row in the block
+    int multiplier; ///< first of its multipliers
+} joint_place;
+
+typedef struct joint_blocks {
+    block_lu *lu;
+    joint_place *joints;  ///< tree joints by body, then cut joints
+    int joint_count;
+    int multiplier_count; ///< rows of all joints
+    int loop_row_count;   ///< rows of joints on loops
+    int width;            ///< unknowns (and equations) in a block per constraint row
+} joint_blocks;
+
+/// Analyse a system with `body_sizes[i]` unknowns for each body, followed in its block by the rows of its tree joint.
+/// On failure nothing is left to destroy.
+hn_status joint_blocks_create(hn_system *system, const int *body_sizes, joint_blocks *blocks);
+/// The same with `width` unknowns for every constraint row of a joint: row_count of the first kind, then of the second
+/// ...
+hn_status joint_blocks_create_wide(hn_system *system, const int *body_sizes, int width, joint_blocks *blocks);
+void joint_blocks_destroy(hn_system *system, joint_blocks *blocks);
+
+/// The joint's rows are a block of their own.
+static inline bool joint_is_block(const hn_system *system, const joint_place *place)
+{
+    return place->node >= system->body_count;
+}
+
+#endif

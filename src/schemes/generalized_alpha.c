@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Generalized-alpha on the director equations, index 3 (Chung and Hulbert 1993; Arnold and Bruels 2007).
+// Note: docs/theory/generalized-alpha.md
+//
+//   (A1)  M a_n+1 + grad V(q_n+1) - F_n+1 + G(q_n+1)^T lambda = 0,   g(q_n+1) = 0
+//   (A2)  q_n+1 = q_n + h v_n + h^2 ((1/2 - beta) w_n + beta w_n+1)
+//   (A3)  v_n+1 = v_n + h ((1 - gamma) w_n + gamma w_n+1)
+//   (A4)  (1 - alpha_m) w_n+1 + alpha_m w_n = (1 - alpha_f) a_n+1 + alpha_f a_n
+//   (A5)  alpha_m = (2 r - 1)/(r + 1), alpha_f = r/(r + 1), gamma = 1/2 + alpha_f - alpha_m,
+//         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
+//
+// h times (A1), with (A2) and (A4) inserted, has the form (S1), (S2) with alpha = (1 - alpha_m)/((1 - alpha_f) beta h),
+// beta = sigma = h, w = 1. The impetus is v; the memory holds w and a.
+//
+// The dissipative baseline engineers know: second order, damps high frequencies as r says.
+// Keeps: g = 0. Does not keep: energy, momenta, symplectic form. Dampers act with the mean rate of the step: first
+// order.
+#include "schemes/scheme.h"
+
+typedef struct alpha_parameters {
+    double alpha_m, alpha_f, beta, gamma;
+} alpha_parameters;
+
+static alpha_parameters parameters_of(const hn_simulation_def *def)
+{
+    double r = def->spectral_radius;
+    alpha_parameters p = {.alpha_m = (2.0 * r - 1.0) / (r + 1.0), .alpha_f = r / (r + 1.0)};
+    p.gamma = 0.5 + p.alpha_f - p.alpha_m;
+    p.beta = 0.25 * (1.0 + p.alpha_f - p.alpha_m) * (1.0 + p.alpha_f - p.alpha_m);
+    return p;
+}
+
+static void generalized_alpha_start(const hn_system *system, const double *v,
+                                    const double *acceleration, scheme_state *state)
+{
+    int n = POSE_SIZE * system->body_count;
+    for (int k = 0; k < n; ++k) {
+        state->impetus[k] = v[k];
+        state->memory[k] = state->memory[n + k] = acceleration[k];
+    }
+    state->first = true;
+}
+
+static void generalized_alpha_equations(const hn_system *system, const hn_simulation_def *def,
+                                        const scheme_state *state, const double *angles, double h,
+                                        double time, double *momentum, step_equations *equations)
+{
+    (void)angles;
+    alpha_parameters p = parameters_of(def);
+    int n = POSE_SIZE * system->body_count;
+    const double *v = state->impetus, *w = state->memory, *a = state->memory + n;
+    // b = -h M a_n+1 at Delta = 0, from (A4) and (A2)
+    for (int k = 0; k < n; ++k) {
+        double next_w = -(h * v[k] + h * h * (0.5 - p.beta) * w[k]) / (h * h * p.beta);
+        double next_a =
+            ((1.0 - p.alpha_m) * next_w + p.alpha_m * w[k] - p.alpha_f * a[k]) / (1.0 - p.alpha_f);
+        momentum[k] = -h * system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3] * next_a;
+    }
+    *equations = (step_equations){
+        .step_size = h,
+        .mass_factor = (1.0 - p.alpha_m) / ((1.0 - p.alpha_f) * p.beta * h),
+        .force_factor = h,
+        .multiplier_factor = h,
+        .weight = 1.0,
+        .discrete_gradient = false,
+        .gradient_weight = 1.0,
+        .time_middle = time + h,
+        .momentum = momentum,
+    };
+}
+
+static double generalized_alpha_finish(const hn_system *system, const hn_simulation_def *def,
+                                       const step_equations *equations, const step_data *step,
+                                       const scheme_state *state, double *next_impetus)
+{
+    alpha_parameters p = parameters_of(def);
+    double h = equations->step_size;
+    int n = POSE_SIZE * system->body_count;
+    double *w = state->memory, *a = state->memory + n;
+    for (int k = 0; k < n; ++k) {
+        double v = state->impetus[k];
+        double next_w =
+            (step->delta[k] - h * v - h * h * (0.5 - p.beta) * w[k]) / (h * h * p.beta); // (A2)
+        double next_a = ((1.0 - p.alpha_m) * next_w + p.alpha_m * w[k] - p.alpha_f * a[k]) /
+                        (1.0 - p.alpha_f);                                     // (A4)
+        next_impetus[k] = v + h * ((1.0 - p.gamma) * w[k] + p.gamma * next_w); // (A3)
+        w[k] = next_w;
+        a[k] = next_a;
+    }
+    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
+                  scheme_load_work(system, equations, step, 1.0));
+}
+
+static void generalized_alpha_momenta(const hn_system *system, const scheme_state *state,
+                                      const step_equations *ahead_equations, const step_data *ahead,
+                                      double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    scheme_apply_mass(system, 1.0, state->impetus, p);
+}
+
+const scheme_type scheme_generalized_alpha = {
+    .name = "generalized-alpha",
+    .memory_count = 2,
+    .energy_habit = "dissipated by the scheme",
+    .momenta_not_kept = true,
+    .start = generalized_alpha_start,
+    .equations = generalized_alpha_equations,
+    .finish = generalized_alpha_finish,
+    .momenta = generalized_alpha_momenta,
+};

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Classical stabilisation of Gear, Gupta and Leimkuhler (KBS 21) in backward differences of first order, to compare.
+// Note: docs/theory/ggl-classical.md
+//
+//   (K1)  q_n+1 - q_n = h M^-1 p_n+1 + h M^-1 G(q_n+1)^T gamma
+//   (K2)  p_n+1 - p_n = h (F - grad V)(q_n) - h G(q_n+1)^T lambda
+//   (K3)  0 = g(q_n+1)
+//   (K4)  0 = G(q_n+1) M^-1 p_n+1
+//
+// In ggl.h: (K2) is (G1) with x = W = h M^-1 p_n+1, (K1) is (G3), (K3) and (K4) are (G4) and (G5).
+//
+// Keeps: g = 0 and G M^-1 p = 0 at the nodes, to solver tolerance.
+// Does not keep: the symplectic form, angular momentum, energy (rotations lose it at the rate h omega^2). First order.
+// Needs: no flat bodies.
+#include "schemes/ggl.h"
+
+static hn_status create(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
+{
+    (void)def;
+    return ggl_create(system, "ggl-classical", false, out);
+}
+
+const scheme_type scheme_ggl_classical = {
+    .name = "ggl-classical",
+    .impetus_is_momentum = true,
+    .reaction_weight = 1.0,
+    .energy_habit = "drifts",
+    .momenta_not_kept = true,
+    .may_halve = true,
+    .look_ahead = false,
+    .energy_kept = false,
+    .start = ggl_start,
+    .momenta = ggl_momenta,
+    .solver_create = create,
+    .solver_destroy = ggl_destroy,
+    .solver_step = ggl_step,
+};

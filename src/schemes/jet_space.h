@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// The computational state space of `projected-rk` (TAN 3, 4): coordinates of bodies, basic constraints, the
+// distribution. Note: docs/theory/projected-rk.md
+//
+// A body has coordinates y and a smaller vector w of velocities, y_1 = H^T w: position and Euler parameters with
+// w = (r_1, H theta_1) in space; position and angle, w = y_1, in the plane; position alone for a point mass.
+// Joints are lists of basic constraints (TAN 5.3): coincidence, symmetric and nonsymmetric orthogonality; beside them
+// the distance between two points.
+#ifndef SCHEMES_JET_SPACE_H
+#define SCHEMES_JET_SPACE_H
+
+#include "linalg/block_lu.h"
+#include "system/system.h"
+
+enum { JET_ROWS = 6, JET_VELOCITIES = 6, JET_COORDINATES = 7 };
+
+typedef enum jet_body_kind {
+    JET_RIGID,        ///< r, theta: 7 coordinates, 6 velocities
+    JET_POINT,        ///< r
+    JET_PLANE_POINT,  ///< two coordinates in its plane
+    JET_PLANAR_RIGID, ///< two coordinates and an angle (TAN 4.3)
+} jet_body_kind;
+
+typedef struct jet_body {
+    jet_body_kind kind;
+    int y, y_count;                 ///< place and number of coordinates
+    int w, w_count;                 ///< place and number of velocities
+    double mass;                    ///< kg
+    hn_vec3 moments;                ///< kg m^2, principal
+    double inertia[JET_VELOCITIES]; ///< E: m, m, m, 4 I1, 4 I2, 4 I3; in the plane m, m, I
+    double inverse[JET_VELOCITIES]; ///< 1/E
+    hn_vec3 axes[3];                ///< in-plane directions and normal; world axes otherwise
+    hn_vec3 origin;                 ///< m, planar bodies: position at zero coordinates
+    double reference[9];            ///< planar bodies: directors at angle zero
+} jet_body;
+
+typedef enum basic_kind {
+    BASIC_COINCIDENCE,  ///< k . e = 0 with a fixed direction k, e = p_b - p_a (TAN 5.6, one component)
+    BASIC_SYMMETRIC,    ///< u_a . u_b = 0 with u fixed in the bodies (TAN 5.7)
+    BASIC_NONSYMMETRIC, ///< u_a . e = 0 (TAN 5.8)
+    BASIC_DISTANCE,     ///< (e . e - L^2)/2 = 0
+} basic_kind;
+
+typedef struct basic_row {
+    basic_kind kind;
+    hn_vec3 a;  ///< k in the world, or u_a in the directors of a
+    hn_vec3 b;  ///< u_b in the directors of b
+    double eta; ///< subtracted
+} basic_row;
+
+typedef struct jet_joint {
+    int a, b;             ///< bodies or GROUND
+    int source;           ///< joint of the model
+    hn_vec3 rho_a, rho_b; ///< m, joint points in the directors
+    int row_count;
+    int first;      ///< of its rows among all
+    int node;       ///< block
+    int multiplier; ///< place of its first multiplier in the public order, -1: not known one by one
+    basic_row rows[JET_ROWS];
+    bool dropped[JET_ROWS];
+} jet_joint;
+
+/// Two joints on one body: where their product goes.
+typedef struct jet_coupling {
+    int body, k, l; ///< joints
+    int side_k, side_l;
+    double *upper[2], *lower[2]; ///< blocks (k, l) and (l, k) of S and of B B^T; no lower one on the diagonal
+} jet_coupling;
+
+/// Two systems over the joints: S = B E^-1 B^T of the dynamics, B B^T of the nearest point in coordinates.
+typedef enum jet_metric { METRIC_KINETIC, METRIC_EUCLIDEAN } jet_metric;
+
+typedef struct jet_space {
+    hn_system *system;
+    int body_count, joint_count, y_count, w_count, row_count, coupling_count;
+    bool planar;
+    jet_body *bodies;
+    jet_joint *joints;
+    jet_coupling *couplings;
+    int *order; ///< joints in elimination order
+    block_lu
+        *systems[2]; ///< per metric: S = B E^-1 B^T over the graph of joints (TAN 5.1), B B^T; NULL without constraints
+    double *angles;  ///< rad, torsional springs: unwrapped angles near the current state
+    double length;   ///< m, scales translational rows
+
+    // at the current point
+    double *pose;                                 ///< 12 per body
+    double *twist;                                ///< 6 per body: v, omega (world)
+    double *g;                                    ///< row_count
+    double (*block)[2][JET_ROWS][JET_VELOCITIES]; ///< per joint: rows of B = dg H^T on either body
+    double *force;                                ///< w_count: F_e - H grad U
+    double *gradient;                             ///< w_count: H grad U
+    double *multiplier;                           ///< lambda, row_count
+    double *acceleration;                         ///< d, w_count
+    double power;                                 ///< W, of loads and dampers
+    double *director_force;                       ///< 9 per body, for the multipliers of directors
+    double *pivot_scale;                          ///< row_count, for the choice of rows
+    bool *dependent;                              ///< row_count, likewise
+    void *memory[24];
+    int memory_count;
+} jet_space;
+
+/// All joints and bodies of the system in space.
+hn_status jet_space_create(hn_system *system, jet_space *jet);
+/// In the plane (TAN 4.3). @return HN_INVALID_MODEL with a message that names what is not planar
+hn_status jet_space_create_planar(hn_system *system, jet_space *jet);
+void jet_space_destroy(jet_space *jet);
+
+// for the two creators: body and joint tables are filled, then
+hn_status jet_space_prepare(hn_system *system, jet_space *jet);
+hn_status jet_space_finish(jet_space *jet);
+/// A joint of the model with its rows, and the bodies a and b of the rows.
+const joint *jet_source_joint(const hn_system *system, int source, int *a, int *b);
+
+// ---- points -------------------------------------------------------------------------------------------
+
+/// y and w of poses and velocities (12 per body each).
+void jet_from_state(const jet_space *jet, const double *q, const double *v, double *y, double *w);
+/// Poses and velocities of the current point.
+void jet_to_state(const jet_space *jet, double *q, double *v);
+/// w = H y_1
+void jet_velocities(const jet_space *jet, const double *y, const double *y1, double *w);
+/// y_1 = H^T w
+void jet_rates(const jet_space *jet, const double *y, const double *w, double *y1);
+/// y_2 = H^T d - l y (TAN, Algorithm 3.2)
+void jet_second_rates(const jet_space *jet, const double *y, const double *w, const double *d, double *y2);
+/// y = a + factor H(at)^T c, then theta on its sphere (TAN, Algorithm 5.3)
+void jet_move(const jet_space *jet, const double *a, const double *at, double factor, const double *c, double *y);
+
+/// Make y the current point: poses. Then velocities.
+void jet_set_position(jet_space *jet, const double *y);
+void jet_set_velocity(jet_space *jet, const double *w);
+
+// ---- constraints at the current point -----------------------------------------------------------------
+
+/// g and B; largest |g| of rows that are kept, translational ones over the length.
+double jet_evaluate_rows(jet_space *jet);
+/// Decide with the current B, at a point of the manifold, which rows are independent; the others are dropped from now
+/// on. The factors of both systems are lost. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status jet_choose_rows(jet_space *jet, int *dropped_count);
+/// Factor the system of a metric with the current B. False: singular; `worst` is a body of the joint.
+bool jet_factor(jet_space *jet, jet_metric metric, int *worst);
+/// out = B w
+void jet_apply_rows(const jet_space *jet, const double *w, double *out);
+/// w <- w + factor E^-1 B^T mu, or without E^-1
+void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double factor, const double *mu, double *w);
+/// Solve S x = x in place, or with B B^T; dropped rows give zero.
+void jet_solve(const jet_space *jet, jet_metric metric, double *x);
+/// out = second time derivative of g without accelerations: d^2 g(y_1, y_1) - dg l y
+void jet_bias(const jet_space *jet, double *out);
+/// out = change of B w when the point moves by H^T c and w stays.
+void jet_rate_change(const jet_space *jet, const double *c, double *out);
+
+// ---- dynamics at the current point --------------------------------------------------------------------
+
+/// force, gradient and power.
+void jet_forces(jet_space *jet, double time);
+/// Algorithm 3.2 through 5.1: acceleration and multiplier. S is factored at the current point, forces are known.
+void jet_distribution(jet_space *jet, const double *w);
+double jet_kinetic(const jet_space *jet, const double *w);
+/// Potential energy; `scale`: sum of the sizes of its parts.
+double jet_potential(const jet_space *jet, double *scale);
+/// Lagrange multipliers of directors and joints in the public order, forces are -G^T lambda.
+void jet_multipliers(const jet_space *jet, double time, double *multipliers);
+
+#endif

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+// The full orthogonal projection of `projected-rk` (TAN 5.1, 5.2): Newton's method with exact tangents on all of M at
+// once.
+//
+//   L = 1/2 |y - a|^2 + 1/2 |y_1 - a_1|^2 + beta . g(y) + alpha . (dg y_1) + nu (|theta|^2 - 1)/2 + kappa theta .
+//           theta_1
+//
+// is made stationary. Constraints are functions of the twelve numbers x of a pose, quadratic, and x of theta is
+// quadratic as well (R = H~ H^T, not divided by |theta|^2 here): with x_1 = T y_1, T = dx/dy,
+//
+//   dL/dy = y - a + T^T f + T_1^T f_1,   dL/dy_1 = y_1 - a_1 + T^T f_1,   f = dL/dx,  f_1 = dL/dx_1,  T_1 = d(T y_1)/dy
+//
+// and second derivatives need no more than the constant second derivatives of g and x (in the plane: the third of x
+// too). A body with its sphere multipliers is a block, a joint with alpha and beta is a block; bodies are eliminated
+// first.
+#include "schemes/projected_rk.h"
+
+#include "schemes/euler_parameters.h"
+
+#include <string.h>
+
+enum { BLOCK_MAX = 2 * JET_COORDINATES };
+
+struct orthogonal_projection {
+    jet_space *jet;
+    block_lu *lu;
+    double *x; // unknowns: per body y, y_1, nu, kappa; per joint beta, alpha
+    double *right;
+    double *pose, *pose1;       // 12 per body
+    double *tangent, *tangent1; // T, T_1: 12 x 7 per body
+    double *force, *force1;     // f, f_1: 12 per body
+    void *memory[16];
+    int memory_count;
+};
+
+static double *doubles(orthogonal_projection *p, size_t count)
+{
+    double *block = context_allocate(p->jet->system->context, (count + 1) * sizeof(double));
+    if (block != NULL) p->memory[p->memory_count++] = block;
+    return block;
+}
+
+void orthogonal_projection_destroy(orthogonal_projection *p)
+{
+    if (p == NULL) return;
+    hn_context *context = p->jet->system->context;
+    block_lu_destroy(p->lu);
+    for (int k = 0; k < p->memory_count; ++k) context_release(context, p->memory[k]);
+    context_release(context, p);
+}
+
+static int body_size(const jet_body *b)
+{
+    return 2 * b->y_count + (b->kind == JET_RIGID ? 2 : 0);
+}
+
+hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **out)
+{
+    *out = NULL;
+    hn_context *context = jet->system->context;
+    orthogonal_projection *p = context_allocate(context, sizeof *p);
+    if (p == NULL) return HN_OUT_OF_MEMORY;
+    p->jet = jet;
+    size_t n = (size_t)jet->body_count, joints = (size_t)jet->joint_count, edges_max = 3 * joints;
+    int *sizes = context_allocate(context, (n + joints) * sizeof(int));
+    int *order = context_allocate(context, (n + joints) * sizeof(int));
+    int(*edges)[2] = context_allocate(context, (edges_max + 1) * sizeof(int[2]));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (sizes == NULL || order == NULL || edges == NULL) goto done;
+    int count = 0, bodies = jet->body_count;
+    for (int i = 0; i < bodies; ++i) sizes[i] = body_size(&jet->bodies[i]);
+    for (int k = 0; k < jet->joint_count; ++k) {
+        const jet_joint *j = &jet->joints[k];
+        sizes[bodies + k] = 2 * j->row_count;
+        if (j->a >= 0) edges[count][0] = bodies + k, edges[count][1] = j->a, count++;
+        if (j->b >= 0) edges[count][0] = bodies + k, edges[count][1] = j->b, count++;
+        if (j->a >= 0 && j->b >= 0) edges[count][0] = j->a, edges[count][1] = j->b, count++;
+    }
+    // bodies by minimum degree among themselves (rows couple their coordinates), then joints
+    int body_edges = 0;
+    for (int e = 0; e < count; ++e)
+        if (edges[e][0] < bodies && edges[e][1] < bodies) {
+            int t[2] = {edges[e][0], edges[e][1]};
+            edges[e][0] = edges[body_edges][0], edges[e][1] = edges[body_edges][1];
+            edges[body_edges][0] = t[0], edges[body_edges][1] = t[1];
+            body_edges++;
+        }
+    status = block_lu_order(context, bodies, body_edges, (const int(*)[2])edges, order);
+    if (status != HN_OK) goto done;
+    for (int k = 0; k < jet->joint_count; ++k) order[bodies + k] = bodies + jet->order[k];
+    status = block_lu_create(context, bodies + jet->joint_count, sizes, count,
+                             (const int(*)[2])edges, order, &p->lu);
+    if (status != HN_OK) goto done;
+    status = HN_OUT_OF_MEMORY;
+    p->x = doubles(p, (size_t)block_lu_size(p->lu));
+    p->right = doubles(p, (size_t)block_lu_size(p->lu));
+    p->pose = doubles(p, n * POSE_SIZE), p->pose1 = doubles(p, n * POSE_SIZE);
+    p->tangent = doubles(p, n * POSE_SIZE * JET_COORDINATES),
+    p->tangent1 = doubles(p, n * POSE_SIZE * JET_COORDINATES);
+    p->force = doubles(p, n * POSE_SIZE), p->force1 = doubles(p, n * POSE_SIZE);
+    if (p->memory_count == 8) status = HN_OK;
+done:
+    context_release(context, sizes);
+    context_release(context, order);
+    context_release(context, edges);
+    if (status != HN_OK) {
+        orthogonal_projection_destroy(p);
+        return status;
+    }
+    *out = p;
+    return HN_OK;
+}
+
+// ---- poses as functions of coordinates ------------------------------------------------------------------
+
+// columns d(d1, d2, d3)/d theta_k: bilinear, half of it is d_k(theta) polarised
+static void director_columns(const double *t, double columns[4][9])
+{
+    double a = 2.0 * t[0], b = 2.0 * t[1], c = 2.0 * t[2], e = 2.0 * t[3];
+    const double rows[4][9] = {{a, e, -c, -e, a, b, c, -b, a},
+                               {b, c, e, c, -b, a, e, -a, -b},
+                               {-c, b, -a, b, c, e, a, e, -c},
+                               {-e, a, b, -a, -e, c, b, c, e}};
+    memcpy(columns, rows, sizeof rows);
+}
+
+// x, x_1, T and T_1 of a body
+static void pose_of(const jet_body *body, const double *y, const double *y1, double *x, double *x1,
+                    double *t, double *t1)
+{
+    memset(t, 0, POSE_SIZE * JET_COORDINATES * sizeof(double));
+    memset(t1, 0, POSE_SIZE * JET_COORDINATES * sizeof(double));
+    bool plane = body->kind == JET_PLANAR_RIGID || body->kind == JET_PLANE_POINT;
+    for (int k = 0; k < (plane ? 2 : 3); ++k) {
+        const double axis[3] = {body->axes[k].x, body->axes[k].y, body->axes[k].z};
+        for (int i = 0; i < 3; ++i)
+            t[i * JET_COORDINATES + k] = plane ? axis[i] : (i == k ? 1.0 : 0.0);
+    }
+    if (plane) {
+        vec3_store(vec3_add_scaled(vec3_add_scaled(body->origin, y[0], body->axes[0]), y[1],
+                                   body->axes[1]),
+                   x);
+    } else {
+        memcpy(x, y, 3 * sizeof(double));
+    }
+    if (body->kind == JET_RIGID) {
+        double columns[4][9], columns1[4][9];
+        euler_directors(y + 3, x + 3);
+        director_columns(y + 3, columns);
+        director_columns(y1 + 3, columns1);
+        for (int k = 0; k < 4; ++k)
+            for (int i = 0; i < 9; ++i) {
+                t[(3 + i) * JET_COORDINATES + 3 + k] = columns[k][i];
+                t1[(3 + i) * JET_COORDINATES + 3 + k] = columns1[k][i];
+            }
+    } else {
+        memcpy(x + 3, body->reference, sizeof body->reference);
+    }
+    if (body->kind == JET_PLANAR_RIGID) {
+        double c = cos(y[2]), s = sin(y[2]);
+        for (int k = 0; k < 3; ++k) {
+            hn_vec3 d = vec3_load(body->reference + 3 * k), n = body->axes[2];
+            hn_vec3 along = vec3_scale(vec3_dot(n, d), n), in = vec3_subtract(d, along),
+                    turned = vec3_cross(n, d);
+            hn_vec3 now = vec3_add_scaled(vec3_scale(c, in), s, turned),
+                    rate = vec3_add_scaled(vec3_scale(c, turned), -s, in);
+            vec3_store(vec3_add(along, now), x + 3 + 3 * k);
+            const double r[3] = {rate.x, rate.y, rate.z}, z[3] = {now.x, now.y, now.z};
+            for (int i = 0; i < 3; ++i) {
+                t[(3 + 3 * k + i) * JET_COORDINATES + 2] = r[i];
+                t1[(3 + 3 * k + i) * JET_COORDINATES + 2] = -z[i] * y1[2];
+            }
+        }
+    }
+    for (int i = 0; i < POSE_SIZE; ++i) {
+        x1[i] = 0.0;
+        for (int k = 0; k < body->y_count; ++k) x1[i] += t[i * JET_COORDINATES + k] * y1[k];
+    }
+}
+
+// Second derivatives of x contracted with f, and in the plane the third with f_1 and y_1: symmetric, added to `matrix`.
+static void add_curvature(const jet_body *body, const double *x, const double *y1, const double *f,
+                          const double *f1, double factor, int stride, double *matrix)
+{
+    if (body->kind == JET_RIGID) {
+        // sum f_k . d_k(theta) = theta^T K theta
+        const double *a = f + 3, *b = f + 6, *c = f + 9;
+        double k[4][4];
+        k[0][0] = a[0] + b[1] + c[2];
+        k[1][1] = a[0] - b[1] - c[2];
+        k[2][2] = b[1] - a[0] - c[2];
+        k[3][3] = c[2] - a[0] - b[1];
+        k[0][1] = k[1][0] = b[2] - c[1];
+        k[0][2] = k[2][0] = c[0] - a[2];
+        k[0][3] = k[3][0] = a[1] - b[0];
+        k[1][2] = k[2][1] = b[0] + a[1];
+        k[1][3] = k[3][1] = c[0] + a[2];
+        k[2][3] = k[3][2] = c[1] + b[2];
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 4; ++j) matrix[(3 + i) * stride + 3 + j] += 2.0 * factor * k[i][j];
+    } else if (body->kind == JET_PLANAR_RIGID) {
+        // d'' = -(d in the plane), d''' = -(n x d)
+        for (int k = 0; k < 3; ++k) {
+            hn_vec3 d = vec3_load(x + 3 + 3 * k), n = body->axes[2];
+            hn_vec3 in = vec3_add_scaled(d, -vec3_dot(n, d), n);
+            double value = -vec3_dot(vec3_load(f + 3 + 3 * k), in);
+            if (f1 != NULL) value -= y1[2] * vec3_dot(vec3_load(f1 + 3 + 3 * k), vec3_cross(n, d));
+            matrix[2 * stride + 2] += factor * value;
+        }
+    }
+}
+
+// ---- residual and tangent -------------------------------------------------------------------------------
+
+// A row as u . z with u, z linear in the eight vectors of two poses, or k . z.
+typedef struct row_form {
+    bool product;
+    double factor, eta;
+    hn_vec3 direction;
+    double alpha[8], beta[8];
+} row_form;
+
+static row_form form_of(const jet_joint *j, const basic_row *row)
+{
+    row_form f = {.product = row->kind != BASIC_COINCIDENCE,
+                  .factor = 1.0,
+                  .eta = row->eta,
+                  .direction = row->a};
+    const double link[8] = {-1.0, -j->rho_a.x, -j->rho_a.y, -j->rho_a.z,
+                            1.0,  j->rho_b.x,  j->rho_b.y,  j->rho_b.z};
+    if (row->kind == BASIC_SYMMETRIC)
+        f.beta[5] = row->b.x, f.beta[6] = row->b.y, f.beta[7] = row->b.z;
+    else memcpy(f.beta, link, sizeof link);
+    if (row->kind == BASIC_DISTANCE) memcpy(f.alpha, link, sizeof link), f.factor = 0.5;
+    else if (f.product) f.alpha[1] = row->a.x, f.alpha[2] = row->a.y, f.alpha[3] = row->a.z;
+    return f;
+}
+
+static hn_vec3 sum_of(const double *coefficients, const double *a, const double *b)
+{
+    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
+    for (int k = 0; k < 4; ++k) {
+        sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
+        sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
+    }
+    return sum;
+}
+
+static const double NO_POSE[POSE_SIZE] = {0.0};
+
+// gradient of a row with respect to x (24 numbers) at vectors u, z
+static void gradient_of(const row_form *f, hn_vec3 u, hn_vec3 z, double *gradient)
+{
+    for (int k = 0; k < 8; ++k) {
+        hn_vec3 v =
+            f->product
+                ? vec3_scale(f->factor, vec3_add_scaled(vec3_scale(f->alpha[k], z), f->beta[k], u))
+                : vec3_scale(f->beta[k], f->direction);
+        vec3_store(v, gradient + 3 * k);
+    }
+}
+
+// out (y_count) += T^T f
+static void pull_back(int count, const double *t, const double *f, double factor, double *out)
+{
+    for (int i = 0; i < POSE_SIZE; ++i) {
+        double value = factor * f[i];
+        if (value == 0.0) continue;
+        for (int k = 0; k < count; ++k) out[k] += value * t[i * JET_COORDINATES + k];
+    }
+}
+
+// The vectors u and z of a row as linear maps of the coordinates of one body: 3 x y_count each, through T and T_1.
+typedef struct row_maps {
+    double u[3][JET_COORDINATES], z[3][JET_COORDINATES], u1[3][JET_COORDINATES],
+        z1[3][JET_COORDINATES];
+} row_maps;
+
+static void maps_of(const row_form *f, int side, const double *t, const double *t1, int count,
+                    row_maps *maps)
+{
+    memset(maps, 0, sizeof *maps);
+    for (int k = 0; k < 4; ++k) {
+        double alpha = f->alpha[4 * side + k], beta = f->beta[4 * side + k];
+        for (int i = 0; i < 3 && (alpha != 0.0 || beta != 0.0); ++i)
+            for (int c = k == 0 ? 0 : 2; c < count;
+                 ++c) { // directors do not depend on the position
+                double x = t[(3 * k + i) * JET_COORDINATES + c],
+                       x1 = t1[(3 * k + i) * JET_COORDINATES + c];
+                maps->u[i][c] += alpha * x, maps->z[i][c] += beta * x;
+                maps->u1[i][c] += alpha * x1, maps->z1[i][c] += beta * x1;
+            }
+    }
+}
+
+// Second derivatives of beta g + alpha dg y_1 between two bodies: blocks (y, y), (y, y_1) and (y_1, y).
+static void add_products(const row_maps *l, int n, const row_maps *r, int m, double beta,
+                         double alpha, int stride, double *block)
+{
+    for (int a = 0; a < n; ++a)
+        for (int b = 0; b < m; ++b) {
+            double both = 0.0, mixed = 0.0;
+            for (int i = 0; i < 3; ++i) {
+                both += l->u[i][a] * r->z[i][b] + l->z[i][a] * r->u[i][b];
+                mixed += l->u[i][a] * r->z1[i][b] + l->z[i][a] * r->u1[i][b] +
+                         l->u1[i][a] * r->z[i][b] + l->z1[i][a] * r->u[i][b];
+            }
+            block[a * stride + b] += beta * both + alpha * mixed;
+            block[a * stride + m + b] += alpha * both;
+            block[(n + a) * stride + b] += alpha * both;
+        }
+}
+
+// Residual of the stationarity conditions at p->x, and the tangent in p->lu. Returns the largest constraint residual.
+static double assemble(orthogonal_projection *p, const double *a, const double *a1)
+{
+    const jet_space *jet = p->jet;
+    int bodies = jet->body_count;
+    double worst = 0.0;
+    block_lu_clear(p->lu);
+    memset(p->force, 0, (size_t)bodies * POSE_SIZE * sizeof(double));
+    memset(p->force1, 0, (size_t)bodies * POSE_SIZE * sizeof(double));
+    for (int i = 0; i < bodies; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        size_t at = POSE_SIZE * (size_t)i;
+        int offset = block_lu_offset(p->lu, i), n = b->y_count, size = block_lu_node_size(p->lu, i);
+        const double *y = p->x + offset, *y1 = y + n;
+        double *right = p->right + offset, *diagonal = block_lu_block(p->lu, i, i);
+        pose_of(b, y, y1, p->pose + at, p->pose1 + at, p->tangent + at * JET_COORDINATES,
+                p->tangent1 + at * JET_COORDINATES);
+        for (int k = 0; k < n; ++k) {
+            right[k] = y[k] - a[b->y + k];
+            right[n + k] = y1[k] - a1[b->y + k];
+            diagonal[k * (size + 1)] = diagonal[(n + k) * (size + 1)] = 1.0;
+        }
+        if (b->kind != JET_RIGID) continue;
+        // sphere: nu (|theta|^2 - 1)/2 + kappa theta . theta_1
+        double nu = y[2 * n], kappa = y[2 * n + 1];
+        for (int k = 3; k < 7; ++k) {
+            right[k] += nu * y[k] + kappa * y1[k];
+            right[n + k] += kappa * y[k];
+            diagonal[k * (size + 1)] += nu;
+            diagonal[k * size + n + k] += kappa;
+            diagonal[(n + k) * size + k] += kappa;
+            diagonal[k * size + 2 * n] = diagonal[2 * n * size + k] = y[k];
+            diagonal[k * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + k] = y1[k];
+            diagonal[(n + k) * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + n + k] = y[k];
+        }
+        right[2 * n] = 0.5 * (euler_dot(y + 3, y + 3) - 1.0);
+        right[2 * n + 1] = euler_dot(y + 3, y1 + 3);
+        worst = fmax(worst, fmax(fabs(right[2 * n]), fabs(right[2 * n + 1])));
+    }
+    for (int j = 0; j < jet->joint_count; ++j) {
+        const jet_joint *x = &jet->joints[j];
+        const int body[2] = {x->a, x->b};
+        int node = bodies + j, rows = x->row_count, size = 2 * rows,
+            offset = block_lu_offset(p->lu, node);
+        const double *pose[2], *pose1[2];
+        for (int s = 0; s < 2; ++s) {
+            pose[s] = system_pose(p->pose, body[s]);
+            pose1[s] = body[s] < 0 ? NO_POSE : p->pose1 + POSE_SIZE * (size_t)body[s];
+        }
+        for (int r = 0; r < rows; ++r) {
+            double beta = p->x[offset + r], alpha = p->x[offset + rows + r], gradient[24],
+                   gradient1[24] = {0.0};
+            if (x->dropped[r]) {
+                double *diagonal = block_lu_block(p->lu, node, node);
+                diagonal[r * (size + 1)] = diagonal[(rows + r) * (size + 1)] = 1.0;
+                p->right[offset + r] = p->right[offset + rows + r] = 0.0;
+                continue;
+            }
+            row_form f = form_of(x, &x->rows[r]);
+            hn_vec3 u = sum_of(f.alpha, pose[0], pose[1]), z = sum_of(f.beta, pose[0], pose[1]);
+            hn_vec3 u1 = sum_of(f.alpha, pose1[0], pose1[1]),
+                    z1 = sum_of(f.beta, pose1[0], pose1[1]);
+            gradient_of(&f, u, z, gradient);
+            double value, rate;
+            if (f.product) {
+                gradient_of(&f, u1, z1, gradient1);
+                value = f.factor * vec3_dot(u, z) - f.eta;
+                rate = f.factor * (vec3_dot(u1, z) + vec3_dot(u, z1));
+            } else {
+                value = vec3_dot(f.direction, z) - f.eta;
+                rate = vec3_dot(f.direction, z1);
+            }
+            p->right[offset + r] = value;
+            p->right[offset + rows + r] = rate;
+            double scale = x->rows[r].kind == BASIC_SYMMETRIC ? 1.0 : 1.0 / jet->length;
+            worst = fmax(
+                worst, scale * (isfinite(value + rate) ? fmax(fabs(value), fabs(rate)) : HUGE_VAL));
+            for (int s = 0; s < 2; ++s) {
+                if (body[s] < 0) continue;
+                const jet_body *b = &jet->bodies[body[s]];
+                size_t at = POSE_SIZE * (size_t)body[s];
+                const double *t = p->tangent + at * JET_COORDINATES,
+                             *t1 = p->tangent1 + at * JET_COORDINATES;
+                int n = b->y_count, columns = block_lu_node_size(p->lu, body[s]);
+                double dg[JET_COORDINATES] = {0.0}, drate[JET_COORDINATES] = {0.0};
+                pull_back(n, t, gradient + 12 * s, 1.0, dg);
+                pull_back(n, t1, gradient + 12 * s, 1.0, drate);
+                pull_back(n, t, gradient1 + 12 * s, 1.0, drate);
+                double *lower = block_lu_block(p->lu, node, body[s]),
+                       *upper = block_lu_block(p->lu, body[s], node);
+                double *right = p->right + block_lu_offset(p->lu, body[s]);
+                for (int k = 0; k < n; ++k) {
+                    lower[r * columns + k] += dg[k];
+                    lower[(rows + r) * columns + k] += drate[k];
+                    lower[(rows + r) * columns + n + k] += dg[k];
+                    upper[k * size + r] += dg[k];
+                    upper[k * size + rows + r] += drate[k];
+                    upper[(n + k) * size + rows + r] += dg[k];
+                    right[k] += beta * dg[k] + alpha * drate[k];
+                    right[n + k] += alpha * dg[k];
+                }
+                for (int k = 0; k < 12; ++k) {
+                    p->force[at + (size_t)k] +=
+                        beta * gradient[12 * s + k] + alpha * gradient1[12 * s + k];
+                    p->force1[at + (size_t)k] += alpha * gradient[12 * s + k];
+                }
+            }
+            if (!f.product) continue;
+            row_maps maps[2];
+            for (int s = 0; s < 2; ++s) {
+                if (body[s] < 0) continue;
+                size_t at = POSE_SIZE * JET_COORDINATES * (size_t)body[s];
+                maps_of(&f, s, p->tangent + at, p->tangent1 + at, jet->bodies[body[s]].y_count,
+                        &maps[s]);
+            }
+            for (int s = 0; s < 2; ++s)
+                for (int e = 0; e < 2; ++e) {
+                    if (body[s] < 0 || body[e] < 0) continue;
+                    add_products(&maps[s], jet->bodies[body[s]].y_count, &maps[e],
+                                 jet->bodies[body[e]].y_count, beta * f.factor, alpha * f.factor,
+                                 block_lu_node_size(p->lu, body[e]),
+                                 block_lu_block(p->lu, body[s], body[e]));
+                }
+        }
+    }
+    for (int i = 0; i < bodies; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        size_t at = POSE_SIZE * (size_t)i;
+        int size = block_lu_node_size(p->lu, i), n = b->y_count;
+        double *diagonal = block_lu_block(p->lu, i, i);
+        const double *y1 = p->x + block_lu_offset(p->lu, i) + n, *f = p->force + at,
+                     *f1 = p->force1 + at;
+        add_curvature(b, p->pose + at, y1, f, f1, 1.0, size, diagonal);
+        add_curvature(b, p->pose + at, y1, f1, NULL, 1.0, size, diagonal + n);
+        add_curvature(b, p->pose + at, y1, f1, NULL, 1.0, size, diagonal + n * size);
+    }
+    return worst;
+}
+
+bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1,
+                                 double tolerance, int iterations_max, double *y, double *y1,
+                                 int *iterations, double *history)
+{
+    const jet_space *jet = p->jet;
+    int size = block_lu_size(p->lu);
+    memset(p->x, 0, (size_t)size * sizeof(double));
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        double *x = p->x + block_lu_offset(p->lu, i);
+        memcpy(x, a + b->y, (size_t)b->y_count * sizeof(double));
+        memcpy(x + b->y_count, a1 + b->y, (size_t)b->y_count * sizeof(double));
+    }
+    *iterations = 0;
+    for (;; ++*iterations) {
+        // stationarity counts as well: the point is to be the nearest one
+        double worst = assemble(p, a, a1);
+        for (int i = 0; i < jet->body_count; ++i)
+            for (int k = 0; k < 2 * jet->bodies[i].y_count; ++k)
+                worst = fmax(worst, fabs(p->right[block_lu_offset(p->lu, i) + k]) / jet->length);
+        if (history != NULL && *iterations < NEWTON_HISTORY) history[*iterations] = worst;
+        if (worst <= tolerance) break;
+        if (*iterations >= iterations_max || !isfinite(worst)) return false;
+        if (block_lu_factor(p->lu) >= 0) return false;
+        block_lu_solve(p->lu, p->right);
+        for (int k = 0; k < size; ++k) p->x[k] -= p->right[k];
+    }
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        const double *x = p->x + block_lu_offset(p->lu, i);
+        memcpy(y + b->y, x, (size_t)b->y_count * sizeof(double));
+        memcpy(y1 + b->y, x + b->y_count, (size_t)b->y_count * sizeof(double));
+        if (b->kind == JET_RIGID) euler_normalise(y + b->y + 3);
+    }
+    return true;
+}
+
+int orthogonal_projection_size(const orthogonal_projection *p)
+{
+    return block_lu_size(p->lu);
+}
+
+void orthogonal_projection_residual(orthogonal_projection *p, const double *a, const double *a1,
+                                    const double *x, double *residual, double *tangent)
+{
+    size_t size = (size_t)block_lu_size(p->lu);
+    memcpy(p->x, x, size * sizeof(double));
+    assemble(p, a, a1);
+    memcpy(residual, p->right, size * sizeof(double));
+    if (tangent != NULL) block_lu_dense(p->lu, tangent);
+}

@@ -1,0 +1,894 @@
+// SPDX-License-Identifier: MIT
+// Dormand-Prince 5(4) on the manifold of a jet space, with projection (Tuomela-Arponen-Normi 2006).
+// Note: docs/theory/projected-rk.md
+//
+//   (T1)  M = { g(y) = 0, dg y_1 = 0, |theta|^2 = 1, theta . theta_1 = 0 },  y = (r, theta), w = (r_1, H theta_1)
+//   (T2)  E d + B^T lambda = F_e - 8 K - H grad U,   B d = dg l y - d^2 g(y_1, y_1),   B = dg H^T
+//   (T3)  y_2 = H^T d - l y,   the distribution is (1, y_1, y_2)
+//   (T4)  k_i = (y_1, y_2) at pi(z_n + h sum_j a_ij k_j),   z_n+1 = pi(z_n + h sum_i b_i k_i)
+//   (T5)  pi: theta = a/|a|;  y + dg^T mu = a, g(y) = 0;  w + B^T alpha = H a_1, B w = 0
+// (quasi-orthogonal)
+//   (T6)  pi: the point of M nearest to (a, a_1)                                                  (orthogonal)
+//   (T7)  f_inv = 0 at the ends of steps: energy T + U - W_ext, momenta
+//   (T8)  h_new = h min(fac_max, max(fac_min, fac err^(-1/5))),  err = |z^ - z| / (Atol + Rtol |z|), root mean square
+//
+// Keeps: both levels of constraints and the unit length of theta to projection tolerance; energy and momenta when they
+// are imposed. Does not keep: energy otherwise (it drifts as the tolerance allows), the symplectic form, time
+// symmetry.
+//
+// State between nominal steps: q and the velocities v. Beside them `memory` holds the internal step size, the energy
+// and the momenta to be kept, and unwrapped angles, with the time they belong to; when that is not the time of the
+// step they
+// are
+// found anew from q and v. Internal steps end on the nominal grid.
+#include "schemes/projected_rk.h"
+
+#include "schemes/euler_parameters.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { STAGES = 7, INVARIANTS_MAX = 7 };
+
+static const double NODES[STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
+static const double WEIGHTS[STAGES][STAGES] = {
+    {0.0},
+    {1.0 / 5.0},
+    {3.0 / 40.0, 9.0 / 40.0},
+    {44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0},
+    {19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0},
+    {9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0},
+    {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0},
+};
+// fifth minus fourth order
+static const double ERROR_WEIGHTS[STAGES] = {
+    71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
+    -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
+
+// step control (T8)
+static const double STEP_SAFETY = 0.9;
+static const double STEP_SHRINK_MIN = 0.2;
+static const double STEP_STRETCH = 1.01;   // a step this near to the end of the interval goes there
+static const double STEP_SMALLEST = 1e-13; // s, times the time reached: nothing would be added
+enum { INTERNAL_STEPS_MAX = 20000000 };
+
+static const double PROJECTION_TOLERANCE = 1e-12; // m over the length, rad
+static const double STAGE_TOLERANCE = 1e-3;  // of the step control's: inner stages need no more
+static const double SLOW_CONTRACTION = 0.25; // iterations that gain less ask for new factors
+enum { PROJECTION_ITERATIONS_MAX = 25, INVARIANT_ITERATIONS_MAX = 8 };
+static const double INVARIANT_TOLERANCE = 1e-14; // of the size of an invariant's parts
+static const double INVARIANT_PIVOT =
+    1e-10; // an invariant with less is a consequence of the others
+static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
+
+// memory: what is carried beside q and v
+enum { MEMORY_TIME, MEMORY_VALID, MEMORY_STEP, MEMORY_ENERGY, MEMORY_MOMENTUM, MEMORY_ANGLES = 10 };
+
+struct scheme_solver {
+    hn_system *system;
+    hn_simulation_def def;
+    jet_space jet;
+    jet_space spatial; // planar formulation: multipliers come from the spatial one
+    orthogonal_projection *orthogonal;
+    bool redundant;   // rows have to be chosen
+    double tolerance; // of projections
+    symmetry_group symmetries;
+    projected_rk_statistics statistics;
+    projected_rk_observer observer;
+    void *observer_user;
+    bool timing;
+    int worst_body;
+
+    double *y, *w;           // current point
+    double *y_next, *w_next; // candidate
+    double *a, *a1;          // a point off the manifold
+    double *k[STAGES];       // y_1 and y_2 of the stages
+    double power[STAGES];
+    double *mu, *rate;                              // row_count
+    double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
+    double *q, *v;                                  // 12 per body
+    double *scratch, *shift;                        // w_count
+    void *memory[40];
+    int memory_count;
+
+    double energy;                   // T + U to be kept, at the current point
+    double momentum[INVARIANTS_MAX]; // likewise
+    double work;                     // of loads since the start of the nominal step
+    double energy_start;             // T + U - W_ext since the solver was made
+    double work_total;
+    bool energy_started;
+};
+
+static double seconds(const scheme_solver *s)
+{
+    return s->timing ? (double)clock() / (double)CLOCKS_PER_SEC : 0.0;
+}
+
+// ---- projection (T5), (T6) ------------------------------------------------------------------------------
+
+static void count_projection(scheme_solver *s, int iterations)
+{
+    s->statistics.projections++;
+    s->statistics.iterations += iterations;
+    if (iterations > s->statistics.iterations_max) s->statistics.iterations_max = iterations;
+}
+
+static double evaluate_rows(scheme_solver *s)
+{
+    s->statistics.rows++;
+    return jet_evaluate_rows(&s->jet);
+}
+
+static bool factor(scheme_solver *s, jet_metric metric)
+{
+    s->statistics.factorizations++;
+    return jet_factor(&s->jet, metric, &s->worst_body);
+}
+
+// y from a (theta of unit length) by y = a - H^T c, normalised, with c = B(y)^T mu and g(y) = 0. Inexact Newton: any
+// approximate B B^T leads to the same y, and the factors of the last point are tried first. Rows are left evaluated
+// at y.
+static bool land_position(scheme_solver *s, const double *a, double tolerance, double *y)
+{
+    jet_space *jet = &s->jet;
+    size_t rows = (size_t)jet->row_count, width = (size_t)jet->w_count * sizeof(double);
+    double last = HUGE_VAL;
+    int count = 0;
+    memcpy(y, a, (size_t)jet->y_count * sizeof(double));
+    memset(s->mu, 0, rows * sizeof(double));
+    memset(s->shift, 0, width);
+    for (;; ++count) {
+        jet_set_position(jet, y);
+        double residual = evaluate_rows(s);
+        if (residual <= tolerance) break;
+        if (count >= PROJECTION_ITERATIONS_MAX || !isfinite(residual)) return false;
+        if (count > 0 && residual > SLOW_CONTRACTION * last && !factor(s, METRIC_EUCLIDEAN))
+            return false;
+        last = residual;
+        // g where the normals of the new point would lead with the same mu: g + B (c_old - c)
+        memset(s->scratch, 0, width);
+        jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->mu, s->scratch);
+        for (int k = 0; k < jet->w_count; ++k) s->shift[k] -= s->scratch[k];
+        jet_apply_rows(jet, s->shift, s->rate);
+        for (size_t k = 0; k < rows; ++k) s->rate[k] += jet->g[k];
+        jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
+        for (size_t k = 0; k < rows; ++k) s->mu[k] += s->rate[k];
+        jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->rate, s->scratch);
+        memcpy(s->shift, s->scratch, width);
+        jet_move(jet, a, y, -1.0, s->scratch, y);
+    }
+    count_projection(s, count);
+    return true;
+}
+
+// w with B w = 0 at the current position, where both systems are factored
+static bool land_velocity(scheme_solver *s, double *w)
+{
+    jet_space *jet = &s->jet;
+    if (!factor(s, METRIC_KINETIC) || !factor(s, METRIC_EUCLIDEAN)) return false;
+    jet_apply_rows(jet, w, s->rate);
+    jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
+    jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, -1.0, s->rate, w);
+    return true;
+}
+
+// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there
+static bool project(scheme_solver *s, double tolerance, double *y, double *w)
+{
+    jet_space *jet = &s->jet;
+    double begin = seconds(s);
+    bool good;
+    for (int i = 0; i < jet->body_count; ++i)
+        if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
+    if (s->orthogonal != NULL) {
+        int count = 0;
+        double *y1 = s->k[STAGES - 1]; // not yet in use when a stage is projected
+        good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, tolerance,
+                                           PROJECTION_ITERATIONS_MAX, y, y1, &count, NULL);
+        s->statistics.factorizations += count;
+        s->statistics.rows += count + 1;
+        count_projection(s, count);
+        if (good) {
+            jet_set_position(jet, y);
+            evaluate_rows(s);
+            jet_velocities(jet, y, y1, w);
+            good = factor(s, METRIC_KINETIC);
+        }
+    } else {
+        good = land_position(s, s->a, tolerance, y);
+        if (good) {
+            jet_velocities(jet, y, s->a1, w);
+            good = land_velocity(s, w);
+        }
+    }
+    s->statistics.projection_seconds += seconds(s) - begin;
+    return good;
+}
+
+// ---- distribution (T2), (T3) ----------------------------------------------------------------------------
+
+static void distribution(scheme_solver *s, const double *y, const double *w, double time, int stage)
+{
+    jet_space *jet = &s->jet;
+    double begin = seconds(s);
+    jet_set_velocity(jet, w);
+    jet_forces(jet, time);
+    jet_distribution(jet, w);
+    jet_rates(jet, y, w, s->k[stage]);
+    jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
+    s->power[stage] = jet->power;
+    s->statistics.distributions++;
+    s->statistics.distribution_seconds += seconds(s) - begin;
+}
+
+// ---- invariants (T7) ------------------------------------------------------------------------------------
+
+static double energy_of(scheme_solver *s, const double *w, double *scale)
+{
+    double kinetic = jet_kinetic(&s->jet, w), potential = jet_potential(&s->jet, scale);
+    *scale += kinetic;
+    return kinetic + potential;
+}
+
+// momentum map of symmetry m at the current point; velocities `w` are set
+static double momentum_of(const scheme_solver *s, int m, double *scale)
+{
+    const jet_space *jet = &s->jet;
+    const double *symmetry = s->symmetries.motions[m];
+    hn_vec3 shift = vec3_load(symmetry),
+            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
+    double sum = 0.0;
+    *scale = 0.0;
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        const double *pose = jet->pose + POSE_SIZE * (size_t)i,
+                     *twist = jet->twist + TWIST_SIZE * (size_t)i;
+        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose))),
+                omega = vec3_load(twist + 3);
+        hn_vec3 body = pose_components(pose, omega);
+        hn_vec3 spin = vec3(b->moments.x * body.x, b->moments.y * body.y, b->moments.z * body.z);
+        if (b->kind == JET_PLANAR_RIGID)
+            spin = pose_components(pose, vec3_scale(b->inertia[2], omega));
+        double linear = b->mass * vec3_dot(there, vec3_load(twist)),
+               angular = vec3_dot(turn, pose_direction(pose, spin));
+        sum += linear + angular;
+        *scale += b->mass * vec3_norm(there) * vec3_norm(vec3_load(twist)) +
+                  vec3_norm(turn) * vec3_norm(spin);
+    }
+    return sum;
+}
+
+// the symmetry as velocities of the bodies
+static void symmetry_velocities(const scheme_solver *s, int m, double *w)
+{
+    const jet_space *jet = &s->jet;
+    const double *symmetry = s->symmetries.motions[m];
+    hn_vec3 shift = vec3_load(symmetry),
+            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        const double *pose = jet->pose + POSE_SIZE * (size_t)i;
+        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose)));
+        if (b->kind == JET_RIGID || b->kind == JET_POINT) {
+            vec3_store(there, w + b->w);
+            if (b->kind == JET_RIGID)
+                vec3_store(vec3_scale(0.5, pose_components(pose, turn)), w + b->w + 3);
+            continue;
+        }
+        w[b->w] = vec3_dot(b->axes[0], there);
+        w[b->w + 1] = vec3_dot(b->axes[1], there);
+        if (b->kind == JET_PLANAR_RIGID) w[b->w + 2] = vec3_dot(b->axes[2], turn);
+    }
+}
+
+// derivative of momentum map m when the point moves by H^T c and w stays: p . (turn x dr) + turn . (dphi x L)
+static double momentum_change(const scheme_solver *s, int m, const double *c)
+{
+    const jet_space *jet = &s->jet;
+    hn_vec3 turn = vec3_scale(1.0 / s->system->length, vec3_load(s->symmetries.motions[m] + 3));
+    double sum = 0.0;
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        const double *pose = jet->pose + POSE_SIZE * (size_t)i,
+                     *twist = jet->twist + TWIST_SIZE * (size_t)i;
+        hn_vec3 shift =
+            b->w_count == 2 || b->kind == JET_PLANAR_RIGID
+                ? vec3_add_scaled(vec3_scale(c[b->w], b->axes[0]), c[b->w + 1], b->axes[1])
+                : vec3_load(c + b->w);
+        sum += b->mass * vec3_dot(vec3_load(twist), vec3_cross(turn, shift));
+        if (b->kind != JET_RIGID) continue; // in the plane the spin keeps its direction
+        hn_vec3 body = pose_components(pose, vec3_load(twist + 3));
+        hn_vec3 spin = pose_direction(
+            pose, vec3(b->moments.x * body.x, b->moments.y * body.y, b->moments.z * body.z));
+        hn_vec3 angle = pose_direction(pose, vec3_scale(2.0, vec3_load(c + b->w + 3)));
+        sum += vec3_dot(turn, vec3_cross(angle, spin));
+    }
+    return sum;
+}
+
+static double weighted_dot(const jet_space *jet, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < jet->body_count; ++i)
+        for (int m = 0; m < jet->bodies[i].w_count; ++m)
+            sum += jet->bodies[i].inertia[m] * a[jet->bodies[i].w + m] * b[jet->bodies[i].w + m];
+    return sum;
+}
+
+// x with A x = b, leaving out invariants whose pivot is small: consequences of the others
+static void solve_invariants(int n, double a[INVARIANTS_MAX][INVARIANTS_MAX], const double *b,
+                             double *x)
+{
+    double size[INVARIANTS_MAX], right[INVARIANTS_MAX];
+    int order[INVARIANTS_MAX], rank = 0;
+    bool done[INVARIANTS_MAX] = {false};
+    for (int i = 0; i < n; ++i) size[i] = fabs(a[i][i]), right[i] = b[i], x[i] = 0.0;
+    while (rank < n) {
+        int best = -1;
+        double largest = INVARIANT_PIVOT;
+        for (int i = 0; i < n; ++i)
+            if (!done[i] && size[i] > 0.0 && fabs(a[i][i]) / size[i] > largest)
+                largest = fabs(a[i][i]) / size[i], best = i;
+        if (best < 0) break;
+        done[best] = true;
+        order[rank++] = best;
+        for (int i = 0; i < n; ++i) {
+            if (done[i]) continue;
+            double ratio = a[i][best] / a[best][best];
+            for (int k = 0; k < n; ++k) a[i][k] -= ratio * a[best][k];
+            right[i] -= ratio * right[best];
+        }
+    }
+    for (int r = rank - 1; r >= 0; --r) {
+        int i = order[r];
+        double sum = right[i];
+        for (int t = r + 1; t < rank; ++t) sum -= a[i][order[t]] * x[order[t]];
+        x[i] = sum / a[i][i];
+    }
+}
+
+// E^-1 gradient and its like, made tangent: c <- c - E^-1 B^T S^-1 (B c + extra)
+static void make_tangent(scheme_solver *s, bool extra, double *c)
+{
+    const jet_space *jet = &s->jet;
+    if (!extra) memset(s->rate, 0, (size_t)jet->row_count * sizeof(double));
+    jet_apply_rows(jet, c, s->mu);
+    for (int k = 0; k < jet->row_count; ++k) s->rate[k] += s->mu[k];
+    jet_solve(jet, METRIC_KINETIC, s->rate);
+    jet_add_rows_transposed(jet, METRIC_KINETIC, -1.0, s->rate, c);
+}
+
+// Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
+static bool impose_invariants(scheme_solver *s, double time, double energy, double *y, double *w)
+{
+    jet_space *jet = &s->jet;
+    int first = s->def.impose_energy ? 1 : 0,
+        count = first + (s->def.impose_momentum ? s->symmetries.count : 0);
+    size_t width = (size_t)jet->w_count * sizeof(double);
+    if (count == 0) return true;
+    double begin = seconds(s), last = HUGE_VAL;
+    for (int iteration = 0;; ++iteration) {
+        double error[INVARIANTS_MAX], worst = 0.0, scale, matrix[INVARIANTS_MAX][INVARIANTS_MAX],
+                                      x[INVARIANTS_MAX];
+        jet_set_velocity(jet, w);
+        for (int m = 0; m < count; ++m) {
+            double value = m < first ? energy_of(s, w, &scale) - energy
+                                     : momentum_of(s, m - first, &scale) - s->momentum[m - first];
+            error[m] = -value;
+            worst = fmax(worst, scale > 0.0 ? fabs(value) / scale : 0.0);
+        }
+        if (!isfinite(worst)) return false;
+        // at round-off, or no longer getting better
+        if (worst <= INVARIANT_TOLERANCE || iteration >= INVARIANT_ITERATIONS_MAX ||
+            (iteration > 1 && worst >= 0.5 * last))
+            break;
+        last = worst;
+        s->statistics.invariants++;
+        if (first > 0) {
+            jet_forces(jet, time);
+            for (int i = 0; i < jet->body_count; ++i)
+                for (int k = 0; k < jet->bodies[i].w_count; ++k)
+                    s->c[0][jet->bodies[i].w + k] =
+                        jet->bodies[i].inverse[k] * jet->gradient[jet->bodies[i].w + k];
+            make_tangent(s, false, s->c[0]);
+            memcpy(s->dw[0], w, width);
+            jet_rate_change(jet, s->c[0], s->rate);
+            make_tangent(s, true, s->dw[0]);
+        }
+        for (int m = first; m < count; ++m) {
+            memset(s->c[m], 0, width);
+            symmetry_velocities(s, m - first, s->dw[m]);
+            make_tangent(s, false, s->dw[m]);
+        }
+        for (int n = 0; n < count; ++n)
+            for (int m = 0; m < count; ++m) {
+                double slope;
+                if (m < first) {
+                    slope = weighted_dot(jet, w, s->dw[n]);
+                    for (int k = 0; k < jet->w_count; ++k) slope += jet->gradient[k] * s->c[n][k];
+                } else {
+                    symmetry_velocities(s, m - first, s->scratch);
+                    slope = weighted_dot(jet, s->scratch, s->dw[n]) +
+                            momentum_change(s, m - first, s->c[n]);
+                }
+                matrix[m][n] = slope;
+            }
+        solve_invariants(count, matrix, error, x);
+        memset(s->scratch, 0, width);
+        for (int m = 0; m < count; ++m)
+            for (int k = 0; k < jet->w_count; ++k) {
+                s->scratch[k] += x[m] * s->c[m][k];
+                w[k] += x[m] * s->dw[m][k];
+            }
+        jet_move(jet, y, y, 1.0, s->scratch, s->a);
+        if (!land_position(s, s->a, s->tolerance, y) || !land_velocity(s, w)) return false;
+    }
+    s->statistics.projection_seconds += seconds(s) - begin;
+    return true;
+}
+
+// ---- one step (T4), (T8) --------------------------------------------------------------------------------
+
+// a, a1 = z_n + h sum_j weights_j k_j
+static void combine(scheme_solver *s, double h, const double *weights, int count)
+{
+    const jet_space *jet = &s->jet;
+    int n = jet->y_count;
+    jet_rates(jet, s->y, s->w, s->a1);
+    memcpy(s->a, s->y, (size_t)n * sizeof(double));
+    for (int j = 0; j < count; ++j) {
+        double factor_j = h * weights[j];
+        if (factor_j == 0.0) continue;
+        const double *k = s->k[j];
+        for (int i = 0; i < n; ++i) {
+            s->a[i] += factor_j * k[i];
+            s->a1[i] += factor_j * k[n + i];
+        }
+    }
+}
+
+// From (y, w) with k[0] known to (y_next, w_next) with k[6] known; the error in units of the tolerance.
+static bool attempt(scheme_solver *s, double time, double h, double *error, double *work)
+{
+    const jet_space *jet = &s->jet;
+    int n = jet->y_count;
+    double inner = s->tolerance;
+    if (!s->def.fixed_steps)
+        inner = fmax(inner,
+                     STAGE_TOLERANCE * fmin(s->def.absolute_tolerance, s->def.relative_tolerance));
+    for (int stage = 1; stage < STAGES; ++stage) {
+        bool last = stage == STAGES - 1;
+        combine(s, h, WEIGHTS[stage], stage);
+        if (!project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
+        if (last) {
+            *work = 0.0;
+            for (int j = 0; j < stage; ++j) *work += h * WEIGHTS[stage][j] * s->power[j];
+            if (!impose_invariants(s, time + h, s->energy + *work, s->y_next, s->w_next))
+                return false;
+        }
+        distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
+    }
+    double sum = 0.0, absolute = s->def.absolute_tolerance, relative = s->def.relative_tolerance;
+    jet_rates(jet, s->y, s->w, s->a1);
+    jet_rates(jet, s->y_next, s->w_next, s->a);
+    for (int i = 0; i < n; ++i) {
+        double dy = 0.0, dy1 = 0.0;
+        for (int j = 0; j < STAGES; ++j) {
+            dy += ERROR_WEIGHTS[j] * s->k[j][i];
+            dy1 += ERROR_WEIGHTS[j] * s->k[j][n + i];
+        }
+        double scale = absolute + relative * fmax(fabs(s->y[i]), fabs(s->y_next[i]));
+        double scale1 = absolute + relative * fmax(fabs(s->a1[i]), fabs(s->a[i]));
+        sum += h * h * (dy * dy / (scale * scale) + dy1 * dy1 / (scale1 * scale1));
+    }
+    *error = sqrt(sum / (2.0 * fmax(1.0, (double)n)));
+    return isfinite(*error);
+}
+
+static double norm_of(const scheme_solver *s, const double *x, const double *x1)
+{
+    int n = s->jet.y_count;
+    double sum = 0.0;
+    jet_rates(&s->jet, s->y, s->w, s->a1);
+    for (int i = 0; i < n; ++i) {
+        double scale = s->def.absolute_tolerance + s->def.relative_tolerance * fabs(s->y[i]);
+        double scale1 = s->def.absolute_tolerance + s->def.relative_tolerance * fabs(s->a1[i]);
+        sum += x[i] * x[i] / (scale * scale) + x1[i] * x1[i] / (scale1 * scale1);
+    }
+    return sqrt(sum / (2.0 * fmax(1.0, (double)n)));
+}
+
+// A first step from the size of the solution and of its first two derivatives (Hairer, Norsett, Wanner I, II.4).
+static double first_step(scheme_solver *s, double time, double interval)
+{
+    int n = s->jet.y_count;
+    jet_rates(&s->jet, s->y, s->w, s->k[1]);
+    double d0 = norm_of(s, s->y, s->k[1]), d1 = norm_of(s, s->k[0], s->k[0] + n);
+    double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+    h = fmin(h, interval);
+    const double one = 1.0;
+    combine(s, h, &one, 1);
+    if (!project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
+    distribution(s, s->y_next, s->w_next, time + h, 1);
+    for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
+    double d2 = norm_of(s, s->k[1], s->k[1] + n) / h;
+    double largest = fmax(d1, d2),
+           h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / largest, 0.2);
+    return fmin(100.0 * h, h1);
+}
+
+// Rows, factors and k[0] at the current point; rows are chosen where they are redundant.
+static bool begin_step(scheme_solver *s, double time)
+{
+    int dropped;
+    jet_set_position(&s->jet, s->y);
+    evaluate_rows(s);
+    if (s->redundant && jet_choose_rows(&s->jet, &dropped) != HN_OK) return false;
+    if (!factor(s, METRIC_EUCLIDEAN) || !factor(s, METRIC_KINETIC)) return false;
+    distribution(s, s->y, s->w, time, 0);
+    return true;
+}
+
+static void note_accepted(scheme_solver *s, double time, double h)
+{
+    jet_space *jet = &s->jet;
+    projected_rk_statistics *t = &s->statistics;
+    double scale, size = 1.0, energy = energy_of(s, s->w, &scale);
+    t->steps++;
+    t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
+    t->step_max = fmax(t->step_max, h);
+    jet_evaluate_rows(jet);
+    jet_apply_rows(jet, s->w, s->rate);
+    for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(s->w[i]));
+    for (int k = 0; k < jet->joint_count; ++k)
+        for (int r = 0; r < jet->joints[k].row_count; ++r) {
+            double over = jet->joints[k].rows[r].kind == BASIC_SYMMETRIC ? 1.0 : 1.0 / jet->length;
+            int row = jet->joints[k].first + r;
+            t->position_worst = fmax(t->position_worst, over * fabs(jet->g[row]));
+            t->velocity_worst = fmax(t->velocity_worst, over * fabs(s->rate[row]) / size);
+        }
+    t->energy_last = energy - s->work_total - s->energy_start;
+    t->energy_worst = fmax(t->energy_worst, fabs(t->energy_last));
+    if (s->observer == NULL) return;
+    jet_to_state(jet, s->q, s->v);
+    s->observer(s->observer_user, time, h, s->q, s->v);
+}
+
+static void swap(double **a, double **b)
+{
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void update_angles(scheme_solver *s)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->angle >= 0)
+            s->jet.angles[e->angle] =
+                element_angle(e, system_pose(s->jet.pose, e->a), system_pose(s->jet.pose, e->b),
+                              s->jet.angles[e->angle]);
+    }
+}
+
+static void accept(scheme_solver *s, double time, double h, double work)
+{
+    swap(&s->y, &s->y_next);
+    swap(&s->w, &s->w_next);
+    s->energy += work;
+    s->work += work;
+    s->work_total += work;
+    update_angles(s);
+    note_accepted(s, time + h, h);
+}
+
+// The nominal interval in internal steps. `h` is the step to begin with and the next one afterwards.
+static hn_status integrate(scheme_solver *s, double start, double interval, double *h_next)
+{
+    double t = 0.0, h = *h_next, growth = s->def.step_growth_max;
+    bool rejected = false;
+    for (int64_t count = 0; t < interval; ++count) {
+        if (count >= INTERNAL_STEPS_MAX) return HN_NOT_CONVERGED;
+        bool last = s->def.fixed_steps || t + STEP_STRETCH * h >= interval;
+        double planned = h, error = 0.0, work = 0.0;
+        if (last) h = interval - t;
+        bool good = attempt(s, start + t, h, &error, &work);
+        if (s->def.fixed_steps) {
+            if (!good) return HN_NOT_CONVERGED;
+            accept(s, start, h, work);
+            break;
+        }
+        double change = !good ? STEP_SHRINK_MIN : STEP_SAFETY * pow(fmax(error, 1e-10), -0.2);
+        if (good && error <= 1.0) {
+            accept(s, start + t, h, work);
+            t = last ? interval : t + h;
+            h *= fmax(STEP_SHRINK_MIN, fmin(rejected ? 1.0 : growth, change));
+            if (last) h = fmax(h, planned);
+            rejected = false;
+            if (t < interval) {
+                if (s->redundant) {
+                    if (!begin_step(s, start + t)) return HN_SINGULAR_SYSTEM;
+                } else {
+                    memcpy(s->k[0], s->k[STAGES - 1],
+                           2 * (size_t)s->jet.y_count * sizeof(double)); // first same as last
+                    s->power[0] = s->power[STAGES - 1];
+                }
+            }
+        } else {
+            s->statistics.rejected++;
+            h *= fmax(STEP_SHRINK_MIN, fmin(1.0, change));
+            rejected = true;
+            if (h <= STEP_SMALLEST * fmax(1.0, fabs(start + t))) return HN_NOT_CONVERGED;
+            if (!good && !begin_step(s, start + t))
+                return HN_SINGULAR_SYSTEM; // factors near the point again
+        }
+    }
+    *h_next = h;
+    return HN_OK;
+}
+
+// ---- the scheme -----------------------------------------------------------------------------------------
+
+static void solver_destroy(scheme_solver *s)
+{
+    if (s == NULL) return;
+    hn_context *context = s->system->context;
+    orthogonal_projection_destroy(s->orthogonal);
+    jet_space_destroy(&s->jet);
+    jet_space_destroy(&s->spatial);
+    for (int k = 0; k < s->memory_count; ++k) context_release(context, s->memory[k]);
+    context_release(context, s);
+}
+
+static double *doubles(scheme_solver *s, size_t count, bool *good)
+{
+    double *block = context_allocate(s->system->context, (count + 1) * sizeof(double));
+    if (block != NULL) s->memory[s->memory_count++] = block;
+    else *good = false;
+    return block;
+}
+
+static hn_status make_parts(hn_system *system, scheme_solver *s)
+{
+    const hn_simulation_def *def = &s->def;
+    if (system->angle_count > POSE_SIZE * system->body_count - MEMORY_ANGLES)
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "projected-rk has no room for %d torsional springs on %d bodies",
+                            system->angle_count, system->body_count);
+    if (!def->fixed_steps && !(def->absolute_tolerance > 0.0 && def->relative_tolerance >= 0.0))
+        return context_fail(system->context, HN_INVALID_ARGUMENT,
+                            "projected-rk: absolute_tolerance must be positive and "
+                            "relative_tolerance not negative");
+    if (!def->fixed_steps && !(def->step_growth_max > 1.0))
+        return context_fail(system->context, HN_INVALID_ARGUMENT,
+                            "projected-rk: step_growth_max must be above 1");
+    TRY(def->planar ? jet_space_create_planar(system, &s->jet) : jet_space_create(system, &s->jet));
+    if (def->planar) TRY(jet_space_create(system, &s->spatial));
+    if (def->projection == HN_PROJECTION_ORTHOGONAL)
+        TRY(orthogonal_projection_create(&s->jet, &s->orthogonal));
+    if (def->impose_momentum) TRY(system_symmetries(system, &s->symmetries));
+    const jet_space *jet = &s->jet;
+    size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
+    if (rows < (size_t)s->spatial.row_count) rows = (size_t)s->spatial.row_count;
+    if (nw < (size_t)s->spatial.w_count) nw = (size_t)s->spatial.w_count;
+    if (ny < (size_t)s->spatial.y_count) ny = (size_t)s->spatial.y_count;
+    bool good = true;
+    s->y = doubles(s, ny, &good), s->y_next = doubles(s, ny, &good);
+    s->w = doubles(s, nw, &good), s->w_next = doubles(s, nw, &good);
+    s->a = doubles(s, ny, &good), s->a1 = doubles(s, ny, &good);
+    for (int k = 0; k < STAGES; ++k) s->k[k] = doubles(s, 2 * ny, &good);
+    s->mu = doubles(s, rows, &good), s->rate = doubles(s, rows, &good);
+    for (int k = 0; k < INVARIANTS_MAX; ++k)
+        s->c[k] = doubles(s, nw, &good), s->dw[k] = doubles(s, nw, &good);
+    s->q = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
+    s->v = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
+    s->scratch = doubles(s, nw, &good), s->shift = doubles(s, nw, &good);
+    if (!good) return HN_OUT_OF_MEMORY;
+    // are there redundant rows at the start?
+    int dropped = 0;
+    jet_from_state(&s->jet, system->q_start, s->v, s->y, s->w);
+    jet_set_position(&s->jet, s->y);
+    jet_evaluate_rows(&s->jet);
+    if (system->cut_count > 0) {
+        if (jet_choose_rows(&s->jet, &dropped) != HN_OK)
+            return context_fail(system->context, HN_SINGULAR_SYSTEM,
+                                "the constraints are singular at the start");
+        s->redundant = dropped > 0;
+    }
+    return HN_OK;
+}
+
+static hn_status solver_create(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
+{
+    *out = NULL;
+    scheme_solver *s = context_allocate(system->context, sizeof *s);
+    if (s == NULL) return HN_OUT_OF_MEMORY;
+    s->system = system;
+    s->def = *def;
+    s->tolerance = PROJECTION_TOLERANCE;
+    hn_status status = make_parts(system, s);
+    if (status != HN_OK) {
+        solver_destroy(s);
+        return status;
+    }
+    *out = s;
+    return HN_OK;
+}
+
+// Internal step, energy, momenta and angles from memory when it belongs to this time, else from the state.
+static double recall(scheme_solver *s, const scheme_step *step, bool *known)
+{
+    const double *memory = step->state->memory;
+    const hn_system *system = s->system;
+    double scale;
+    *known = memory != NULL && memory[MEMORY_VALID] != 0.0 && memory[MEMORY_TIME] == step->time;
+    for (int k = 0; k < system->angle_count; ++k)
+        s->jet.angles[k] = *known
+                               ? memory[MEMORY_ANGLES + k]
+                               : (step->state->first ? system->angle_start[k] : s->jet.angles[k]);
+    update_angles(s);
+    s->energy = *known ? memory[MEMORY_ENERGY] : energy_of(s, s->w, &scale);
+    for (int m = 0; m < s->symmetries.count; ++m)
+        s->momentum[m] = *known ? memory[MEMORY_MOMENTUM + m] : momentum_of(s, m, &scale);
+    return *known ? memory[MEMORY_STEP] : 0.0;
+}
+
+static void remember(const scheme_solver *s, const scheme_step *step, double h)
+{
+    double *memory = step->state->memory;
+    if (memory == NULL) return;
+    memory[MEMORY_TIME] = step->time + step->step_size;
+    memory[MEMORY_VALID] = 1.0;
+    memory[MEMORY_STEP] = h;
+    memory[MEMORY_ENERGY] = s->energy;
+    for (int m = 0; m < s->symmetries.count; ++m) memory[MEMORY_MOMENTUM + m] = s->momentum[m];
+    for (int k = 0; k < s->system->angle_count; ++k) memory[MEMORY_ANGLES + k] = s->jet.angles[k];
+}
+
+// Lambda at the end of the step; the planar formulation knows it through the spatial one.
+static bool find_multipliers(scheme_solver *s, const scheme_step *step, double time)
+{
+    jet_space *jet = &s->jet;
+    int dropped;
+    if (s->spatial.system == NULL) {
+        jet_set_position(jet, s->y);
+        jet_set_velocity(jet, s->w);
+        jet_evaluate_rows(jet);
+        if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+        if (!jet_factor(jet, METRIC_KINETIC, &s->worst_body)) return false;
+        jet_forces(jet, time);
+        jet_distribution(jet, s->w);
+        jet_multipliers(jet, time, step->multipliers);
+        return true;
+    }
+    jet_space *space = &s->spatial;
+    memcpy(space->angles, jet->angles, (size_t)s->system->angle_count * sizeof(double));
+    jet_from_state(space, step->q, step->impetus, s->a, s->w_next);
+    jet_set_position(space, s->a);
+    jet_set_velocity(space, s->w_next);
+    jet_evaluate_rows(space);
+    if (jet_choose_rows(space, &dropped) != HN_OK ||
+        !jet_factor(space, METRIC_KINETIC, &s->worst_body))
+        return false;
+    jet_forces(space, time);
+    jet_distribution(space, s->w_next);
+    jet_multipliers(space, time, step->multipliers);
+    return true;
+}
+
+static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_options *options,
+                             newton_report *report)
+{
+    (void)options; // projections have a tolerance of their own
+    jet_space *jet = &s->jet;
+    const hn_system *system = s->system;
+    const double *q = step->state->q;
+    double begin = seconds(s), h, scale;
+    int64_t before = s->statistics.iterations, count = s->statistics.projections;
+    bool known;
+    hn_status status = HN_OK;
+    jet_from_state(jet, q, step->state->impetus, s->y, s->w);
+    jet_set_position(jet, s->y);
+    jet_set_velocity(jet, s->w);
+    h = recall(s, step, &known);
+    s->work = 0.0;
+    if (!s->energy_started) {
+        s->energy_start = energy_of(s, s->w, &scale);
+        s->energy_started = true;
+    }
+    if (!begin_step(s, step->time)) status = HN_SINGULAR_SYSTEM;
+    if (status == HN_OK && !s->def.fixed_steps && !known) {
+        if (step->state->first && s->def.first_step > 0.0) {
+            h = s->def.first_step;
+        } else {
+            h = first_step(s, step->time, step->step_size);
+            if (!begin_step(s, step->time)) status = HN_SINGULAR_SYSTEM;
+        }
+    }
+    if (status == HN_OK) status = integrate(s, step->time, step->step_size, &h);
+    report->worst_body = s->worst_body;
+    int64_t projections = s->statistics.projections - count;
+    report->iterations =
+        projections > 0 ? (int)((s->statistics.iterations - before + projections - 1) / projections)
+                        : 0;
+    if (status != HN_OK) return status;
+
+    jet_set_position(jet, s->y);
+    jet_set_velocity(jet, s->w);
+    jet_to_state(jet, step->q, step->impetus);
+    if (!find_multipliers(s, step, step->time + step->step_size)) return HN_SINGULAR_SYSTEM;
+    double worst = system_check_constraints(system, step->q).residual;
+    if (s->redundant && worst > fmax(DROPPED_TOLERANCE, 10.0 * s->tolerance))
+        return HN_NOT_CONVERGED;
+    for (size_t k = 0; k < POSE_SIZE * (size_t)system->body_count; ++k)
+        step->delta[k] = step->q[k] - q[k];
+    step->multiplier_time = step->time + step->step_size;
+    step->work = s->work;
+    report->residual = worst;
+    report->increment = 0.0;
+    remember(s, step, h);
+    s->statistics.total_seconds += seconds(s) - begin;
+    return HN_OK;
+}
+
+static void projected_rk_start(const hn_system *system, const double *v, const double *acceleration,
+                               scheme_state *state)
+{
+    (void)acceleration;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    memcpy(state->impetus, v, count * sizeof(double));
+    if (state->memory != NULL) memset(state->memory, 0, count * sizeof(double));
+    state->first = true;
+}
+
+static void projected_rk_momenta(const hn_system *system, const scheme_state *state,
+                                 const step_equations *ahead_equations, const step_data *ahead,
+                                 double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    scheme_apply_mass(system, 1.0, state->impetus, p);
+}
+
+projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver)
+{
+    return solver->statistics;
+}
+
+void projected_rk_set_timing(scheme_solver *solver, bool on)
+{
+    solver->timing = on;
+}
+
+void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance)
+{
+    solver->tolerance = tolerance;
+}
+
+void projected_rk_set_observer(scheme_solver *solver, projected_rk_observer observer, void *user)
+{
+    solver->observer = observer;
+    solver->observer_user = user;
+}
+
+const jet_space *projected_rk_space(const scheme_solver *solver)
+{
+    return &solver->jet;
+}
+
+const scheme_type scheme_projected_rk = {
+    .name = "projected-rk",
+    .may_halve = false,
+    .look_ahead = false,
+    .memory_count = 1,
+    .imposes_invariants = true,
+    .any_rotation = true,
+    .reaction_weight = 1.0,
+    .energy_habit = "not imposed: drifts with the tolerance",
+    .start = projected_rk_start,
+    .momenta = projected_rk_momenta,
+    .solver_create = solver_create,
+    .solver_destroy = solver_destroy,
+    .solver_step = solver_step,
+};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// `projected-rk` seen from inside: what tests and reports may ask its solver.
+#ifndef SCHEMES_PROJECTED_RK_H
+#define SCHEMES_PROJECTED_RK_H
+
+#include "schemes/jet_space.h"
+#include "schemes/scheme.h"
+
+extern const scheme_type scheme_projected_rk;
+
+/// Run characteristics, as the tables of TAN give them.
+typedef struct projected_rk_statistics {
+    int64_t steps; ///< accepted
+    int64_t rejected;
+    int64_t projections;       ///< onto the constraints
+    int64_t iterations;        ///< Newton iterations in them
+    int iterations_max;        ///< in one projection
+    int64_t distributions;     ///< evaluations of Algorithm 3.2
+    int64_t rows;              ///< evaluations of g and dg
+    int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
+    int64_t invariants;        ///< evaluations of df_inv
+    double step_min, step_max; ///< s, accepted
+    double position_worst;     ///< largest |g| at accepted steps, translational rows over the length
+    double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
+    double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
+    double energy_last;        ///< J, the same now, with sign
+    double distribution_seconds, projection_seconds, total_seconds; ///< CPU; only with timing on
+} projected_rk_statistics;
+
+projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver);
+/// Measure CPU shares; off at the start, because it costs time itself.
+void projected_rk_set_timing(scheme_solver *solver, bool on);
+/// Residual at which projections stop (m over the length, rad); 1e-12 at the start.
+void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance);
+/// Called after every accepted step.
+typedef void (*projected_rk_observer)(void *user, double time, double step_size, const double *q, const double *v);
+void projected_rk_set_observer(scheme_solver *solver, projected_rk_observer observer, void *user);
+/// The state space of a solver.
+const jet_space *projected_rk_space(const scheme_solver *solver);
+
+// ---- the full orthogonal projection (orthogonal_projection.c) -------------------------------------------
+
+typedef struct orthogonal_projection orthogonal_projection;
+hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **out);
+void orthogonal_projection_destroy(orthogonal_projection *p);
+/// Solve (TAN 5.1, 5.2) for the point (y, y_1) nearest to (a, a_1). Iterations are counted; `history` (may be NULL)
+/// takes the residuals of at most NEWTON_HISTORY of them. False: not converged or singular.
+bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1, double tolerance,
+                                 int iterations_max, double *y, double *y1, int *iterations, double *history);
+/// Residual and tangent at any point and multipliers, for tests: dense, row-major, `size` unknowns in the solver's
+/// order.
+int orthogonal_projection_size(const orthogonal_projection *p);
+void orthogonal_projection_residual(orthogonal_projection *p, const double *a, const double *a1, const double *x,
+                                    double *residual, double *tangent);
+
+#endif

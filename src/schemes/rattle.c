@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// RATTLE for q in R^n, constant mass matrix M, holonomic constraints g(q) = 0 with G = dg/dq.
+// Note: docs/theory/rattle.md
+//
+//   (R1)  p_h = p_n + h/2 f(q_n) - h/2 G(q_n)^T lambda
+//   (R2)  q_n+1 = q_n + h M^-1 p_h
+//   (R3)    0 = g(q_n+1)
+//   (R4)  p_n+1 = p_h + h/2 f(q_n+1) - h/2 G(q_n+1)^T mu
+//   (R5)    0 = G(q_n+1) M^-1 p_n+1
+//
+// (R1)-(R3) have the form (S1), (S2) with alpha = 1/h, b = p_n + h/2 f(q_n), beta = 0, sigma = h/2, w = 0: any
+// reduction solves them. (R4), (R5) are a projection of momenta on the motions the joints allow.
+//
+// Keeps: symplectic form, momenta of symmetries, g = 0 and G M^-1 p = 0 to solver tolerance; time-symmetric.
+// Does not keep: energy exactly; its error stays O(h^2) over long times when h is fixed. Dampers are taken at the
+// nodes.
+#include "schemes/scheme.h"
+
+static void rattle_start(const hn_system *system, const double *v, const double *acceleration,
+                         scheme_state *state)
+{
+    (void)acceleration;
+    scheme_apply_mass(system, 1.0, v, state->impetus);
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->memory[k] = v[k];
+    state->first = true;
+}
+
+static void rattle_equations(const hn_system *system, const hn_simulation_def *def,
+                             const scheme_state *state, const double *angles, double h, double time,
+                             double *momentum, step_equations *equations)
+{
+    (void)def;
+    // (R1) without its multiplier; velocities of the last step serve the dampers
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
+    scheme_add_forces(system, state->q, state->memory, angles, time, h, 0.5 * h, momentum);
+    *equations = (step_equations){
+        .step_size = h,
+        .mass_factor = 1.0 / h,
+        .force_factor = 0.0,
+        .multiplier_factor = 0.5 * h,
+        .weight = 0.0,
+        .gradient_weight = 0.5,
+        .time_middle = time,
+        .momentum = momentum,
+    };
+}
+
+// (R2): p_h = M Delta/h, and (R4) without its multiplier
+static double rattle_finish(const hn_system *system, const hn_simulation_def *def,
+                            const step_equations *equations, const step_data *step,
+                            const scheme_state *state, double *next_impetus)
+{
+    (void)def;
+    double h = equations->step_size;
+    scheme_apply_mass(system, 1.0 / h, step->delta, next_impetus);
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->memory[k] = step->delta[k] / h;
+    scheme_add_forces(system, step->q, state->memory, step->angle_start, equations->time_middle + h,
+                      h, 0.5 * h, next_impetus);
+    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
+                  scheme_load_work(system, equations, step, 1.0));
+}
+
+static void rattle_momenta(const hn_system *system, const scheme_state *state,
+                           const step_equations *ahead_equations, const step_data *ahead, double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) p[k] = state->impetus[k];
+}
+
+const scheme_type scheme_rattle = {
+    .name = "rattle",
+    .impetus_is_momentum = true,
+    .tangent_momenta = true,
+    .memory_count = 1,
+    .energy_habit = "oscillates without drift",
+    .start = rattle_start,
+    .equations = rattle_equations,
+    .finish = rattle_finish,
+    .momenta = rattle_momenta,
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Generalized-alpha: the spectral radius at infinite frequency on a stiff pendulum; its order is in
+// test_reference_order.c.
+#include "run.h"
+
+#include <math.h>
+
+// A pendulum whose rod is a stiff spring: the stretch oscillates with h omega of some hundreds and is damped by the
+// spectral radius in every step. A triple eigenvalue at infinite frequency makes it n^2 r^n.
+static double damping_per_step(double radius)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_model_def world = hn_model_def_default();
+    hn_model *model;
+    CHECK_OK(context, hn_model_create(context, &world, &model));
+    hn_body_def bob = hn_body_def_default();
+    bob.kind = HN_BODY_POINT_MASS;
+    bob.mass = 1.0;
+    bob.position = (hn_vec3){1.0 + 1e-3, 0.0, 0.0};
+    hn_body_id body;
+    CHECK_OK(context, hn_model_add_body(model, &bob, &body));
+    hn_spring_def rod = hn_spring_def_default();
+    rod.body_a = hn_ground();
+    rod.body_b = body;
+    rod.body_coordinates = true;
+    rod.stiffness = 1e12; // h omega = 2000; the weight stretches it by 1e-11 m only
+    rod.rest_length = 1.0;
+    hn_load_id id;
+    CHECK_OK(context, hn_model_add_spring(model, &rod, &id));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = HN_SCHEME_GENERALIZED_ALPHA;
+    def.step_size = 0.002;
+    def.spectral_radius = radius;
+    hn_simulation *sim;
+    CHECK_OK(context, hn_simulation_create(model, &def, &sim));
+    // long enough for the double and single parts of the eigenvalue to have gone
+    int from = (int)ceil(6.0 / (1.0 - radius)), to = 2 * from;
+    double stretch[80];
+    for (int i = 1; i <= to; ++i) {
+        CHECK_OK(context, hn_simulation_step(sim, 1));
+        hn_body_state state;
+        CHECK_OK(context, hn_simulation_body_state(sim, body, &state));
+        stretch[i] = fabs(vec3_norm(state.position) - 1.0);
+    }
+    hn_simulation_destroy(sim);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    // divide the growth of n^2 out
+    return pow(stretch[to] / stretch[from] / 4.0, 1.0 / (to - from));
+}
+
+TEST(generalized_alpha, damps_high_frequencies_by_its_spectral_radius)
+{
+    const double radii[] = {0.4, 0.6, 0.8};
+    for (int i = 0; i < 3; ++i) {
+        double found = damping_per_step(radii[i]);
+        print_message("spectral radius %.2f: %.4f per step\n", radii[i], found);
+        CHECK_NEAR(found, radii[i], 0.03);
+    }
+}
+
+TEST(generalized_alpha, keeps_constraints_and_loses_energy)
+{
+    run r =
+        run_model("chain-revolute", HN_SCHEME_GENERALIZED_ALPHA, HN_REDUCTION_REDUCED, 0.0, true);
+    CHECK_OK(r.context, hn_simulation_step(r.sim, 1000));
+    hn_ledger ledger;
+    CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+    CHECK_BELOW(ledger.entry[HN_PROMISE_CONSTRAINTS].error, 1e-12);
+    CHECK(ledger.entry[HN_PROMISE_ENERGY].drift < 0.0);
+    CHECK(!ledger.entry[HN_PROMISE_ENERGY].conserved);
+    run_end(&r);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The motion of mechanisms with loops does not depend on numbering, on who is a and who is b, on place, or on the root.
+#include "physics/ladder.h"
+
+enum { STEPS = 200 };
+static const double SAME = 1e-9; // m and parts of unit vectors
+
+// Six solid blocks of unlike inertia instead of the tetrahedra, hinged as the six-body linkage: no symmetry is left but
+// that of the hinges. `flying`: no body is fixed, and the first one defined is the root.
+static mechanism linkage(bool flying)
+{
+    const double l = 0.1;
+    const hn_vec3 points[6] = {{0, l, 0}, {l, l, 0}, {l, l, -l}, {l, 0, -l}, {0, 0, -l}, {0, 0, 0}};
+    const hn_vec3 axes[6] = {{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {0, 0, 1}, {0, 1, 0}, {1, 0, 0}};
+    mechanism m = mechanism_create(8, flying ? vec3(0.0, 0.0, 0.0) : vec3(0.0, 0.0, -9.81));
+    for (int k = 0; k < 6; ++k) {
+        int bar = mechanism_bar(&m, points[(k + 5) % 6], points[k], 0.05 + 0.01 * k, 0.04);
+        m.bodies[bar].inertia = vec3_scale(1.0 + 0.1 * k, m.bodies[bar].inertia);
+    }
+    if (!flying)
+        mechanism_joint_between(&m, HN_JOINT_FIXED, MECHANISM_GROUND, 0, points[5],
+                                vec3(0.0, 0.0, 1.0));
+    for (int k = 0; k < 6; ++k) {
+        int j = mechanism_joint_between(&m, HN_JOINT_REVOLUTE, k, (k + 1) % 6, points[k], axes[k]);
+        m.joints[j].has_rate = k < 2;
+        m.joints[j].rate = 20.0;
+    }
+    mechanism_fix_start(&m);
+    return m;
+}
+
+static mechanism rssr(void)
+{
+    const hn_vec3 p[4] = {{0.0, 0.0, 0.0}, {0.0, 0.3, 0.2}, {0.8, 0.4, 0.6}, {0.9, 0.2, 0.0}};
+    mechanism m = mechanism_create(4, vec3(0.0, 0.0, -9.81));
+    for (int k = 0; k < 3; ++k) mechanism_bar(&m, p[k], p[k + 1], 3.0 + k, 0.04);
+    mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, 0, p[0], vec3(1.0, 0.0, 0.0));
+    m.joints[0].has_rate = true;
+    m.joints[0].rate = 8.0;
+    mechanism_joint_between(&m, HN_JOINT_SPHERICAL, 0, 1, p[1], vec3(0.0, 0.0, 1.0));
+    mechanism_joint_between(&m, HN_JOINT_SPHERICAL, 1, 2, p[2], vec3(0.0, 0.0, 1.0));
+    mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, 2, p[3], unit3(0.2, 1.0, 0.0));
+    mechanism_fix_start(&m);
+    return m;
+}
+
+// Largest difference along the motion between the mechanism as it is, moved afterwards, and built the other way.
+static double difference(const mechanism *m, const mechanism_variant *v, hn_scheme scheme,
+                         hn_reduction way, double h)
+{
+    mechanism_run a = mechanism_begin(m, &AS_IT_IS, scheme, HN_REDUCTION_REDUCED, h, false);
+    mechanism_run b = mechanism_begin(m, v, scheme, way, h, false);
+    double worst = mechanism_difference(&a, &b, v), moved = 0.0;
+    CHECK(hn_simulation_structure(b.r.sim).velocity_projection < 1e-12);
+    for (int n = 0; n < STEPS; ++n) {
+        run_step(&a.r, 1);
+        run_step(&b.r, 1);
+        worst = fmax(worst, mechanism_difference(&a, &b, v));
+        hn_body_state s = run_body(&a.r, a.body[m->body_count - 1]);
+        moved = fmax(moved,
+                     vec3_norm(vec3_subtract(s.position, m->bodies[m->body_count - 1].position)));
+    }
+    CHECK(moved > 0.01); // there was a motion
+    mechanism_end(&a);
+    mechanism_end(&b);
+    return worst;
+}
+
+enum { MECHANISMS = 4 };
+static const char *const NAMES[MECHANISMS] = {"linkage", "flying linkage", "rssr", "ladder of 3"};
+
+static mechanism make(int which)
+{
+    return which == 0   ? linkage(false)
+           : which == 1 ? linkage(true)
+           : which == 2 ? rssr()
+                        : ladder_mechanism(3, 1.0, false);
+}
+
+// All mechanisms, schemes; `change` is completed with orders by `reorder`: 0 as they are, 1 backwards, 2 odd ones
+// first.
+static void check_all(const char *what, mechanism_variant change, int reorder_bodies,
+                      int reorder_joints, hn_reduction way)
+{
+    double all = 0.0;
+    for (int k = 0; k < MECHANISMS; ++k) {
+        mechanism m = make(k);
+        int bodies[16], joints[16];
+        const int counts[2] = {m.body_count, m.joint_count},
+                  kinds[2] = {reorder_bodies, reorder_joints};
+        int *orders[2] = {bodies, joints};
+        CHECK(m.body_count <= 16 && m.joint_count <= 16);
+        for (int o = 0; o < 2; ++o)
+            for (int i = 0; i < counts[o]; ++i) {
+                int n = counts[o], odd = n / 2;
+                orders[o][i] = kinds[o] == 0   ? i
+                               : kinds[o] == 1 ? n - 1 - i
+                               : i < odd       ? 2 * i + 1
+                                               : 2 * (i - odd);
+            }
+        change.body_order = bodies;
+        change.joint_order = joints;
+        for (int s = 0; s < LOOP_SCHEME_COUNT; ++s) {
+            double worst = difference(&m, &change, LOOP_SCHEMES[s], way,
+                                      k < 2    ? 1e-3
+                                      : k == 2 ? 2e-3
+                                               : 5e-3);
+            if (!(worst < SAME))
+                print_error("%s: %s, %s: %.3g\n", what, NAMES[k], hn_scheme_name(LOOP_SCHEMES[s]),
+                            worst);
+            CHECK_BELOW(worst, SAME); // measured 8.8e-13
+            all = fmax(all, worst);
+        }
+        mechanism_destroy(&m);
+    }
+    MEASURED(all);
+}
+
+static mechanism_variant moved(void)
+{
+    mechanism_variant v = AS_IT_IS;
+    v.turn = rotation_exponential(vec3(1.1, -0.7, 2.0));
+    v.shift = vec3(3.0, -2.0, 1.5);
+    return v;
+}
+
+TEST(loop_invariance, moving_and_turning_the_whole_model)
+{
+    check_all("moved", moved(), 0, 0, HN_REDUCTION_REDUCED);
+}
+
+TEST(loop_invariance, numbering_of_bodies_and_root)
+{
+    check_all("bodies backwards", AS_IT_IS, 1, 0, HN_REDUCTION_REDUCED);
+    check_all("odd bodies first", AS_IT_IS, 2, 0, HN_REDUCTION_REDUCED);
+}
+
+TEST(loop_invariance, numbering_of_joints_and_choice_of_cuts)
+{
+    check_all("joints backwards", AS_IT_IS, 0, 1, HN_REDUCTION_REDUCED);
+    check_all("odd joints first", AS_IT_IS, 0, 2, HN_REDUCTION_REDUCED);
+}
+
+TEST(loop_invariance, the_orders_do_change_root_and_cuts)
+{
+    mechanism m = linkage(true);
+    static const int BACK[6] = {5, 4, 3, 2, 1, 0};
+    mechanism_variant v = AS_IT_IS;
+    v.body_order = BACK;
+    mechanism_run a = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                      HN_REDUCTION_REDUCED, 1e-3, false);
+    mechanism_run b =
+        mechanism_begin(&m, &v, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3, false);
+    CHECK_TEXT(a.r.sim->system->bodies[0].name, "b0");
+    CHECK_TEXT(b.r.sim->system->bodies[0].name, "b5");
+    CHECK(mechanism_cut_joint(&a, 0) != mechanism_cut_joint(&b, 0));
+    mechanism_end(&a);
+    mechanism_end(&b);
+    mechanism_destroy(&m);
+}
+
+TEST(loop_invariance, body_a_and_body_b_change_places)
+{
+    mechanism_variant v = AS_IT_IS;
+    v.swap = true;
+    check_all("swapped", v, 0, 0, HN_REDUCTION_REDUCED);
+}
+
+TEST(loop_invariance, all_at_once_with_the_other_reductions)
+{
+    mechanism_variant v = moved();
+    v.swap = true;
+    for (int w = 1; w < HN_REDUCTION_COUNT; ++w) check_all("all at once", v, 1, 2, REDUCTIONS[w]);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// Closed loops from inside: how many rows are dropped, Newton's tangent, memory, start velocities and start positions.
+#include "physics/ladder.h"
+#include "reductions/saddle.h"
+#include "support/generic_models.h"
+#include "support/malloc_counter.h"
+
+#include <float.h>
+
+// ---- rank decisions ---------------------------------------------------------------------------------
+
+typedef struct rank_case {
+    const char *model;
+    int loops, redundant, freedom;
+} rank_case;
+
+// Redundant rows and degrees of freedom known from kinematics.
+static const rank_case RANKS[] = {
+    {"four-bar", 1, 3, 1}, // planar loop in space: two tilts and one displacement out of the plane
+    {"slider-crank", 1, 3, 1}, {"six-body-linkage", 1, 1, 1}, // LMO 5.5, BL 5.4
+    {"bricard", 1, 1, 1},      {"rssr", 1, 0, 2},             // the rod's spin is the second one
+};
+enum { RANK_CASES = sizeof RANKS / sizeof RANKS[0] };
+
+static saddle_choice choose(const run *r, saddle_level level, const double *q)
+{
+    saddle *rows;
+    saddle_choice choice;
+    CHECK_OK(r->context, saddle_create(r->sim->system, level, &rows));
+    CHECK_OK(r->context, saddle_choose_rows(rows, q, &choice));
+    saddle_destroy(rows);
+    return choice;
+}
+
+// Pivots of kept and dropped rows must lie far apart: the decision is not a matter of the tolerance.
+static void check_rank(const run *r, const char *name, int loops, int redundant, int freedom)
+{
+    hn_structure s = hn_simulation_structure(r->sim);
+    hn_redundancy redundancy;
+    CHECK_OK(r->context, hn_simulation_redundancy(r->sim, &redundancy, NULL, 0));
+    CHECK_EQUAL(s.loop_count, loops);
+    CHECK_EQUAL(s.constraint_count - s.constraint_rank, redundant);
+    CHECK_EQUAL(s.degrees_of_freedom, freedom);
+    CHECK_EQUAL(s.coordinate_count - s.constraint_rank, freedom);
+    if (redundancy.self_stress_known) CHECK_EQUAL(redundancy.redundant_count, redundant);
+    for (int level = 0; level < 2; ++level) {
+        saddle_choice c =
+            choose(r, level == 0 ? SADDLE_COORDINATES : SADDLE_TWISTS, r->sim->state.q);
+        print_message("%s: %d dropped, smallest kept %.2g, largest dropped %.2g\n", name,
+                      c.dropped_count, c.smallest_kept, c.largest_dropped);
+        CHECK_EQUAL(c.dropped_count, redundant);
+        CHECK_BELOW(c.largest_dropped, 1e-13); // squared sine; measured 3.3e-14
+        CHECK(c.smallest_kept > 1e-8);         // measured 5e-7 (thin bars of the ladder)
+    }
+}
+
+TEST(saddle, drops_as_many_rows_as_kinematics_says)
+{
+    for (int i = 0; i < RANK_CASES; ++i) {
+        run r =
+            run_model(RANKS[i].model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.0, false);
+        check_rank(&r, RANKS[i].model, RANKS[i].loops, RANKS[i].redundant, RANKS[i].freedom);
+        run_end(&r);
+    }
+}
+
+TEST(saddle, drops_three_rows_per_rung_of_a_ladder)
+{
+    for (int n = 1; n <= 64; n *= 4) {
+        mechanism m = ladder_mechanism(n, 1.0, false);
+        mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                          HN_REDUCTION_REDUCED, 1e-3, false);
+        check_rank(&x.r, "ladder", n, 3 * n, 1);
+        mechanism_end(&x);
+        mechanism_destroy(&m);
+    }
+}
+
+// A bar welded to the ground at both ends, and a frame of three bars with welded corners: nothing moves.
+TEST(saddle, finds_a_redundantly_fixed_structure)
+{
+    const hn_vec3 none = {0.0, 0.0, 0.0}, a = {0.0, 0.0, 0.0}, b = {0.0, 1.0, 0.2},
+                  c = {1.1, 0.9, -0.3}, d = {1.0, 0.0, 0.1};
+    for (int bars = 1; bars <= 3; bars += 2) {
+        mechanism m = mechanism_create(4, vec3(0.0, -9.81, 0.0));
+        if (bars == 1) {
+            mechanism_bar(&m, a, d, 1.0, 0.1);
+        } else {
+            mechanism_bar(&m, a, b, 1.0, 0.1);
+            mechanism_bar(&m, b, c, 1.0, 0.1);
+            mechanism_bar(&m, c, d, 1.0, 0.1);
+            mechanism_joint_between(&m, HN_JOINT_FIXED, 0, 1, b, none);
+            mechanism_joint_between(&m, HN_JOINT_FIXED, 1, 2, c, none);
+        }
+        mechanism_joint_between(&m, HN_JOINT_FIXED, MECHANISM_GROUND, 0, a, none);
+        mechanism_joint_between(&m, HN_JOINT_FIXED, MECHANISM_GROUND, bars - 1, d, none);
+        for (int way = 0; way < HN_REDUCTION_COUNT; ++way)
+            for (int s = 0; s < LOOP_SCHEME_COUNT; ++s) {
+                mechanism_run x =
+                    mechanism_begin(&m, &AS_IT_IS, LOOP_SCHEMES[s], REDUCTIONS[way], 1e-2, true);
+                check_rank(&x.r, "welded frame", 1, 6, 0);
+                run_step(&x.r, 50);
+                // it stands still
+                double q[RUN_COORDINATES_MAX], moved = 0.0;
+                run_coordinates(&x.r, q);
+                for (int i = 0; i < m.body_count; ++i)
+                    moved = fmax(moved, vec3_norm(vec3_subtract(run_body(&x.r, x.body[i]).position,
+                                                                m.bodies[i].position)));
+                CHECK_BELOW(moved, 1e-14); // m; measured 2.3e-16
+                mechanism_end(&x);
+            }
+        mechanism_destroy(&m);
+    }
+}
+
+// The choice holds along the whole motion of the linkage: one row at every instant, whichever it is.
+TEST(saddle, drops_one_row_of_the_linkage_wherever_it_is)
+{
+    run r =
+        run_model("six-body-linkage", HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3, false);
+    double dropped = 0.0, kept = 1.0;
+    for (int n = 0; n < 700; ++n) { // more than a revolution
+        run_step(&r, 1);
+        for (int level = 0; level < 2; ++level) {
+            saddle_choice c =
+                choose(&r, level == 0 ? SADDLE_COORDINATES : SADDLE_TWISTS, r.sim->state.q);
+            CHECK_EQUAL(c.dropped_count, 1);
+            dropped = fmax(dropped, c.largest_dropped);
+            kept = fmin(kept, c.smallest_kept);
+        }
+    }
+    CHECK_BELOW(dropped, 1e-13);  // measured 3.3e-15
+    CHECK_BELOW(1.0 / kept, 1e4); // measured 115
+    run_end(&r);
+}
+
+// ---- Newton -----------------------------------------------------------------------------------------
+
+enum { ITERATIONS = 9 };
+static const double FLOOR = 1e3 * DBL_EPSILON; // residuals below this are round-off
+
+// Move every joint of the tree away from where it is; the loops open.
+static void disturb(const hn_system *system, step_data *step, double size)
+{
+    static const body_step ground = {0};
+    number_source numbers = {81};
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        int p = j->parent;
+        double u[JOINT_DOF_MAX];
+        for (int k = 0; k < j->dof; ++k) u[k] = size * next_number(&numbers);
+        joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p),
+                                        system_pose(step->q, p), system_pose(step->q_start, i),
+                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p],
+                                        &step->joints[i], &step->bodies[i]);
+        step_pose_from_body(system, step, i);
+        step_delta_from_body(system, step, i);
+    }
+}
+
+// Largest r_k+1/r_k^2 above the floor in an iteration that starts away from the solution and is never told to stop.
+static double newton_constant(run *r, double h, double away, double *last, int *iterations)
+{
+    hn_simulation *s = r->sim;
+    CHECK_OK(r->context, simulation_solve_ahead(s, h, 0.0, true));
+    solved_step *step = &s->steps[s->ahead];
+    disturb(s->system, &step->data, away);
+    step_element_forces(s->system, &step->equations, &step->data);
+    const newton_options options = {.increment_tolerance = 1e-300, .iterations_max = ITERATIONS};
+    newton_report report = {.smallest_joint = -1};
+    (void)s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options, &report);
+    CHECK(report.history_count >= ITERATIONS);
+    const double *norms = report.history;
+    double constant = 0.0;
+    *iterations = 0;
+    while (*iterations < ITERATIONS && norms[*iterations] > FLOOR) (*iterations)++;
+    for (int k = 0; k + 1 < *iterations; ++k)
+        constant = fmax(constant, norms[k + 1] / (norms[k] * norms[k]));
+    *last = norms[ITERATIONS - 1];
+    return constant;
+}
+
+TEST(saddle, newton_is_quadratic_with_loops)
+{
+    // steps that turn bodies by some tenths of a radian
+    static const struct {
+        const char *model;
+        double h, away;
+    } CASES[] = {{"four-bar", 0.02, 0.3},
+                 {"slider-crank", 0.01, 0.3},
+                 {"six-body-linkage", 0.005, 0.1},
+                 {"bricard", 0.02, 0.2},
+                 {"rssr", 0.02, 0.1}};
+    double constant = 0.0, worst = 0.0;
+    int fewest = ITERATIONS;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i)
+        for (int s = 0; s < LOOP_SCHEME_COUNT; ++s)
+            for (int way = 0; way < HN_REDUCTION_COUNT; ++way) {
+                run r =
+                    run_model(CASES[i].model, LOOP_SCHEMES[s], REDUCTIONS[way], CASES[i].h, false);
+                double last = 0.0;
+                int iterations = 0;
+                double c = newton_constant(&r, CASES[i].h, CASES[i].away, &last, &iterations);
+                print_message("%s, %s, %s: C = %.3g, %d iterations, left %.2g\n", CASES[i].model,
+                              hn_scheme_name(LOOP_SCHEMES[s]), hn_reduction_name(REDUCTIONS[way]),
+                              c, iterations, last);
+                constant = fmax(constant, c);
+                worst = fmax(worst, last);
+                if (iterations < fewest) fewest = iterations;
+                run_end(&r);
+            }
+    // the linkage has a tenth of a metre where the others have one, and C goes with the curvature; an iteration that
+    // only halves its residual would show C of 1e12
+    CHECK_BELOW(constant, 100.0); // measured 27.2 (linkage), 4.7 (others)
+    CHECK_BELOW(worst, FLOOR);    // measured 2.3e-16
+    CHECK(fewest >= 4);           // enough of them to speak of an order
+}
+
+// ---- memory -----------------------------------------------------------------------------------------
+
+TEST(saddle, no_step_with_loops_takes_memory)
+{
+    if (!malloc_counter_works()) skip();
+    for (int i = 0; i < RANK_CASES; ++i)
+        for (int s = 0; s < LOOP_SCHEME_COUNT; ++s)
+            for (int way = 0; way < HN_REDUCTION_COUNT; ++way)
+                for (int ledger = 0; ledger < 2; ++ledger) {
+                    run r = run_model(RANKS[i].model, LOOP_SCHEMES[s], REDUCTIONS[way], 0.0,
+                                      ledger == 1);
+                    int64_t before = malloc_counter_allocations();
+                    hn_status status = hn_simulation_step(r.sim, 100);
+                    int64_t taken = malloc_counter_allocations() - before;
+                    if (taken != 0)
+                        print_error("%s, %s, %s\n", RANKS[i].model, hn_scheme_name(LOOP_SCHEMES[s]),
+                                    hn_reduction_name(REDUCTIONS[way]));
+                    CHECK_OK(r.context, status);
+                    CHECK_EQUAL(taken, 0);
+                    run_end(&r);
+                }
+}
+
+// ---- start velocities -------------------------------------------------------------------------------
+
+static double joint_rate(const run *r, const char *name)
+{
+    hn_joint_state state;
+    CHECK_OK(r->context,
+             hn_simulation_joint_state(r->sim, hn_model_find_joint(r->model, name), &state));
+    return state.rates[0];
+}
+
+static hn_status start(hn_context *context, const char *name, const char *const *joints,
+                       const double *rates, int count, run *r)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/models/%s.yaml", HN_SOURCE_DIR, name);
+    *r = (run){.context = context};
+    CHECK_OK(context, hn_model_load(context, path, &r->model));
+    for (int k = 0; k < count; ++k)
+        CHECK_OK(context, hn_model_set_joint_rates(
+                              r->model, hn_model_find_joint(r->model, joints[k]), &rates[k], 1));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    return hn_simulation_create(r->model, &def, &r->sim);
+}
+
+// Slider-crank: the crank's rate says everything. With crank (0.1, 0.15) and rod (0.5, -0.15) the rod does not move
+// along itself: v_rod end = w k x (0.1, 0.15) + w_rod k x (0.5, -0.15) has no y component.
+TEST(saddle, one_rate_gives_all_of_the_slider_crank)
+{
+    run r = run_model("slider-crank", HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3, false);
+    const double crank = 20.0, rod = -crank * 0.1 / 0.5;
+    CHECK_NEAR(joint_rate(&r, "crank_bearing"), crank, 1e-12);
+    CHECK_NEAR(joint_rate(&r, "crank_pin"), rod - crank, 1e-11);
+    CHECK_NEAR(joint_rate(&r, "piston_pin"), -rod, 1e-11);
+    CHECK_NEAR(joint_rate(&r, "guide"), -0.15 * crank + 0.15 * rod, 1e-11);
+    CHECK(hn_simulation_structure(r.sim).velocity_projection < 1e-11);
+    run_end(&r);
+}
+
+// In the cube configuration theta1 = theta3 = theta5 and theta2 = theta4 = theta6, with equal rates (LMO 106, 107).
+TEST(saddle, two_rates_give_all_of_the_linkage)
+{
+    static const char *const NAMES[] = {"r1", "r2", "r3", "r4", "r5", "r6"};
+    run r =
+        run_model("six-body-linkage", HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3, false);
+    for (int k = 0; k < 6; ++k) CHECK_NEAR(joint_rate(&r, NAMES[k]), 30.0, 1e-10);
+    CHECK_BELOW(hn_simulation_structure(r.sim).velocity_projection, 1e-10); // measured zero
+    run_end(&r);
+}
+
+// The same model without the line that gives r2: two of the angles follow from one.
+TEST(saddle, one_rate_gives_all_of_the_linkage)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/models/six-body-linkage.yaml", HN_SOURCE_DIR);
+    hn_context *context = hn_context_create(NULL);
+    hn_model *file = NULL;
+    run r = {.context = context};
+    CHECK_OK(context, hn_model_load(context, path, &file));
+    size_t length;
+    const char *text = hn_model_text(file, &length), *line = strstr(text, "  r2: {rate: 30}\n");
+    CHECK(line != NULL);
+    char *shorter = calloc(length + 1, 1);
+    CHECK(shorter != NULL);
+    size_t head = (size_t)(line - text), skipped = strlen("  r2: {rate: 30}\n");
+    memcpy(shorter, text, head);
+    memcpy(shorter + head, line + skipped, length - head - skipped);
+    CHECK_OK(context, hn_model_parse(context, shorter, length - skipped, "one rate", &r.model));
+    hn_model_destroy(file);
+    free(shorter);
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    CHECK_OK(context, hn_simulation_create(r.model, &def, &r.sim));
+    static const char *const NAMES[] = {"r1", "r2", "r3", "r4", "r5", "r6"};
+    for (int k = 0; k < 6; ++k) CHECK_NEAR(joint_rate(&r, NAMES[k]), 30.0, 1e-10);
+    run_end(&r);
+}
+
+TEST(saddle, rates_that_contradict_each_other_are_refused_with_their_size)
+{
+    hn_context *context = hn_context_create(NULL);
+    static const char *const BOTH[] = {"crank_bearing", "guide"};
+    const double rates[] = {20.0, 1.0}; // the guide would have to be at -3.6 m/s
+    run r;
+    CHECK_STATUS(context, start(context, "slider-crank", BOTH, rates, 2, &r), HN_INVALID_MODEL);
+    print_message("%s\n", hn_context_message(context));
+    CHECK_CONTAINS(hn_context_message(context), "start velocity violates the joints by");
+    hn_model_destroy(r.model);
+    // a little off is projected and told
+    const double near[] = {20.0, -3.6 * (1.0 + 1e-5)};
+    CHECK_OK(context, start(context, "slider-crank", BOTH, near, 2, &r));
+    double told = hn_simulation_structure(r.sim).velocity_projection;
+    CHECK(told > 1e-7 && told < 1e-4);
+    hn_constraint_state state;
+    CHECK_OK(context, hn_simulation_constraints(r.sim, &state));
+    CHECK_BELOW(state.hidden_momentum, 1e-12); // m/s, rad/s; measured 3.6e-15
+    hn_simulation_destroy(r.sim);
+    hn_model_destroy(r.model);
+    hn_context_destroy(context);
+}
+
+// ---- start positions --------------------------------------------------------------------------------
+
+// The four-bar with joint places in body frames, the last of them 1e-6 m off: closed, and told.
+TEST(saddle, loops_that_are_slightly_open_are_closed_and_told)
+{
+    static const double OFF[] = {0.0, 1e-6, 0.1};
+    for (int i = 0; i < 3; ++i) {
+        hn_context *context = hn_context_create(NULL);
+        run r = {.context = context};
+        hn_model_def world = hn_model_def_default();
+        CHECK_OK(context, hn_model_create(context, &world, &r.model));
+        const hn_vec3 corner[4] = {
+            {0.0, 0.0, 0.0}, {0.0, 0.5, 0.0}, {1.2, 0.9, 0.0}, {1.0, 0.0, 0.0}};
+        hn_body_id body[3];
+        for (int k = 0; k < 3; ++k) {
+            hn_body_def def = hn_body_def_default();
+            def.mass = 1.0;
+            def.inertia = vec3(0.1, 0.1, 0.1);
+            def.position = vec3_mean(corner[k], corner[k + 1]);
+            CHECK_OK(context, hn_model_add_body(r.model, &def, &body[k]));
+        }
+        for (int k = 0; k < 4; ++k) {
+            hn_joint_def def = hn_joint_def_default(HN_JOINT_REVOLUTE);
+            def.body_a = k == 0 ? hn_ground() : body[k - 1];
+            def.body_b = k == 3 ? hn_ground() : body[k];
+            def.body_coordinates = def.separate_points = true;
+            hn_vec3 from = k == 0 ? vec3(0.0, 0.0, 0.0) : vec3_mean(corner[k - 1], corner[k]);
+            hn_vec3 to = k == 3 ? vec3(0.0, 0.0, 0.0) : vec3_mean(corner[k], corner[k + 1]);
+            def.point_a = vec3_subtract(corner[k], from);
+            def.point_b = vec3_subtract(corner[k], to);
+            if (k == 2) def.point_b.x += OFF[i];
+            def.axis_a = def.axis_b = vec3(0.0, 0.0, 1.0);
+            hn_joint_id id;
+            CHECK_OK(context, hn_model_add_joint(r.model, &def, &id));
+        }
+        hn_simulation_def def = hn_simulation_def_default();
+        def.step_size = 1e-3;
+        hn_status status = hn_simulation_create(r.model, &def, &r.sim);
+        if (OFF[i] > 0.01) {
+            CHECK_STATUS(context, status, HN_INVALID_MODEL);
+            CHECK_CONTAINS(hn_context_message(context), "the start positions violate it by 0.1 m");
+        } else {
+            CHECK_OK(context, status);
+            hn_structure s = hn_simulation_structure(r.sim);
+            CHECK_NEAR(s.position_projection, OFF[i], 1e-12);
+            hn_constraint_state state;
+            CHECK_OK(context, hn_simulation_constraints(r.sim, &state));
+            CHECK_BELOW(state.joint_opening, 1e-14);      // m; measured 2.7e-16
+            CHECK_BELOW(state.joint_misalignment, 1e-14); // rad; measured zero
+            run_step(&r, 100);
+        }
+        run_end(&r);
+    }
+}
