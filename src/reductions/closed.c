@@ -17,9 +17,6 @@
 
 #include <string.h>
 
-// A dropped row may be off by this much (m, rad) after a step before it is put back and the step solved again.
-static const double DROPPED_ROW_TOLERANCE = 1e-11;
-
 struct closed {
     hn_system *system;
     saddle *saddle;
@@ -128,8 +125,7 @@ hn_status closed_solve(closed *c, const step_equations *equations, step_data *st
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
     TRY(iterate(c, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 &&
-           saddle_restore_rows(c->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
+    while (choice.dropped_count > 0 && saddle_restore_rows(c->saddle, step->q)) {
         // the rank went up within the step: with the violated rows as equations
         TRY(iterate(c, equations, step, options, report, scale));
     }

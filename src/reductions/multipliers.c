@@ -15,9 +15,6 @@ struct reduction {
     saddle *saddle;
 };
 
-// A dropped row may be off by this much (m, rad) after a step before it is put back and the step solved again.
-static const double DROPPED_ROW_TOLERANCE = 1e-11;
-
 static void multipliers_destroy(reduction *r)
 {
     if (r == NULL) return;
@@ -90,8 +87,7 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
     TRY(iterate(r, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 &&
-           saddle_restore_rows(r->saddle, step->q, DROPPED_ROW_TOLERANCE)) {
+    while (choice.dropped_count > 0 && saddle_restore_rows(r->saddle, step->q)) {
         // the rank went up within the step: with the violated rows as equations
         TRY(iterate(r, equations, step, options, report, scale));
     }

@@ -515,7 +515,8 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
 
 static int reduced_unknown_count(const hn_system *system)
 {
-    return system->dof;
+    return system->dof +
+           system->cut_row_count; // joint increments, and closure multipliers where there are loops
 }
 
 const reduction_type reduction_reduced = {

@@ -11,6 +11,8 @@
 
 // A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
 static const double RANK_TOLERANCE = 1e-11;
+// A dropped row may be off by this much (m, rad) after a step before it is put back and the step solved again.
+static const double DROPPED_ROW_TOLERANCE = 1e-11;
 
 struct saddle {
     hn_system *system;
@@ -542,7 +544,7 @@ bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)
     return row_dropped(s, &s->joints[joint_index], row);
 }
 
-bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
+bool saddle_restore_rows(saddle *s, const double *q)
 {
     bool restored = false;
     for (int k = 0; k < s->joint_count; ++k) {
@@ -551,7 +553,8 @@ bool saddle_restore_rows(saddle *s, const double *q, double tolerance)
             if (!row_dropped(s, p, r)) continue;
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <= tolerance)
+            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <=
+                DROPPED_ROW_TOLERANCE)
                 continue;
             s->dropped[loop_row(s, p, r)] = false;
             s->restored[loop_row(s, p, r)] = true;

@@ -39,8 +39,9 @@ void saddle_destroy(saddle *s);
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
 /// Was row `row` of a joint dropped in the last choice? Joints are counted as tree joints by body, then cut joints.
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
-/// Keep a dropped row after all; false when no row of the cut joints violated at q by more than `tolerance` is dropped.
-bool saddle_restore_rows(saddle *s, const double *q, double tolerance);
+/// Put back the dropped rows that q violates by more than round-off explains: the rank went up within the step. False
+/// when there are none.
+bool saddle_restore_rows(saddle *s, const double *q);
 
 /// Multipliers to zero.
 void saddle_clear_multipliers(saddle *s);

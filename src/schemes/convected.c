@@ -32,9 +32,6 @@
 
 enum { DIRECTORS = 9 };
 
-// A dropped row may be off by this much (m, rad) after a step before it is put back and the step solved again.
-static const double DROPPED_ROW_TOLERANCE = 1e-11;
-
 // What the projection of one rigid body needs: C(q_mid) and (C C^T)^-1 C.
 typedef struct body_projection {
     double c[INTERNAL_ROWS][DIRECTORS];
@@ -839,7 +836,7 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
     TRY(iterate(s, step, options, report));
-    while (choice.dropped_count > 0 && saddle_restore_rows(s->rows, s->q, DROPPED_ROW_TOLERANCE)) {
+    while (choice.dropped_count > 0 && saddle_restore_rows(s->rows, s->q)) {
         // the rank went up within the step: with the violated rows as equations
         report->iterations = 0;
         TRY(iterate(s, step, options, report));

@@ -25,9 +25,6 @@
 // A body whose smallest Euler moment is below this part of its largest counts as flat.
 static const double FLAT_BODY = 1e-12;
 
-// A redundant row may be off by this much (m, rad) after a step before it is put back and the step solved again.
-static const double DROPPED_ROW_TOLERANCE = 1e-11;
-
 // One constraint row and where it stands.
 typedef struct ggl_row {
     constraint_row row;
@@ -776,7 +773,7 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
     size_t count = POSE_SIZE * (size_t)system->body_count;
     for (size_t k = 0; k < count; ++k)
         s->end[k] = s->q_start[k] + s->y[k], s->bar[k] = s->q_start[k] + s->x[k];
-    while (saddle_restore_rows(s->choice, s->end, DROPPED_ROW_TOLERANCE)) {
+    while (saddle_restore_rows(s->choice, s->end)) {
         // the rank went up within the step: with the violated rows as equations
         read_choice(s);
         predict(s);
