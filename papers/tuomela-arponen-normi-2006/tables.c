@@ -51,7 +51,7 @@ static hn_status integrate(hn_system *system, const hn_simulation_def *def, bool
                         .delta = block + 5 * count,
                         .impetus = v,
                         .multipliers = block + 6 * count};
-    newton_options options = {1e-16, 1e-10, 20};
+    newton_options options = {.residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 20};
     newton_report report = {0};
     hn_status status = scheme_projected_rk.solver_create(system, def, &solver);
     if (status == HN_OK) {

@@ -383,8 +383,9 @@ static void drop_dependent_rows(block_lu *lu, int k, block_lu_rank *rank)
     for (int i = 0; i < n; ++i) {
         rank->dropped[first + i] = !done[i];
         if (done[i]) continue;
-        rank->largest_dropped =
-            fmax(rank->largest_dropped, fabs(work[i * n + i]) / rank->scale[first + i]);
+        double ratio = fabs(work[i * n + i]) / rank->scale[first + i];
+        if (ratio >= rank->largest_dropped)
+            rank->largest_dropped = ratio, rank->largest_dropped_node = node;
         for (int j = 0; j < n; ++j) diagonal[i * n + j] = diagonal[j * n + i] = 0.0;
         diagonal[i * n + i] = 1.0;
         for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {

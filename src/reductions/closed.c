@@ -12,7 +12,7 @@
 
 #include "linalg/dense.h"
 #include "reductions/coordinates.h"
-#include "reductions/saddle.h"
+#include "reductions/saddle_newton.h"
 #include "system/kinematics.h"
 
 #include <string.h>
@@ -53,6 +53,12 @@ hn_status closed_create(hn_system *system, closed **out)
     return HN_OK;
 }
 
+// rad, m over the system's length
+static double twist_size(const hn_system *system, const double *t)
+{
+    return fmax(vec3_norm(vec3_load(t)) / system->length, vec3_norm(vec3_load(t + 3)));
+}
+
 // joint increments of the last solution; returns its size
 static double find_increments(closed *c, const step_data *step)
 {
@@ -61,7 +67,7 @@ static double find_increments(closed *c, const step_data *step)
     for (int i = 0; i < system->body_count; ++i) {
         double *t = c->twists + TWIST_SIZE * (size_t)i;
         saddle_body_increment(c->saddle, i, t);
-        double size = fmax(vec3_norm(vec3_load(t)) / system->length, vec3_norm(vec3_load(t + 3)));
+        double size = twist_size(system, t);
         if (!(size <= largest)) largest = size;
         motion m;
         tree_motion(system, step->joints, step->q, i, &m);
@@ -72,37 +78,28 @@ static double find_increments(closed *c, const step_data *step)
     return largest;
 }
 
-static hn_status iterate(closed *c, const step_equations *equations, step_data *step,
-                         const newton_options *options, newton_report *report, double scale)
+// the iterate moved by joint increments
+static double move(void *owner, step_data *step)
 {
-    saddle_clear_multipliers(c->saddle);
-    int first = report->iterations;
-    while (report->iterations - first < options->iterations_max) {
-        saddle_assemble(c->saddle, equations, step);
-        double residual = saddle_residual_size(c->saddle, equations, scale, &report->worst_body);
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        bool converged = newton_note_residual(report, options, residual);
-        // also then: multipliers and factors are needed afterwards
-        if (!saddle_solve(c->saddle, &report->worst_body)) return HN_SINGULAR_SYSTEM;
-        saddle_apply_multipliers(c->saddle);
-        if (converged) return HN_OK;
-        report->increment = find_increments(c, step);
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        tree_advance(c->system, c->increments, step);
-        report->iterations++;
-        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        bool exact = equations->weight == 0.0 || report->iterations - first > 1;
-        if (exact && report->increment <= options->increment_tolerance) return HN_OK;
-    }
-    return HN_NOT_CONVERGED;
+    closed *c = owner;
+    double size = find_increments(c, step);
+    if (isfinite(size)) tree_advance(c->system, c->increments, step);
+    return size;
 }
 
 // Remove round-off from joints and closures alike: a first-order correction of all constraints, then every body exactly
 // on its tree joint. Like the settling of a tree it moves q alone and leaves the increments of the step as they are.
+// At a singular position round-off would be moved about and not removed: a correction that large is not made.
 static void settle(closed *c, step_data *step)
 {
+    const double LARGEST = 1e-9; // rad, m over the length
     const hn_system *system = c->system;
-    saddle_solve_constraints(c->saddle, step->q);
+    if (!saddle_solve_constraints(c->saddle, step->q)) return;
+    for (int i = 0; i < system->body_count; ++i) {
+        double t[TWIST_SIZE];
+        saddle_body_increment(c->saddle, i, t);
+        if (!(twist_size(system, t) <= LARGEST)) return;
+    }
     for (int i = 0; i < system->body_count; ++i) {
         double twist[TWIST_SIZE], change[POSE_SIZE], *q = step->q + POSE_SIZE * (size_t)i;
         saddle_body_increment(c->saddle, i, twist);
@@ -119,17 +116,7 @@ static void settle(closed *c, step_data *step)
 hn_status closed_solve(closed *c, const step_equations *equations, step_data *step,
                        const newton_options *options, newton_report *report)
 {
-    double scale = newton_momentum_scale(c->system, equations, step);
-    saddle_choice choice;
-    TRY(saddle_choose_rows(c->saddle, step->q_start, &choice));
-    report->smallest_joint = choice.smallest_joint;
-    report->smallest_pivot = choice.smallest_kept;
-    TRY(iterate(c, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 && saddle_restore_rows(c->saddle, step->q)) {
-        // the rank went up within the step: with the violated rows as equations
-        TRY(iterate(c, equations, step, options, report, scale));
-    }
-    saddle_store_closure(c->saddle, equations, step);
+    TRY(saddle_newton(c->saddle, equations, step, options, report, move, c));
     settle(c, step);
     return HN_OK;
 }

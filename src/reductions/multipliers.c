@@ -6,7 +6,7 @@
 //
 // solved by Newton's method with the matrix (M2) of saddle.h. Of the constraints of loops an independent set is chosen
 // on the manifold at q_n (LMO Remark 5.4); the others are checked after the step.
-#include "reductions/saddle.h"
+#include "reductions/saddle_newton.h"
 
 #include <string.h>
 
@@ -38,8 +38,9 @@ static hn_status multipliers_create(hn_system *system, reduction **out)
 }
 
 // add the coordinates of the last solution to the iterate; returns the size of the increment
-static double apply_increment(reduction *r, const step_data *step)
+static double move(void *owner, step_data *step)
 {
+    reduction *r = owner;
     const hn_system *system = r->system;
     double largest = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
@@ -56,42 +57,10 @@ static double apply_increment(reduction *r, const step_data *step)
     return largest;
 }
 
-static hn_status iterate(reduction *r, const step_equations *equations, step_data *step,
-                         const newton_options *options, newton_report *report, double scale)
-{
-    saddle_clear_multipliers(r->saddle);
-    int first = report->iterations;
-    while (report->iterations - first < options->iterations_max) {
-        saddle_assemble(r->saddle, equations, step);
-        double residual = saddle_residual_size(r->saddle, equations, scale, &report->worst_body);
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) return HN_OK;
-        if (!saddle_solve(r->saddle, &report->worst_body)) return HN_SINGULAR_SYSTEM;
-        saddle_apply_multipliers(r->saddle);
-        report->increment = apply_increment(r, step);
-        report->iterations++;
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        bool exact = equations->weight == 0.0 || report->iterations - first > 1;
-        if (exact && report->increment <= options->increment_tolerance) return HN_OK;
-    }
-    return HN_NOT_CONVERGED;
-}
-
 static hn_status multipliers_solve(reduction *r, const step_equations *equations, step_data *step,
                                    const newton_options *options, newton_report *report)
 {
-    double scale = newton_momentum_scale(r->system, equations, step);
-    saddle_choice choice;
-    TRY(saddle_choose_rows(r->saddle, step->q_start, &choice));
-    report->smallest_joint = choice.smallest_joint;
-    report->smallest_pivot = choice.smallest_kept;
-    TRY(iterate(r, equations, step, options, report, scale));
-    while (choice.dropped_count > 0 && saddle_restore_rows(r->saddle, step->q)) {
-        // the rank went up within the step: with the violated rows as equations
-        TRY(iterate(r, equations, step, options, report, scale));
-    }
-    saddle_store_closure(r->saddle, equations, step);
+    TRY(saddle_newton(r->saddle, equations, step, options, report, move, r));
     for (int i = 0; i < r->system->body_count; ++i) step_body_from_delta(r->system, step, i);
     return HN_OK;
 }

@@ -51,3 +51,30 @@ bool newton_note_residual(newton_report *report, const newton_options *options, 
     if (report->history_count < NEWTON_HISTORY) report->history[report->history_count++] = residual;
     return residual <= options->residual_tolerance;
 }
+
+bool newton_is_round_off(double residual)
+{
+    const double ROUND_OFF = 5e-14;
+    return residual <= ROUND_OFF;
+}
+
+bool newton_is_exhausted(double residual, double before, const newton_options *options)
+{
+    const double LINEAR = 0.1, LARGEST = 5e-13, FALLING = 0.9;
+    if (options->residual_tolerance == 0.0) return false;
+    return (newton_is_round_off(residual) && residual > LINEAR * before) ||
+           (residual <= LARGEST && residual > FALLING * before);
+}
+
+bool newton_goes_on(double residual, double before, int iterations, const newton_options *options)
+{
+    if (iterations < options->iterations_max) return true;
+    bool quarter = residual >= 0.2 * before && residual <= 0.3 * before;
+    return quarter && options->residual_tolerance > 0.0 && iterations < 3 * options->iterations_max;
+}
+
+bool newton_jumps(double residual, double before, const newton_options *options)
+{
+    const double LARGE = 1e-3, GROWTH = 10.0;
+    return options->residual_tolerance > 0.0 && residual > LARGE && residual > GROWTH * before;
+}

@@ -8,9 +8,10 @@
 enum { NEWTON_HISTORY = 64 };
 
 typedef struct newton_options {
-    double residual_tolerance;  ///< of the momentum scale
+    double residual_tolerance;  ///< of the momentum scale; 0: never small enough
     double increment_tolerance; ///< rad, m over the system's length
     int iterations_max;
+    double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
 } newton_options;
 
 typedef struct newton_report {
@@ -54,5 +55,22 @@ double newton_momentum_scale(const hn_system *system, const step_equations *equa
 
 /// Record a residual; true when it is small enough.
 bool newton_note_residual(newton_report *report, const newton_options *options, double residual);
+
+// Where the tangent is singular at the solution (a mechanism that lands on a singular position) the root is double:
+// residuals fall to a quarter in an iteration, increments not below the square root of round-off. The following know
+// such roots; they say nothing when `residual_tolerance` is zero, which asks for an iteration that does not stop.
+
+/// Is a relative residual as small as round-off makes it?
+bool newton_is_round_off(double residual);
+
+/// Is the residual round-off and falls no faster than linearly? Then the solution is found.
+bool newton_is_exhausted(double residual, double before, const newton_options *options);
+
+/// Another iteration: up to iterations_max, or three times that while residuals fall as at a double root.
+bool newton_goes_on(double residual, double before, int iterations, const newton_options *options);
+
+/// Does a residual grow so much that the increment before was no step towards the solution? A tangent that is singular
+/// at the first iterate throws the next one anywhere, also into the reach of another branch of the mechanism.
+bool newton_jumps(double residual, double before, const newton_options *options);
 
 #endif

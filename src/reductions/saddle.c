@@ -7,12 +7,15 @@
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
 
+#include <float.h>
 #include <string.h>
 
 // A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
 static const double RANK_TOLERANCE = 1e-11;
-// A dropped row may be off by this much (m, rad) after a step before it is put back and the step solved again.
-static const double DROPPED_ROW_TOLERANCE = 1e-11;
+// A row of a joint on a loop may be off by this much (m, rad), and by this part of the distance from the origin, after
+// a step. A dropped row that is off by more is put back and the step solved again.
+static const double ROW_TOLERANCE = 1e-12;
+static const double ROW_ROUND_OFF = 64.0 * DBL_EPSILON;
 
 struct saddle {
     hn_system *system;
@@ -26,7 +29,10 @@ struct saddle {
     int joint_count;
     int loop_row_count; // rows of joints on loops
     double *scale;      // per loop row: size of an independent pivot
+    bool factored;      // the last matrix could be factored
+    double freezing;    // part of q_n in the poses where the rows' gradients are taken
     bool *dropped;      // per loop row
+    bool *dropped_before;
     bool *
         restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
 };
@@ -43,6 +49,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->joints);
     context_release(context, s->scale);
     context_release(context, s->dropped);
+    context_release(context, s->dropped_before);
     context_release(context, s->restored);
     context_release(context, s);
 }
@@ -105,9 +112,10 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
     s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
     s->scale = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(double));
     s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
+    s->dropped_before = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
-        s->scale != NULL && s->dropped != NULL && s->restored != NULL)
+        s->scale != NULL && s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL)
         status = HN_OK;
 done:
     context_release(context, sizes);
@@ -117,6 +125,16 @@ done:
     }
     *out = s;
     return HN_OK;
+}
+
+const hn_system *saddle_system(const saddle *s)
+{
+    return s->system;
+}
+
+void saddle_freeze(saddle *s, double part)
+{
+    s->freezing = part;
 }
 
 void saddle_clear_multipliers(saddle *s)
@@ -148,17 +166,20 @@ static bool row_dropped(const saddle *s, const joint_place *p, int row)
     return is_loop_node(s, p) && s->dropped[loop_row(s, p, row)];
 }
 
+// pose of a body between q (part 0) and q_n (part 1)
+static void pose_between(const step_data *step, int body, double part, double *pose)
+{
+    const double *start = system_pose(step->q_start, body), *end = system_pose(step->q, body);
+    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = part * start[k] + (1.0 - part) * end[k];
+}
+
 // G(q_mid) Delta of a row: g(q) - g(q_n) to relative accuracy
 static double row_secant(const constraint_row *row, int a, int b, const step_data *step)
 {
     const int body[2] = {a, b};
     double middle[2][POSE_SIZE], sum = 0.0;
     hn_vec3 gradient[8];
-    for (int side = 0; side < 2; ++side) {
-        const double *start = system_pose(step->q_start, body[side]),
-                     *end = system_pose(step->q, body[side]);
-        for (int k = 0; k < POSE_SIZE; ++k) middle[side][k] = 0.5 * (start[k] + end[k]);
-    }
+    for (int side = 0; side < 2; ++side) pose_between(step, body[side], 0.5, middle[side]);
     row_gradient(row, middle[0], middle[1], gradient);
     for (int x = 0; x < 8; ++x)
         if (body[x / 4] >= 0)
@@ -276,8 +297,14 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
     step_projection_pose(x->equations, x->step, a, w[0]);
     step_projection_pose(x->equations, x->step, b, w[1]);
     row_gradient(row, w[0], w[1], force);
-    row_gradient(row, q[0], q[1], gradient);
     const int body[2] = {a, b};
+    const double *at[2] = {q[0], q[1]};
+    double frozen[2][POSE_SIZE];
+    for (int side = 0; s->freezing > 0.0 && side < 2; ++side) {
+        pose_between(x->step, body[side], s->freezing, frozen[side]);
+        at[side] = frozen[side];
+    }
+    row_gradient(row, at[0], at[1], gradient);
     double *right = s->right;
     bool secant = s->level == SADDLE_TWISTS && x->step->delta != NULL && !absolute;
     right[block_lu_offset(lu, node) + place] =
@@ -291,7 +318,7 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
                *upper = block_lu_block(lu, body[side], node);
         double values[POSE_SIZE], forces[POSE_SIZE],
             *total = s->total + POSE_SIZE * (size_t)body[side];
-        covector_of(s, body[side], q[side], gradient + 4 * side, values);
+        covector_of(s, body[side], at[side], gradient + 4 * side, values);
         covector_of(s, body[side], w[side], force + 4 * side, forces);
         for (int i = 0; i < count; ++i) {
             right[offset + i] += mu * forces[i];
@@ -427,7 +454,7 @@ static double row_scale(const hn_system *system, const joint_place *p, int index
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
 {
     const hn_system *system = s->system;
-    *choice = (saddle_choice){.smallest_kept = 1.0, .smallest_joint = -1};
+    *choice = (saddle_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
     if (s->loop_row_count == 0) return HN_OK;
     memset(s->restored, 0, (size_t)s->loop_row_count * sizeof(bool));
     // the mass matrix and all rows at q; multipliers play no part
@@ -447,15 +474,18 @@ hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
                           .tolerance = RANK_TOLERANCE,
                           .dropped = s->dropped,
                           .smallest_kept = 1.0,
-                          .smallest_node = -1};
+                          .smallest_node = -1,
+                          .largest_dropped_node = -1};
     int failed = block_lu_factor_rank(s->lu, &rank);
     if (failed >= 0) return HN_SINGULAR_SYSTEM;
     choice->smallest_kept = rank.smallest_kept;
     choice->largest_dropped = rank.largest_dropped;
     for (int k = 0; k < s->loop_row_count; ++k) choice->dropped_count += s->dropped[k] ? 1 : 0;
-    for (int k = 0; k < s->joint_count; ++k)
-        if (s->joints[k].node == rank.smallest_node)
-            choice->smallest_joint = s->joints[k].rows->model_joint;
+    for (int k = 0; k < s->joint_count; ++k) {
+        int name = s->joints[k].rows->model_joint;
+        if (s->joints[k].node == rank.smallest_node) choice->smallest_joint = name;
+        if (s->joints[k].node == rank.largest_dropped_node) choice->dropped_joint = name;
+    }
     return HN_OK;
 }
 
@@ -544,6 +574,29 @@ bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)
     return row_dropped(s, &s->joints[joint_index], row);
 }
 
+// how far a row of a joint may be off at the poses q
+static double row_tolerance(const joint_place *p, const double *q)
+{
+    const double *a = system_pose(q, p->a), *b = system_pose(q, p->b);
+    double far = vec3_norm(vec3_load(a)) + vec3_norm(vec3_load(b));
+    return ROW_TOLERANCE + ROW_ROUND_OFF * far;
+}
+
+bool saddle_rows_hold(const saddle *s, const step_data *step)
+{
+    for (int k = 0; s->level == SADDLE_TWISTS && k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
+            if (s->dropped[loop_row(s, p, r)]) continue;
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            if (!(fabs(row_secant(&row, p->a, p->b, step)) <= row_tolerance(p, step->q)))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool saddle_restore_rows(saddle *s, const double *q)
 {
     bool restored = false;
@@ -553,15 +606,26 @@ bool saddle_restore_rows(saddle *s, const double *q)
             if (!row_dropped(s, p, r)) continue;
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            if (fabs(row_value(&row, system_pose(q, p->a), system_pose(q, p->b))) <=
-                DROPPED_ROW_TOLERANCE)
-                continue;
+            double value = row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
+            if (fabs(value) <= row_tolerance(p, q)) continue;
             s->dropped[loop_row(s, p, r)] = false;
             s->restored[loop_row(s, p, r)] = true;
             restored = true;
         }
     }
     return restored;
+}
+
+bool saddle_restore_rank(saddle *s, const double *q, int dropped_count)
+{
+    if (dropped_count == 0) return false;
+    memcpy(s->dropped_before, s->dropped, (size_t)s->loop_row_count * sizeof(bool));
+    saddle_choice choice;
+    if (saddle_choose_rows(s, q, &choice) != HN_OK || choice.dropped_count >= dropped_count)
+        return false;
+    for (int k = 0; k < s->loop_row_count; ++k)
+        s->restored[k] = s->dropped_before[k] && !s->dropped[k];
+    return true;
 }
 
 // ---- solution ---------------------------------------------------------------------------------------
@@ -600,6 +664,7 @@ double saddle_residual_size(const saddle *s, const step_equations *equations, do
 bool saddle_solve(saddle *s, int *worst_body)
 {
     int node = block_lu_factor(s->lu);
+    s->factored = node < 0;
     if (node >= 0) {
         *worst_body = node;
         for (int k = 0; node >= s->system->body_count && k < s->joint_count; ++k)
@@ -627,8 +692,9 @@ void saddle_apply_multipliers(saddle *s)
     }
 }
 
-void saddle_solve_constraints(saddle *s, const double *q)
+bool saddle_solve_constraints(saddle *s, const double *q)
 {
+    if (!s->factored) return false;
     const hn_system *system = s->system;
     constraint_row row;
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
@@ -648,6 +714,7 @@ void saddle_solve_constraints(saddle *s, const double *q)
         }
     }
     block_lu_solve(s->lu, s->right);
+    return true;
 }
 
 void saddle_body_increment(const saddle *s, int body, double *change)

@@ -23,6 +23,7 @@ typedef struct saddle_choice {
     double smallest_kept;   ///< squared sine of the angle to the rows before, roughly
     double largest_dropped;
     int smallest_joint;     ///< model joint of the smallest kept pivot, -1: none
+    int dropped_joint;      ///< model joint of the largest dropped one, -1: none
 } saddle_choice;
 
 /// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay
@@ -33,15 +34,26 @@ typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
 void saddle_destroy(saddle *s);
+const hn_system *saddle_system(const saddle *s);
 
 /// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept where
 /// there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
 /// Was row `row` of a joint dropped in the last choice? Joints are counted as tree joints by body, then cut joints.
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
+/// Do the rows of loops that are equations hold at the iterate, beyond what its last increment promises? Near a
+/// singular position they may not, where rows of tree joints are left out of the matrix.
+bool saddle_rows_hold(const saddle *s, const step_data *step);
 /// Put back the dropped rows that q violates by more than round-off explains: the rank went up within the step. False
 /// when there are none.
 bool saddle_restore_rows(saddle *s, const double *q);
+/// Put back the dropped rows that are independent at q, an iterate that nearly closes the loops. False when there are
+/// none, as far as fewer than `dropped_count` are found dependent there.
+bool saddle_restore_rank(saddle *s, const double *q, int dropped_count);
+
+/// Take the gradients of constraints in the matrix at poses with this part of q_n, the rest of the iterate: 0 is the
+/// exact tangent. Near a solution where that is singular a small part keeps the iterate from moving at random.
+void saddle_freeze(saddle *s, double part);
 
 /// Multipliers to zero.
 void saddle_clear_multipliers(saddle *s);
@@ -56,8 +68,8 @@ void saddle_apply_multipliers(saddle *s);
 /// Change of a body in the last solution: twelve coordinates or six numbers of a twist.
 void saddle_body_increment(const saddle *s, int body, double *change);
 /// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all constraints
-/// to first order, with the last factors: ready for saddle_body_increment.
-void saddle_solve_constraints(saddle *s, const double *q);
+/// to first order, with the last factors: ready for saddle_body_increment. False when the last matrix was singular.
+bool saddle_solve_constraints(saddle *s, const double *q);
 /// sigma lambda of the cut joints into step->closure.
 void saddle_store_closure(const saddle *s, const step_equations *equations, const step_data *step);
 

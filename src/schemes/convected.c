@@ -701,20 +701,25 @@ static hn_status iterate(scheme_solver *s, const scheme_step *step, const newton
                          newton_report *report)
 {
     block_lu *lu = s->blocks.lu;
-    double scale = 0.0;
-    while (report->iterations < options->iterations_max) {
+    double scale = 0.0, residual = INFINITY, before = INFINITY;
+    while (newton_goes_on(residual, before, report->iterations, options)) {
+        before = residual;
         if (!assemble(s, step, &report->worst_body)) {
             report->half_turn = true;
             return HN_NOT_CONVERGED;
         }
         if (scale == 0.0) scale = momentum_scale(s, step);
-        double residual = residual_size(s, scale, &report->worst_body);
+        residual = residual_size(s, scale, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) return HN_OK;
+        if (newton_note_residual(report, options, residual) ||
+            newton_is_exhausted(residual, before, options))
+            return HN_OK;
+        if (s->system->cut_count > 0 && newton_jumps(residual, before, options))
+            return HN_NOT_CONVERGED;
         int node = block_lu_factor(lu);
         if (node >= 0) {
             report->worst_body = body_of_node(s, node);
-            return HN_SINGULAR_SYSTEM;
+            return newton_is_round_off(residual) ? HN_OK : HN_SINGULAR_SYSTEM;
         }
         for (int k = 0; k < block_lu_size(lu); ++k) s->right[k] = -s->right[k];
         block_lu_solve(lu, s->right);
@@ -835,14 +840,14 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
     TRY(saddle_choose_rows(s->rows, step->state->q, &choice));
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
-    TRY(iterate(s, step, options, report));
-    while (choice.dropped_count > 0 && saddle_restore_rows(s->rows, s->q)) {
+    hn_status status = iterate(s, step, options, report);
+    while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s->rows, s->q)) {
         // the rank went up within the step: with the violated rows as equations
         report->iterations = 0;
-        TRY(iterate(s, step, options, report));
+        status = iterate(s, step, options, report);
     }
-    deliver(s, step);
-    return HN_OK;
+    if (status == HN_OK) deliver(s, step);
+    return status;
 }
 
 // ---- for tests --------------------------------------------------------------------------------------

@@ -122,6 +122,7 @@ static hn_status count_redundant(hn_simulation *s)
         return context_fail(s->context, status,
                             "the constraints cannot be separated at the start configuration");
     s->dropped_count = choice.dropped_count;
+    s->smallest_pivot = choice.smallest_kept;
     return HN_OK;
 }
 
@@ -251,6 +252,13 @@ static void count_iterations(hn_simulation *s)
     s->statistics.last_increment = s->newton.increment;
 }
 
+static newton_options newton_options_of(const hn_simulation *s)
+{
+    return (newton_options){.residual_tolerance = s->def.residual_tolerance,
+                            .increment_tolerance = s->def.increment_tolerance,
+                            .iterations_max = s->def.iterations_max};
+}
+
 // A step of a scheme that brings its own solver; what it delivers waits for commit.
 static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, double step_size,
                                        double time)
@@ -268,8 +276,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
                        .multipliers = s->next_multipliers};
-    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance,
-                              s->def.iterations_max};
+    newton_options options = newton_options_of(s);
     s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
     if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
@@ -278,6 +285,20 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     step->valid = true;
     count_iterations(s);
     return HN_OK;
+}
+
+// Part of q_n in the tangent of constraints when a step lands on a singular position: below it, an angle to that
+// position is left as it is, with a residual of its square.
+static const double SINGULAR_FREEZING = 1e-5;
+
+static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
+                                    const newton_options *options, bool from_velocities)
+{
+    predict_step(s, step, from_velocities);
+    step_element_forces(s->system, &step->equations, &step->data);
+    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
+    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
+    return step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
 }
 
 hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time,
@@ -291,14 +312,14 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
                          &step->equations);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
-    predict_step(s, step, from_velocities);
-    step_element_forces(system, &step->equations, &step->data);
-    newton_options options = {s->def.residual_tolerance, s->def.increment_tolerance,
-                              s->def.iterations_max};
-    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
-    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options,
-                                 &s->newton));
-    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
+    newton_options options = newton_options_of(s);
+    hn_status status = solve_by_reduction(s, step, &options, from_velocities);
+    if (status != HN_OK && system->cut_count > 0) {
+        // a mechanism that lands on a singular position: the tangent is singular at the solution
+        options.freezing = SINGULAR_FREEZING;
+        status = solve_by_reduction(s, step, &options, from_velocities);
+    }
+    if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);
     step->valid = true;
     count_iterations(s);
@@ -400,6 +421,31 @@ static double largest_spin(const hn_simulation *s, int *body)
     return largest;
 }
 
+// A configuration where constraints that are independent at the start follow from the others.
+typedef struct singular_place {
+    bool landing; // of the step that failed rather than the last good one
+    int joint;    // whose constraints they are, model index
+    double angle; // rad, to the span of the others, roughly
+} singular_place;
+
+// Is the last good state, or the end of the failed step as far as it was solved, near a singular position?
+static bool find_singular_place(hn_simulation *s, singular_place *place)
+{
+    const double NEAR = 1e-3; // of the pivot at the start
+    const double *at[2] = {s->state.q, s->steps[s->ahead].data.q};
+    for (int k = 0; s->system->cut_count > 0 && k < 2; ++k) {
+        saddle_choice choice;
+        if (saddle_choose_rows(s->projection, at[k], &choice) != HN_OK) continue;
+        bool dropped = choice.dropped_count > s->dropped_count;
+        if (!dropped && !(choice.smallest_kept < NEAR * s->smallest_pivot)) continue;
+        place->landing = k == 1;
+        place->joint = dropped ? choice.dropped_joint : choice.smallest_joint;
+        place->angle = sqrt(dropped ? choice.largest_dropped : choice.smallest_kept);
+        if (place->joint >= 0) return true;
+    }
+    return false;
+}
+
 static hn_status explain_failure(hn_simulation *s, hn_status status)
 {
     const hn_system *system = s->system;
@@ -421,13 +467,14 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         snprintf(cause, sizeof cause,
                  "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
                  system->bodies[spinning].name, spin);
-    const double NEAR_SINGULAR = 1e-5; // squared sine
-    if (s->newton.smallest_joint >= 0 && s->newton.smallest_pivot < NEAR_SINGULAR)
-        snprintf(cause, sizeof cause,
-                 "the mechanism is near a singular position: the constraints of joint '%s' almost "
-                 "follow from the "
-                 "others (angle %.2g rad)",
-                 system->reports[s->newton.smallest_joint].name, sqrt(s->newton.smallest_pivot));
+    singular_place place;
+    if (find_singular_place(s, &place))
+        snprintf(
+            cause, sizeof cause,
+            "the mechanism %s a singular position: the constraints of joint '%s' almost follow "
+            "from the others there (angle %.2g rad)",
+            place.landing ? "would land at" : "is at", system->reports[place.joint].name,
+            place.angle);
     if (status == HN_SINGULAR_SYSTEM)
         return context_fail(
             s->context, status,

@@ -86,6 +86,7 @@ struct hn_simulation {
     newton_report newton;
     hn_statistics statistics;
     int dropped_count;    ///< redundant constraints at the start
+    double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
     self_stress stress;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries

@@ -28,7 +28,8 @@ typedef struct ggl_run {
     newton_report newton;
 } ggl_run;
 
-static const newton_options GGL_OPTIONS = {1e-16, 1e-10, 20};
+static const newton_options GGL_OPTIONS = {
+    .residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 20};
 
 static inline double *ggl_numbers(size_t count)
 {

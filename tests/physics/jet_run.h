@@ -89,7 +89,7 @@ static inline void jet_end(jet_run *r)
 
 static inline hn_status jet_try_step(jet_run *r, double h)
 {
-    newton_options options = {1e-16, 1e-10, 20};
+    newton_options options = {.residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 20};
     newton_report report = {0};
     scheme_step step = {.state = &r->state,
                         .step_size = h,

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 enum { STATE_MAX = 96 };
-static const newton_options NEWTON = {1e-16, 1e-10, 20};
+static const newton_options NEWTON = {
+    .residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 20};
 
 typedef struct direct {
     hn_context *context;
@@ -904,7 +905,8 @@ TEST(convected, a_step_that_cannot_be_solved_leaves_the_state_alone)
     direct d = direct_model("gyro-top");
     double q[STATE_MAX];
     newton_report report = {.smallest_joint = -1};
-    newton_options few = {1e-16, 1e-10, 2};
+    newton_options few = {
+        .residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 2};
     memcpy(q, d.step.q, d.size * sizeof(double));
     d.step.state = &d.state;
     d.step.step_size = 0.5;

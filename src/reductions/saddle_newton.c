@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Newton's method on the sparse saddle-point system. Note: docs/theory/closed-loops.md
+#include "reductions/saddle_newton.h"
+
+static hn_status iterate(saddle *s, const step_equations *equations, step_data *step,
+                         const newton_options *options, newton_report *report, double scale,
+                         double freezing, saddle_move move, void *owner)
+{
+    saddle_clear_multipliers(s);
+    int first = report->iterations, count = 0;
+    double residual = INFINITY, before = INFINITY;
+    for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
+        before = residual;
+        // at a singular solution: multipliers first, then positions
+        saddle_freeze(s, count == 0 && freezing > 0.0 ? 1.0 : freezing);
+        saddle_assemble(s, equations, step);
+        residual = saddle_residual_size(s, equations, scale, &report->worst_body);
+        if (!isfinite(residual)) return HN_NOT_CONVERGED;
+        bool converged = newton_note_residual(report, options, residual) ||
+                         newton_is_exhausted(residual, before, options);
+        if (!converged && freezing == 0.0 && newton_jumps(residual, before, options))
+            return HN_NOT_CONVERGED;
+        // also then: multipliers and factors are needed afterwards
+        bool solved = saddle_solve(s, &report->worst_body);
+        if (solved) saddle_apply_multipliers(s);
+        if (converged) return HN_OK;
+        if (!solved) return newton_is_round_off(residual) ? HN_OK : HN_SINGULAR_SYSTEM;
+        report->increment = move(owner, step);
+        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        report->iterations++;
+        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
+        bool exact = equations->weight == 0.0 || count > 0;
+        if (exact && report->increment <= options->increment_tolerance && saddle_rows_hold(s, step))
+            return HN_OK;
+    }
+    return HN_NOT_CONVERGED;
+}
+
+hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *step,
+                        const newton_options *options, newton_report *report, saddle_move move,
+                        void *owner)
+{
+    double scale = newton_momentum_scale(saddle_system(s), equations, step);
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s, step->q_start, &choice));
+    report->smallest_joint = choice.smallest_joint;
+    report->smallest_pivot = choice.smallest_kept;
+    hn_status status =
+        iterate(s, equations, step, options, report, scale, options->freezing, move, owner);
+    while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {
+        // the rank went up within the step: with the violated rows as equations
+        status = iterate(s, equations, step, options, report, scale, 0.0, move, owner);
+    }
+    if (status == HN_NOT_CONVERGED && isfinite(report->increment) &&
+        saddle_restore_rank(s, step->q, choice.dropped_count)) {
+        // likewise, where rows left out at q_n keep the iterate from closing the others
+        status = iterate(s, equations, step, options, report, scale, 0.0, move, owner);
+    }
+    if (status == HN_OK) saddle_store_closure(s, equations, step);
+    return status;
+}
