@@ -270,6 +270,7 @@ static int perform(run *r)
     if (!r->quiet) {
         print_model_line(r->model, r->simulation, stdout);
         print_projection(&structure, stdout);
+        print_misfit(r->model, r->simulation, stdout);
         fflush(stdout);
     }
     if (r->output != NULL &&

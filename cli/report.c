@@ -147,6 +147,23 @@ void print_projection(const hn_structure *structure, FILE *out)
                 structure->velocity_projection);
 }
 
+void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
+{
+    hn_redundancy redundancy;
+    if (hn_simulation_structure(simulation).loop_count == 0 ||
+        hn_simulation_redundancy(simulation, &redundancy, NULL, 0) != HN_OK ||
+        redundancy.misfit_count == 0)
+        return;
+    fprintf(
+        out,
+        "  inexact loop        the constraints of joint %s follow from the others but for %.2g: "
+        "rigid joints bind;\n"
+        "                      give places and axes to all digits, by expressions and "
+        "parameters\n",
+        hn_model_joint_name(model, hn_model_joint(model, redundancy.misfit_joint)),
+        redundancy.misfit);
+}
+
 void warn_spin_step(hn_scheme scheme, const hn_structure *structure)
 {
     if (scheme != HN_SCHEME_VARIATIONAL || structure->spin_step <= SPIN_STEP_LIMIT) return;

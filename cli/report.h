@@ -29,6 +29,9 @@ bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation);
 /// How far start values were moved onto the constraints; nothing when they fulfil them.
 void print_projection(const hn_structure *structure, FILE *out);
 
+/// Loops that close only nearly, said before a run fails for it; nothing when all are exact.
+void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
+
 /// Warn on the error stream when a body turns too far in a step for `variational`.
 void warn_spin_step(hn_scheme scheme, const hn_structure *structure);
 

@@ -17,4 +17,13 @@ bool redundancy_joint_unique(const hn_simulation *simulation, int joint);
 /// Take the self-stress out of multipliers of joints: the smallest ones that exert the same forces.
 void redundancy_minimise(const hn_simulation *simulation, double *joint_multipliers);
 
+/// Constraints that nearly follow from the others at the start: a loop whose geometry is not quite exact.
+typedef struct redundancy_misfit {
+    int count;
+    double size; ///< the largest, relative to the constraints
+    int joint;    ///< a joint on the loop, model index; -1: none
+} redundancy_misfit;
+/// None are found in models too large for self-stresses.
+hn_status redundancy_find_misfit(hn_simulation *simulation, redundancy_misfit *misfit);
+
 #endif

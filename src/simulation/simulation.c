@@ -126,10 +126,13 @@ static hn_status count_redundant(hn_simulation *s)
     return HN_OK;
 }
 
-// Start velocities that do not quite fit the loops, projected with the mass metric.
+// Start velocities that do not quite fit the loops, projected with the mass metric. What the joints take away must be
+// small: a mechanism that cannot move as it is told is refused, however little its joints would open in an instant.
 static hn_status project_start_velocities(hn_simulation *s)
 {
     hn_system *system = s->system;
+    double largest = 0.0, change = 0.0;
+    int body = 0;
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         twist_to_velocity(s->state.q + at, system->twist_start + TWIST_SIZE * (size_t)i,
@@ -137,7 +140,34 @@ static hn_status project_start_velocities(hn_simulation *s)
     }
     scheme_apply_mass(system, 1.0, s->next_impetus, s->momenta);
     TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
-    return saddle_project(s->projection, s->state.q, s->momenta, system->twist_start);
+    TRY(saddle_project(s->projection, s->state.q, s->momenta, s->wrench));
+    for (int i = 0; i < system->body_count; ++i) {
+        double *told = system->twist_start + TWIST_SIZE * (size_t)i,
+               *allowed = s->wrench + TWIST_SIZE * (size_t)i;
+        for (int k = 0; k < TWIST_SIZE; k += 3) {
+            double arm = k == 0 ? 1.0 : system->length;
+            double off =
+                arm * vec3_norm(vec3_subtract(vec3_load(told + k), vec3_load(allowed + k)));
+            largest = fmax(largest, arm * vec3_norm(vec3_load(told + k)));
+            if (off > change) change = off, body = i;
+        }
+    }
+    if (change > s->def.start_tolerance * largest) {
+        saddle_choice choice;
+        TRY(saddle_choose_rows(s->projection, s->state.q, &choice));
+        return context_fail(
+            s->context, HN_INVALID_MODEL,
+            "body '%s': the joints leave %d degrees of freedom, which take %.3g m/s of its start "
+            "velocity, more than the tolerance of %.3g of the largest velocity %.3g m/s",
+            system->bodies[body].name,
+            system->coordinate_count - system->constraint_count + choice.dropped_count, change,
+            s->def.start_tolerance, largest);
+    }
+    memcpy(system->twist_start, s->wrench,
+           TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    memset(s->wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    system->velocity_projection = change;
+    return HN_OK;
 }
 
 static hn_status initialise(hn_simulation *s)
@@ -468,7 +498,13 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
                  "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
                  system->bodies[spinning].name, spin);
     singular_place place;
-    if (find_singular_place(s, &place))
+    redundancy_misfit misfit;
+    if (redundancy_find_misfit(s, &misfit) == HN_OK && misfit.count > 0)
+        snprintf(cause, sizeof cause,
+                 "the loop of joint '%s' is not exact: its constraints follow from the others but "
+                 "for %.2g, so that rigid joints bind; give places and axes to all digits",
+                 system->reports[misfit.joint].name, misfit.size);
+    else if (find_singular_place(s, &place))
         snprintf(
             cause, sizeof cause,
             "the mechanism %s a singular position: the constraints of joint '%s' almost follow "
