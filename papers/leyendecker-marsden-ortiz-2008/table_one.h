@@ -18,7 +18,9 @@ typedef struct table_one_column {
 
 static const double TABLE_ONE_STEP[TABLE_ONE_ROWS] = {1e-2, 1e-3, 1e-4};
 
-// The instant is not given; that of Betsch and Leyendecker's Table V is taken.
+// The instant is not given; that of Betsch and Leyendecker's Table V is taken. One digit is printed. The constrained
+// values found for six bodies, 1.54e5, 1.43e8, 1.43e11 and 5.3e4, 3.6e7, 3.6e10, have these digits as their first ones;
+// those of five bodies are within 21 % of them.
 //
 // their symplectic-momentum scheme is `variational`; d'Alembert is the discrete null space method
 static const table_one_column TABLE_ONE[TABLE_ONE_COLUMNS] = {
