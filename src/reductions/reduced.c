@@ -97,9 +97,10 @@ static void reduced_destroy(reduction *r)
     context_release(r->system->context, r);
 }
 
-// (D1), (D2) of one body about its reference point: the node starts as that
-static void start_node(const tree_body *b, const step_equations *equations, const step_data *step,
-                       hn_vec3 impulse, int body, tree_node *node)
+// (D1), (D2) of one body about its reference point: the node starts as that, or as (D1) alone
+static inline void start_node(const tree_body *b, const step_equations *equations,
+                              const step_data *step, hn_vec3 impulse, int body, bool residual_alone,
+                              tree_node *node)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *q = step->q + at, *start = step->q_start + at, *delta = step->delta + at;
@@ -127,9 +128,12 @@ static void start_node(const tree_body *b, const step_equations *equations, cons
         x = vec3_add_scaled(x, d.x, row), y = vec3_add_scaled(y, d.y, row),
         z = vec3_add_scaled(z, d.z, row);
     }
+    const hn_vec3 none = {0.0, 0.0, 0.0};
+    six_store(six_of(none, none), node->load);
+    six_store(six_of(f, moment), node->wrench);
+    if (residual_alone) return;
     double trace = x.x + y.y + z.z;
     // rows of forces, then of moments
-    const hn_vec3 none = {0.0, 0.0, 0.0};
     double *k = node->stiffness;
     six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, md.z, -md.y)), k);
     six_store(six_of(vec3(0.0, mass, 0.0), vec3(-md.z, 0.0, md.x)), k + 6);
@@ -137,8 +141,6 @@ static void start_node(const tree_body *b, const step_equations *equations, cons
     six_store(six_of(vec3(0.0, -me.z, me.y), vec3(x.x - trace, x.y, x.z)), k + 18);
     six_store(six_of(vec3(me.z, 0.0, -me.x), vec3(y.x, y.y - trace, y.z)), k + 24);
     six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(z.x, z.y, z.z - trace)), k + 30);
-    six_store(six_of(none, none), node->load);
-    six_store(six_of(f, moment), node->wrench);
 }
 
 // twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 P); columns 3 x 6
@@ -240,25 +242,32 @@ static inline double larger(double largest, double size)
     return size <= largest || isnan(largest) ? largest : size;
 }
 
-// the same, beside what elements have added
+// the same, beside what elements have added to its stiffness
 static void start_body(reduction *r, const step_equations *equations, const step_data *step,
                        hn_vec3 impulse, int body)
 {
     const tree_body *b = &r->tree.bodies[body];
     tree_node *node = &r->tree.nodes[b->node];
     if (r->system->element_count == 0) {
-        start_node(b, equations, step, impulse, body, node);
+        start_node(b, equations, step, impulse, body, false, node);
         return;
     }
     tree_node own;
-    start_node(b, equations, step, impulse, body, &own);
+    start_node(b, equations, step, impulse, body, false, &own);
     for (int k = 0; k < 36; ++k) node->stiffness[k] += own.stiffness[k];
     for (int k = 0; k < 6; ++k) node->wrench[k] += own.wrench[k];
 }
 
+static void start_residual(reduction *r, const step_equations *equations, const step_data *step,
+                           hn_vec3 impulse, int body)
+{
+    const tree_body *b = &r->tree.bodies[body];
+    start_node(b, equations, step, impulse, body, true, &r->tree.nodes[b->node]);
+}
+
 // elimination of a body whose joint is no pivot; returns the size of its residual, negative when singular
 static double eliminate_general(reduction *r, const step_equations *equations,
-                                const step_data *step, int body, double *residual)
+                                const step_data *step, int body, bool again, double *residual)
 {
     const hn_system *system = r->system;
     double parent[POSE_SIZE], pose[POSE_SIZE], largest = 0.0;
@@ -276,14 +285,16 @@ static double eliminate_general(reduction *r, const step_equations *equations,
         bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
         largest = larger(largest, fabs(residual[k]) / (turning ? system->length : 1.0));
     }
-    if (!tree_eliminate(&r->tree, body, &step->joints[body], &state, residual)) return -1.0;
+    if (again) tree_repeat(&r->tree, body, residual);
+    else if (!tree_eliminate(&r->tree, body, &step->joints[body], &state, residual)) return -1.0;
     tree_pass_wrench(&r->tree, body);
     return largest;
 }
 
-// residual, stiffness and elimination, leaves to root; the relative residual is returned, negative for a singular body
-static double sweep_inward(reduction *r, const step_equations *equations, step_data *step,
-                           double scale, int *worst)
+// Residual, stiffness and elimination, leaves to root; `again`: the residual alone, with the factors as they are. The
+// relative residual is returned, negative for a singular body.
+static inline double sweep_inward(reduction *r, const step_equations *equations, step_data *step,
+                                  double scale, bool again, int *worst)
 {
     static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
@@ -291,16 +302,23 @@ static double sweep_inward(reduction *r, const step_equations *equations, step_d
     double largest = 0.0, angle = 1.0 / system->length;
     hn_vec3 impulse = vec3_scale(equations->force_factor, system->gravity);
     if (system->element_count > 0) {
-        tree_clear(tree);
         step_element_forces(system, equations, step);
-        add_elements(r, equations, step);
+        if (!again) {
+            tree_clear(tree);
+            add_elements(r, equations, step);
+        }
     }
     for (int i = system->body_count - 1; i >= 0; --i) {
         const tree_body *b = &tree->bodies[i];
         double *residual = r->residuals + b->dof_offset, size;
         // a parent starts right before something is added to it
-        if (b->leaf) start_body(r, equations, step, impulse, i);
-        if (b->first) start_body(r, equations, step, impulse, b->parent);
+        if (again) {
+            if (b->leaf) start_residual(r, equations, step, impulse, i);
+            if (b->first) start_residual(r, equations, step, impulse, b->parent);
+        } else {
+            if (b->leaf) start_body(r, equations, step, impulse, i);
+            if (b->first) start_body(r, equations, step, impulse, b->parent);
+        }
         if (b->pivot != PIVOT_NONE) {
             tree_pivot_state state = {
                 .parent_now = system_pose(step->q, b->parent),
@@ -309,13 +327,15 @@ static double sweep_inward(reduction *r, const step_equations *equations, step_d
                 .child_delta = step->delta + POSE_SIZE * (size_t)i,
                 .weight = equations->weight,
             };
-            bool regular = tree_eliminate_pivot(tree, i, &state, residual);
+            bool regular = true;
+            if (again) tree_repeat_pivot(tree, i, &state, residual);
+            else regular = tree_eliminate_pivot(tree, i, &state, residual);
             size = fabs(residual[0]);
             if (b->pivot == PIVOT_FREE)
                 size = larger(larger(size, fabs(residual[1])), fabs(residual[2]));
             size = regular ? size * angle : -1.0;
         } else {
-            size = eliminate_general(r, equations, step, i, residual);
+            size = eliminate_general(r, equations, step, i, again, residual);
         }
         if (size <= largest && size >= 0.0) continue;
         *worst = i;
@@ -438,9 +458,15 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
                                const newton_options *options, newton_report *report)
 {
     if (r->loops != NULL) return closed_solve(r->loops, equations, step, options, report);
-    double scale = newton_momentum_scale(r->system, equations, step);
+    // Factors are used once more when the iterate has moved by so little since that the next increment is the last one
+    // all the same: what it leaves is the product of both increments instead of its own square.
+    const double REUSE_BELOW = 1e-5, LEFT_MAX = 1e-16; // rad, m over the length; their product
+    double scale = newton_momentum_scale(r->system, equations, step), since = 0.0;
+    bool again = false;
     while (report->iterations < options->iterations_max) {
-        double residual = sweep_inward(r, equations, step, scale, &report->worst_body);
+        double residual = again
+                              ? sweep_inward(r, equations, step, scale, true, &report->worst_body)
+                              : sweep_inward(r, equations, step, scale, false, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) {
@@ -451,13 +477,17 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
             tree_substitute(&r->tree);
             if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
         }
-        report->increment = sweep_outward(r, step, r->border_count > 0);
+        double increment = report->increment = sweep_outward(r, step, r->border_count > 0);
         report->iterations++;
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) {
+        if (!isfinite(increment)) return HN_NOT_CONVERGED;
+        bool last = !again || since * increment <= LEFT_MAX;
+        if (last && increment <= options->increment_tolerance) {
             settle(r, step);
             return HN_OK;
         }
+        since = increment;
+        again =
+            !again && options->reuse_factors && r->border_count == 0 && increment <= REUSE_BELOW;
     }
     return HN_NOT_CONVERGED;
 }
@@ -473,25 +503,21 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
     double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
            inverse_norm = 0.0;
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
-    // a step does not keep what further right-hand sides need
+    // a step does not keep the arms of reference points
     tree_solver stepping = r->tree;
-    tree_memory *memories = NULL;
-    tree_general_memory *general_memories = NULL;
+    tree_arm *arms = NULL;
     hn_status status = HN_OK;
     if (!stepping.keep) {
-        memories = context_allocate(context, (size_t)system->body_count * sizeof *memories);
-        general_memories = context_allocate(context, ((size_t)stepping.general_count + 1) *
-                                                         sizeof *general_memories);
-        if (memories == NULL || general_memories == NULL) {
+        arms = context_allocate(context, (size_t)system->body_count * sizeof *arms);
+        if (arms == NULL) {
             status = HN_OUT_OF_MEMORY;
         } else {
-            r->tree.memories = memories;
-            r->tree.general_memories = general_memories;
+            r->tree.arms = arms;
             r->tree.keep = true;
         }
     }
     int worst = 0;
-    if (status == HN_OK && sweep_inward(r, equations, step, 1.0, &worst) < 0.0)
+    if (status == HN_OK && sweep_inward(r, equations, step, 1.0, false, &worst) < 0.0)
         status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
                               system->bodies[worst].name);
     for (size_t c = 0; c < n && status == HN_OK; ++c) {
@@ -507,8 +533,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
     if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &norm);
     *condition = norm * inverse_norm;
     r->tree = stepping;
-    context_release(context, memories);
-    context_release(context, general_memories);
+    context_release(context, arms);
     context_release(context, inverse);
     return status;
 }

@@ -22,11 +22,11 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver)
     solver->bodies = arena_bytes(a, n * sizeof(tree_body));
     solver->nodes = arena_bytes(a, n * sizeof(tree_node));
     solver->factors = arena_bytes(a, n * sizeof(tree_factor));
-    solver->memories = solver->keep ? arena_bytes(a, n * sizeof(tree_memory)) : NULL;
+    solver->memories = arena_bytes(a, n * sizeof(tree_memory));
+    solver->arms = solver->keep ? arena_bytes(a, n * sizeof(tree_arm)) : NULL;
     solver->general_count = generals;
     solver->generals = arena_bytes(a, (size_t)generals * sizeof(tree_general));
-    solver->general_memories =
-        arena_bytes(a, (solver->keep ? (size_t)generals : 1) * sizeof(tree_general_memory));
+    solver->general_memories = arena_bytes(a, (size_t)generals * sizeof(tree_general_memory));
     solver->twists = arena_doubles(a, TWIST_SIZE * n);
     solver->increments = arena_doubles(a, (size_t)system->dof);
     solver->edge_of = arena_ints(a, n);
@@ -182,7 +182,7 @@ static bool eliminate_axis(const tree_body *b, const tree_pivot_state *state,
     f->on_v = on_v = vec3_scale(inverse, on_v);
     f->on_omega = on_omega = vec3_scale(inverse, on_omega);
     f->step[0] = step;
-    if (memory != NULL) memory->axis = n_projected, memory->inverse[0] = inverse;
+    memory->axis = n_projected, memory->axis_inverse = inverse;
     if (above == NULL) return true;
 
     // (T4), row by row: (S - S b L) a, then A^T
@@ -206,10 +206,8 @@ static bool eliminate_axis(const tree_body *b, const tree_pivot_state *state,
     add_at_lever(c_projected, vec3_add_scaled(six_first(load), step, lift_v),
                  vec3_add_scaled(six_second(load), step, lift_omega), above->load);
     add_at_lever(c_projected, force, moment, above->wrench);
-    if (memory != NULL) {
-        memory->lever = c_projected;
-        memcpy(memory->lift, lift, sizeof lift);
-    }
+    memory->lever = c_projected;
+    memcpy(memory->axis_lift, lift, sizeof lift);
     return true;
 }
 
@@ -241,7 +239,7 @@ static bool eliminate_free(const tree_body *b, const tree_pivot_state *state,
             gain[3 * i + k] = h[0] * s[18 + k] + h[1] * s[24 + k] + h[2] * s[30 + k];
         f->rows[i] = vec3_load(gain + 3 * i);
     }
-    if (memory != NULL) memcpy(memory->inverse, inverse, sizeof inverse);
+    memcpy(memory->inverse, inverse, sizeof inverse);
     if (above == NULL) return true;
 
     // (T4): rows of forces, S_11 - S_12 H^-1 S_21; the moments have no part
@@ -263,10 +261,8 @@ static bool eliminate_free(const tree_body *b, const tree_pivot_state *state,
     add_force_rows(rest, c_projected, state->weight, c, force, above->stiffness);
     add_at_lever(c_projected, vec3_load(load), none, above->load);
     add_at_lever(c_projected, force, none, above->wrench);
-    if (memory != NULL) {
-        memory->lever = c_projected;
-        for (int i = 0; i < 3; ++i) memcpy(memory->lift + 3 * i, s + 6 * i + 3, 3 * sizeof(double));
-    }
+    memory->lever = c_projected;
+    for (int i = 0; i < 3; ++i) memcpy(memory->lift + 3 * i, s + 6 * i + 3, 3 * sizeof(double));
     return true;
 }
 
@@ -276,14 +272,57 @@ bool tree_eliminate_pivot(tree_solver *solver, int body, const tree_pivot_state 
     const tree_node *node = &solver->nodes[b->node];
     tree_node *above = node_above(solver, b);
     tree_factor *f = &solver->factors[body];
-    tree_memory *memory = solver->keep ? &solver->memories[body] : NULL;
-    if (memory != NULL) {
-        memory->arm_now = pose_direction(state->child_now, b->reference);
-        memory->arm =
-            projected_direction(memory->arm_now, state->weight, state->child_delta, b->reference);
+    tree_memory *memory = &solver->memories[body];
+    if (solver->keep) {
+        tree_arm *arm = &solver->arms[body];
+        arm->now = pose_direction(state->child_now, b->reference);
+        arm->projected =
+            projected_direction(arm->now, state->weight, state->child_delta, b->reference);
     }
     return b->pivot == PIVOT_AXIS ? eliminate_axis(b, state, node, above, f, memory, r)
                                   : eliminate_free(b, state, node, above, f, memory, r);
+}
+
+// k of a pivot for a load s about its reference point, and its part in the parent's load
+static void solve_pivot(const tree_body *b, const tree_memory *memory, const double *residual,
+                        const double *s, double *step, double *above)
+{
+    hn_vec3 force = vec3_load(s), moment = vec3_load(s + 3);
+    if (b->pivot == PIVOT_AXIS) {
+        double k = step[0] = -memory->axis_inverse * (residual[0] + vec3_dot(memory->axis, moment));
+        force = vec3_add_scaled(force, k, vec3_load(memory->axis_lift));
+        moment = vec3_add_scaled(moment, k, vec3_load(memory->axis_lift + 3));
+    } else {
+        hn_vec3 right = vec3_add(vec3_load(residual), moment), k;
+        for (int i = 0; i < 3; ++i) step[i] = -vec3_dot(vec3_load(memory->inverse + 3 * i), right);
+        k = vec3_load(step);
+        force = vec3_add(force, vec3(vec3_dot(vec3_load(memory->lift), k),
+                                     vec3_dot(vec3_load(memory->lift + 3), k),
+                                     vec3_dot(vec3_load(memory->lift + 6), k)));
+        moment = vec3(0.0, 0.0, 0.0);
+    }
+    if (above != NULL) add_at_lever(memory->lever, force, moment, above);
+}
+
+void tree_repeat_pivot(tree_solver *solver, int body, const tree_pivot_state *state, double *r)
+{
+    const tree_body *b = &solver->bodies[body];
+    const tree_node *node = &solver->nodes[b->node];
+    tree_node *above = node_above(solver, b);
+    hn_vec3 force = vec3_load(node->wrench), moment = vec3_load(node->wrench + 3);
+    if (b->pivot == PIVOT_AXIS) {
+        hn_vec3 n = pose_direction(state->child_now, b->axis);
+        r[0] = vec3_dot(projected_direction(n, state->weight, state->child_delta, b->axis), moment);
+    } else {
+        vec3_store(moment, r);
+        moment = vec3(0.0, 0.0, 0.0);
+    }
+    solve_pivot(b, &solver->memories[body], r, node->load, solver->factors[body].step,
+                above == NULL ? NULL : above->load);
+    if (above == NULL) return;
+    hn_vec3 c = pose_direction(state->parent_now, b->lever);
+    add_at_lever(projected_direction(c, state->weight, state->parent_delta, b->lever), force,
+                 moment, above->wrench);
 }
 
 // ---- any joint --------------------------------------------------------------------------------------
@@ -478,6 +517,29 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
     return true;
 }
 
+// k of a body without pivot for a load s, and its part in the parent's load
+static void solve_general(tree_solver *solver, const tree_body *b, const double *residual,
+                          const double *s, double *above)
+{
+    tree_general *f = &solver->generals[b->general];
+    const tree_general_memory *memory = tree_memory_of(solver, b);
+    int dof = memory->projected.dof;
+    project(&memory->projected, s, f->step);
+    for (int d = 0; d < dof; ++d) f->step[d] = -f->step[d] - residual[d];
+    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
+    if (above == NULL) return;
+    add_carried(&memory->projected, s, above);
+    for (int k = 0; k < 6; ++k)
+        for (int d = 0; d < dof; ++d) above[k] += memory->lift[dof * k + d] * f->step[d];
+}
+
+void tree_repeat(tree_solver *solver, int body, const double *r)
+{
+    const tree_body *b = &solver->bodies[body];
+    tree_node *above = node_above(solver, b);
+    solve_general(solver, b, r, solver->nodes[b->node].load, above == NULL ? NULL : above->load);
+}
+
 void tree_substitute_general(tree_solver *solver, int body)
 {
     const tree_body *b = &solver->bodies[body];
@@ -512,31 +574,9 @@ void tree_substitute(tree_solver *solver)
     for (int i = 0; i < n; ++i) {
         double *t = solver->twists + TWIST_SIZE * (size_t)i;
         if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(vec3_subtract(vec3_load(t),
-                                     vec3_cross(vec3_load(t + 3), solver->memories[i].arm_now)),
-                       t);
+            vec3_store(
+                vec3_subtract(vec3_load(t), vec3_cross(vec3_load(t + 3), solver->arms[i].now)), t);
     }
-}
-
-// k of a pivot for a load s about its reference point, and its part in the parent's load
-static void solve_pivot(const tree_body *b, const tree_memory *memory, const double *residual,
-                        const double *s, double *step, double *above)
-{
-    hn_vec3 force = vec3_load(s), moment = vec3_load(s + 3);
-    if (b->pivot == PIVOT_AXIS) {
-        double k = step[0] = -memory->inverse[0] * (residual[0] + vec3_dot(memory->axis, moment));
-        force = vec3_add_scaled(force, k, vec3_load(memory->lift));
-        moment = vec3_add_scaled(moment, k, vec3_load(memory->lift + 3));
-    } else {
-        hn_vec3 right = vec3_add(vec3_load(residual), moment), k;
-        for (int i = 0; i < 3; ++i) step[i] = -vec3_dot(vec3_load(memory->inverse + 3 * i), right);
-        k = vec3_load(step);
-        force = vec3_add(force, vec3(vec3_dot(vec3_load(memory->lift), k),
-                                     vec3_dot(vec3_load(memory->lift + 3), k),
-                                     vec3_dot(vec3_load(memory->lift + 6), k)));
-        moment = vec3(0.0, 0.0, 0.0);
-    }
-    if (above != NULL) add_at_lever(memory->lever, force, moment, above);
 }
 
 void tree_solve(tree_solver *solver, const double *residuals, double *load)
@@ -547,9 +587,9 @@ void tree_solve(tree_solver *solver, const double *residuals, double *load)
     for (int i = 0; i < n; ++i) {
         double *s = load + TWIST_SIZE * (size_t)i;
         if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(
-                vec3_subtract(vec3_load(s + 3), vec3_cross(solver->memories[i].arm, vec3_load(s))),
-                s + 3);
+            vec3_store(vec3_subtract(vec3_load(s + 3),
+                                     vec3_cross(solver->arms[i].projected, vec3_load(s))),
+                       s + 3);
     }
     for (int i = n - 1; i >= 0; --i) {
         const tree_body *b = &solver->bodies[i];
@@ -560,16 +600,7 @@ void tree_solve(tree_solver *solver, const double *residuals, double *load)
             solve_pivot(b, &solver->memories[i], residual, s, solver->factors[i].step, above);
             continue;
         }
-        tree_general *f = &solver->generals[b->general];
-        const tree_general_memory *memory = tree_memory_of(solver, b);
-        int dof = memory->projected.dof;
-        project(&memory->projected, s, f->step);
-        for (int d = 0; d < dof; ++d) f->step[d] = -f->step[d] - residual[d];
-        small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
-        if (above == NULL) continue;
-        add_carried(&memory->projected, s, above);
-        for (int k = 0; k < 6; ++k)
-            for (int d = 0; d < dof; ++d) above[k] += memory->lift[dof * k + d] * f->step[d];
+        solve_general(solver, b, residual, s, above);
     }
     tree_substitute(solver);
 }

@@ -64,11 +64,22 @@ typedef struct tree_factor {
 
 /// What a further right-hand side needs of a pivot.
 typedef struct tree_memory {
-    hn_vec3 lever, axis;  ///< c and n where the residual is projected
-    hn_vec3 arm_now, arm; ///< P - phi at the iterate and where the residual is projected
-    double inverse[9];    ///< H^-1
-    double lift[9];       ///< S b: an axis 6, a free pivot 3 x 3 (forces alone)
+    hn_vec3 lever; ///< c where the residual is projected
+    union {
+        struct {
+            hn_vec3 axis;                       ///< n where the residual is projected
+            double axis_inverse, axis_lift[6];  ///< H^-1, S b
+        };
+        struct {
+            double inverse[9], lift[9];         ///< free pivot: H^-1, S b (forces alone)
+        };
+    };
 } tree_memory;
+
+/// From the centre of mass of a body with a pivot to its reference point.
+typedef struct tree_arm {
+    hn_vec3 now, projected; ///< P - phi at the iterate and where the residual is projected
+} tree_arm;
 
 /// Factors of any other joint: what the sweep outward needs.
 typedef struct tree_general {
@@ -77,7 +88,7 @@ typedef struct tree_general {
     double step[6];  ///< k
 } tree_general;
 
-/// And what a further right-hand side needs; without `keep` all bodies use the same, one after the other.
+/// And what a further right-hand side needs.
 typedef struct tree_general_memory {
     motion projected;  ///< A, B
     double pivots[36]; ///< LU of H
@@ -88,13 +99,14 @@ typedef struct tree_general_memory {
 typedef struct tree_solver {
     const hn_system *system;
     bool pivots;          ///< reference points at pivots and shared nodes; to be set before the layout
-    bool keep;            ///< fill `memories`
+    bool keep;            ///< fill `arms`: for loads and twists of centres of mass
     tree_body *bodies;    ///< per body
     tree_node *nodes;
     tree_factor *factors; ///< per body
-    tree_memory *memories;///< per body; NULL without `keep`
+    tree_memory *memories;///< per body
+    tree_arm *arms;       ///< per body; NULL without `keep`
     tree_general *generals;
-    tree_general_memory *general_memories; ///< per general, or one
+    tree_general_memory *general_memories; ///< per general
     int general_count;
     double *twists;       ///< delta t, 6 per body, of the reference points
     double *increments;   ///< delta u, dof
@@ -136,6 +148,11 @@ typedef struct tree_pivot_state {
 /// Residual r, elimination and passing on of a body with a pivot. False when H is singular.
 bool tree_eliminate_pivot(tree_solver *solver, int body, const tree_pivot_state *state, double *r);
 
+/// The same sweep at another iterate with the factors as they are: residual r, wrench and load passed on.
+void tree_repeat_pivot(tree_solver *solver, int body, const tree_pivot_state *state, double *r);
+/// Of a body without pivot, with its residual r: the load passed on.
+void tree_repeat(tree_solver *solver, int body, const double *r);
+
 /// Root to leaves (T5): increments, and twists of the centres of mass.
 void tree_substitute(tree_solver *solver);
 /// With the factors in place: solve for another residual r (dof, NULL: zero) and load s (6 per body about the centres
@@ -144,7 +161,7 @@ void tree_solve(tree_solver *solver, const double *residuals, double *load);
 
 static inline tree_general_memory *tree_memory_of(const tree_solver *solver, const tree_body *b)
 {
-    return &solver->general_memories[solver->keep ? b->general : 0];
+    return &solver->general_memories[b->general];
 }
 
 /// (T5) of one body after its parent; the twist is that of its reference point.

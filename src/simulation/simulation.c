@@ -286,7 +286,8 @@ static newton_options newton_options_of(const hn_simulation *s)
 {
     return (newton_options){.residual_tolerance = s->def.residual_tolerance,
                             .increment_tolerance = s->def.increment_tolerance,
-                            .iterations_max = s->def.iterations_max};
+                            .iterations_max = s->def.iterations_max,
+                            .reuse_factors = true};
 }
 
 // A step of a scheme that brings its own solver; what it delivers waits for commit.
