@@ -13,7 +13,7 @@
 //
 // Keeps: symplectic form, momenta of symmetries, g = 0 and G M^-1 p = 0 to solver tolerance; time-symmetric.
 // Does not keep: energy exactly; its error stays O(h^2) over long times when h is fixed. Dampers are taken at the
-// nodes.
+// nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4).
 #include "schemes/scheme.h"
 
 static void rattle_start(const hn_system *system, const double *v, const double *acceleration,
@@ -30,7 +30,7 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
                              double *momentum, step_equations *equations)
 {
     (void)def;
-    // (R1) without its multiplier; velocities of the last step serve the dampers
+    // (R1) without its multiplier
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
     scheme_add_forces(system, state->q, state->memory, angles, time, h, 0.5 * h, momentum);
     *equations = (step_equations){
@@ -53,11 +53,39 @@ static double rattle_finish(const hn_system *system, const hn_simulation_def *de
     (void)def;
     double h = equations->step_size;
     scheme_apply_mass(system, 1.0 / h, step->delta, next_impetus);
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->memory[k] = step->delta[k] / h;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
+        state->memory[k] = 2.0 / h * step->delta[k] - state->memory[k];
     scheme_add_forces(system, step->q, state->memory, step->angle_start, equations->time_middle + h,
                       h, 0.5 * h, next_impetus);
     return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
                   scheme_load_work(system, equations, step, 1.0));
+}
+
+// v = M^-1 p of momenta that are tangent, p = M v with v of a rigid motion. About an axis without inertia p says
+// nothing, and what `finish` left there stays.
+static void rattle_settle(const hn_system *system, const scheme_state *state)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *q = state->q + POSE_SIZE * (size_t)i,
+                     *p = state->impetus + POSE_SIZE * (size_t)i,
+                     *m = system->inertia + 4 * (size_t)i;
+        double *v = state->memory + POSE_SIZE * (size_t)i;
+        if (system->bodies[i].kind != HN_BODY_RIGID) {
+            for (int k = 0; k < 3; ++k) v[k] = p[k] / m[0];
+            continue;
+        }
+        double wrench[TWIST_SIZE], twist[TWIST_SIZE];
+        force_to_wrench(q, p, wrench);
+        velocity_to_twist(q, v, twist);
+        hn_vec3 momentum = pose_components(q, vec3_load(wrench + 3)),
+                spin = pose_components(q, vec3_load(twist + 3));
+        if (m[2] + m[3] > 0.0) spin.x = momentum.x / (m[2] + m[3]);
+        if (m[1] + m[3] > 0.0) spin.y = momentum.y / (m[1] + m[3]);
+        if (m[1] + m[2] > 0.0) spin.z = momentum.z / (m[1] + m[2]);
+        vec3_store(vec3_scale(1.0 / m[0], vec3_load(wrench)), twist);
+        vec3_store(pose_direction(q, spin), twist + 3);
+        twist_to_velocity(q, twist, v);
+    }
 }
 
 static void rattle_momenta(const hn_system *system, const scheme_state *state,
@@ -76,5 +104,6 @@ const scheme_type scheme_rattle = {
     .start = rattle_start,
     .equations = rattle_equations,
     .finish = rattle_finish,
+    .settle = rattle_settle,
     .momenta = rattle_momenta,
 };

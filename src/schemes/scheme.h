@@ -59,6 +59,8 @@ typedef struct scheme_type {
     /// Impetus at t_n+1 from the solved step (and memory, in place); returns the work of loads and dampers in the step.
     double (*finish)(const hn_system *system, const hn_simulation_def *def, const step_equations *equations,
                      const step_data *step, const scheme_state *state, double *next_impetus);
+    /// After a step, when `tangent_momenta` made the impetus tangent: bring the memory in line with it. May be NULL.
+    void (*settle)(const hn_system *system, const scheme_state *state);
     /// Momenta p_n at t_n; `ahead` is the solved step from t_n, or NULL where look_ahead is false.
     void (*momenta)(const hn_system *system, const scheme_state *state, const step_equations *ahead_equations,
                     const step_data *ahead, double *p);

@@ -391,6 +391,7 @@ static void commit(hn_simulation *s, bool keep_history)
             memcpy(s->state.impetus, s->momenta,
                    POSE_SIZE * (size_t)system->body_count * sizeof(double));
     }
+    if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
     if (s->scheme->solver_step != NULL) s->history_count = 0;
     else if (keep_history) predict_record(s, step);
     else s->history_count = 0;
