@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Above this angle per step (rad) the variational scheme's rotations are no longer trusted.
-static const double SPIN_STEP_LIMIT = 0.5;
+/// Above this part of the h |omega| that a scheme can solve its rotations are no longer trusted.
+static const double SPIN_STEP_PART = 0.5;
 
 enum { LABEL_WIDTH = 18, FIGURE_WIDTH = 52 };
 
@@ -166,12 +166,12 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
 
 void warn_spin_step(hn_scheme scheme, const hn_structure *structure)
 {
-    if (scheme != HN_SCHEME_VARIATIONAL || structure->spin_step <= SPIN_STEP_LIMIT) return;
+    double limit = structure->spin_step_limit;
+    if (limit <= 0.0 || structure->spin_step <= SPIN_STEP_PART * limit) return;
     fprintf(stderr,
-            "warning: a body turns by h |omega| = %.2g rad in a step; above %g rad variational may "
-            "not converge or "
-            "lose accuracy: a smaller step helps\n",
-            structure->spin_step, SPIN_STEP_LIMIT);
+            "warning: a body turns by h |omega| = %.3g rad in a step; %s has no solution above %g "
+            "and loses accuracy before: a smaller step helps\n",
+            structure->spin_step, hn_scheme_name(scheme), limit);
 }
 
 static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, FILE *out)

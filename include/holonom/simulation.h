@@ -24,7 +24,8 @@ typedef struct hn_simulation_def {
     double residual_tolerance;   ///< Newton stops when the residual is below this part of the momentum scale
     double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the model's length)
     int iterations_max;          ///< Newton iterations before a step fails
-    int halvings_max;            ///< energy-momentum only: how often a failing step may be halved
+    int halvings_max;            ///< how often a failing step may be halved: `energy-momentum`, `convected`,
+                                 ///< `ggl-classical`; the others end the run there
     bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
     double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
     double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
@@ -74,6 +75,7 @@ typedef struct hn_structure {
     double position_projection;   ///< m or rad: how far start positions were moved onto the constraints; 0: not at all
     double velocity_projection;   ///< m/s or rad/s: likewise for start velocities
     double spin_step;             ///< largest h |omega| of any body at the start
+    double spin_step_limit;       ///< h |omega| above which a step of this scheme has no solution; 0: none
 } hn_structure;
 HN_API hn_structure hn_simulation_structure(const hn_simulation *simulation);
 
@@ -109,12 +111,12 @@ typedef struct hn_joint_state {
     double coordinates[HN_JOINT_COORDINATES_MAX]; ///< m, rad; angles of revolute, cylindrical, planar are unwrapped
     double rates[HN_JOINT_COORDINATES_MAX];       ///< m/s, rad/s
     hn_vec3 reaction_force;                       ///< N, on body b at its joint point, world axes; of one step of
-                                                  ///< `energy-momentum` it may alternate by O(h) about the true one:
-                                                  ///< the mean of two neighbouring steps is second order
+                                                  ///< `energy-momentum` or `convected` it may alternate by O(h) about
+                                                  ///< the true one: the mean of two neighbouring steps is second order
     hn_vec3 reaction_torque;                      ///< N m
     double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before
                                                   ///< the first step
-    bool reaction_valid;                          ///< false before the first step of `energy-momentum`
+    bool reaction_valid;                          ///< false before the first step, but for `variational`
     bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is
                                                   ///< given
 } hn_joint_state;
@@ -137,8 +139,10 @@ HN_API HN_NODISCARD hn_status hn_simulation_momentum(hn_simulation *simulation, 
 HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *simulation, double *q, int count);
 
 /// Lagrange multipliers, structure.constraint_count of them: per body, in model order, six internal ones
-/// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to t_n (`variational`) or to the
-/// middle of the last step (`energy-momentum`, zero before the first step). Constraint forces are -G^T lambda.
+/// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to the
+/// time that hn_joint_state gives as reaction_time: t_n (`variational`, `generalized-alpha`, `ggl-classical`,
+/// `projected-rk`), the middle of the last step (`energy-momentum`, `convected`) or its start (`rattle`,
+/// `ggl-variational`). Zero before the first step, but for `variational`. Constraint forces are -G^T lambda.
 HN_API HN_NODISCARD hn_status hn_simulation_multipliers(hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.

@@ -21,6 +21,18 @@ const scheme_type *scheme_type_of(hn_scheme scheme)
     return types[scheme];
 }
 
+// sin(u) = h omega for `variational` and `rattle`, sin(2 u) = 2 h omega for `ggl-variational`, u the angle of a step;
+// the others have tan(u) or tan(u/2) in their place, or go through a step in as many as it takes.
+double scheme_rotation_limit(hn_scheme scheme)
+{
+    static const double limits[HN_SCHEME_COUNT] = {
+        [HN_SCHEME_VARIATIONAL] = 1.0,
+        [HN_SCHEME_RATTLE] = 1.0,
+        [HN_SCHEME_GGL_VARIATIONAL] = 0.5,
+    };
+    return limits[scheme];
+}
+
 double scheme_load_work(const hn_system *system, const step_equations *equations,
                         const step_data *step, double weight)
 {

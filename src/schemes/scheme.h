@@ -75,6 +75,10 @@ typedef struct scheme_type {
 } scheme_type;
 
 const scheme_type *scheme_type_of(hn_scheme scheme);
+
+/// Largest h |omega| of a body for which the equations of a step have a solution; 0: rotations below half a turn set no
+/// limit.
+double scheme_rotation_limit(hn_scheme scheme);
 extern const scheme_type scheme_energy_momentum;
 extern const scheme_type scheme_variational;
 extern const scheme_type scheme_rattle;

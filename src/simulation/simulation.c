@@ -486,11 +486,12 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
     double spin = largest_spin(s, &spinning);
     char cause[320] = "a smaller step may help";
-    if (s->scheme == &scheme_variational && spin > 0.5)
+    double limit = scheme_rotation_limit(s->def.scheme);
+    if (limit > 0.0 && spin > 0.5 * limit)
         snprintf(cause, sizeof cause,
-                 "`variational` has no solution for h|omega| > 1 and body '%s' has h|omega| = "
-                 "%.3g: take a smaller step",
-                 system->bodies[spinning].name, spin);
+                 "`%s` has no solution for h|omega| > %g and body '%s' has h|omega| = %.4g: take a "
+                 "smaller step",
+                 s->scheme->name, limit, system->bodies[spinning].name, spin);
     else if (s->newton.half_turn)
         snprintf(cause, sizeof cause,
                  "body '%s' would turn by nearly half a turn in one step: take a smaller one",
@@ -519,6 +520,14 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
             "step %lld at t = %.9g s: the linear system is singular at body '%s', joint '%s'; %s",
             (long long)s->step_count + 1, hn_simulation_time(s), system->bodies[worst].name,
             joint_name, cause);
+    if (s->def.scheme == HN_SCHEME_PROJECTED_RK)
+        return context_fail(
+            s->context, status, "step %lld at t = %.9g s: %s (worst at body '%s', joint '%s'); %s",
+            (long long)s->step_count + 1, hn_simulation_time(s),
+            s->def.fixed_steps ? "the projection on the constraints did not converge"
+                               : "no internal step meets the tolerances",
+            system->bodies[worst].name, joint_name,
+            s->def.fixed_steps ? "a smaller step may help" : "wider tolerances may help");
     return context_fail(
         s->context, status,
         "step %lld at t = %.9g s: Newton did not converge in %d iterations (relative residual "
@@ -629,6 +638,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .position_projection = system->position_projection,
         .velocity_projection = system->velocity_projection,
         .spin_step = spin,
+        .spin_step_limit = scheme_rotation_limit(s->def.scheme),
     };
 }
 
