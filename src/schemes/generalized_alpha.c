@@ -102,7 +102,7 @@ static void generalized_alpha_momenta(const hn_system *system, const scheme_stat
 const scheme_type scheme_generalized_alpha = {
     .name = "generalized-alpha",
     .memory_count = 2,
-    .energy_habit = "dissipated by the scheme",
+    .energy_habit = "high frequencies are damped, the rest may rise or fall",
     .momenta_not_kept = true,
     .start = generalized_alpha_start,
     .equations = generalized_alpha_equations,
