@@ -14,23 +14,34 @@
 enum {
     STEPS_MAX = 16,
     VARIANTS_MAX = HN_SCHEME_COUNT * HN_REDUCTION_COUNT * STEPS_MAX,
-    PART_SIZE = 64
+    PLACES_MAX = 6,     // the end, half of it, a quarter, ...
+    PLACE_STEPS_MIN = 8 // coarsest steps before the first of them
 };
+enum { PART_SIZE = 64 };
 
 static const double TIMING_SECONDS =
     0.5; // a step is timed over the whole run or this long, without ledger
 
+static const double PROBE_SECONDS =
+    1.0; // longest run that only serves the order; it ends earlier instead
+
 static const double WANTED_ERROR = 1e-6; // of coordinates, for the cost at a given accuracy
+static const double NEAR_ERROR =
+    0.05; // of coordinates, m or directions: a step is then fine enough to speak of its order
+static const double ORDER_MIN =
+    0.8; // an observed order below this is not one: nothing is extrapolated with it
 
 /// One run of the table.
 typedef struct variant {
     hn_scheme scheme;
     hn_reduction reduction;
     bool skipped;
+    bool hidden; ///< no row of its own, run for the order of another
     double step;
     int64_t step_count;
-    bool done; ///< the run came to its end
-    double *q; ///< final coordinates, coordinate_count; owned
+    bool done;    ///< the run came to its end
+    bool refused; ///< the scheme cannot run the model
+    double *q;    ///< coordinates at every place, coordinate_count each; owned
     int coordinate_count;
     hn_ledger ledger;
     hn_statistics statistics;
@@ -46,7 +57,12 @@ typedef struct comparison {
     int reduction_count;
     double steps[STEPS_MAX]; ///< coarse to fine
     int step_count;
+    int row_step_count; ///< steps with rows; the others, finer, serve the order
     double end;
+    double places[PLACES_MAX]; ///< times at which coordinates are compared, late to early
+    int place_count;
+    int first_place;                ///< where runs without rows end
+    int place;                      ///< the one that errors and orders are taken at
     variant variants[VARIANTS_MAX]; ///< scheme by scheme, step by step, reduction by reduction
     int variant_count;
 } comparison;
@@ -103,7 +119,12 @@ static bool parse_steps(const char *text, double model_step, comparison *c)
                          "the model does not say the step size: give --steps SECONDS,...");
         return false;
     }
-    if (text == NULL) c->steps[c->step_count++] = model_step;
+    if (text == NULL) {
+        // the model's step has rows; half and a quarter of it show the order
+        for (int k = 0; k < 3; ++k) c->steps[c->step_count++] = ldexp(model_step, -k);
+        c->row_step_count = 1;
+        return true;
+    }
     while (option_next_part(&text, part, sizeof part)) {
         if (c->step_count == STEPS_MAX) {
             options_complain("compare", "--steps: %d steps are enough", STEPS_MAX);
@@ -114,6 +135,7 @@ static bool parse_steps(const char *text, double model_step, comparison *c)
         c->step_count += 1;
     }
     qsort(c->steps, (size_t)c->step_count, sizeof c->steps[0], coarser_first);
+    c->row_step_count = c->step_count;
     return true;
 }
 
@@ -136,6 +158,19 @@ static bool parse_end(const char *text, double model_end, comparison *c)
     return true;
 }
 
+/// The end, and halves of it that all steps meet.
+static void list_places(comparison *c)
+{
+    int64_t steps = llround(c->end / c->steps[0]);
+    c->places[c->place_count++] = c->end;
+    for (int k = 1; k < PLACES_MAX && steps >> k >= PLACE_STEPS_MIN; ++k) {
+        double time = (double)(steps >> k) * c->steps[0];
+        for (int i = 0; i < c->step_count; ++i)
+            if (!is_multiple(time, c->steps[i])) return;
+        c->places[c->place_count++] = time;
+    }
+}
+
 /// All combinations, in the order of the table.
 static bool list_variants(comparison *c)
 {
@@ -146,7 +181,8 @@ static bool list_variants(comparison *c)
                 *v = (variant){
                     .scheme = c->schemes[s], .reduction = c->reductions[r], .step = c->steps[h]};
                 // schemes with a solver of their own have one row, whatever the reductions
-                v->skipped = r > 0 && hn_scheme_has_own_solver(v->scheme);
+                v->hidden = h >= c->row_step_count;
+                v->skipped = r > 0 && (v->hidden || hn_scheme_has_own_solver(v->scheme));
                 if (count_steps(c->end, v->step, &v->step_count)) continue;
                 options_complain("compare", "the step %g s is too small for an end at %g s",
                                  v->step, c->end);
@@ -187,53 +223,88 @@ static hn_status time_steps(const hn_model *model, const hn_simulation_def *sett
     return status;
 }
 
-static hn_status run_to_end(hn_simulation *simulation, variant *v, progress *bar, double before,
-                            double share)
+/// To the end, with the coordinates at every place on the way.
+static hn_status run_to_end(const comparison *c, hn_simulation *simulation, variant *v,
+                            progress *bar, double before, double share)
 {
     hn_status status = HN_OK;
     int64_t batch = v->step_count / 100 + 1;
-    while (status == HN_OK && hn_simulation_step_count(simulation) < v->step_count) {
-        int64_t ahead = v->step_count - hn_simulation_step_count(simulation);
-        status = hn_simulation_step(simulation, ahead < batch ? ahead : batch);
-        double part = (double)hn_simulation_step_count(simulation) / (double)v->step_count;
-        progress_update(bar, before + share * part);
-    }
-    if (status != HN_OK) return status;
-    hn_structure structure = hn_simulation_structure(simulation);
-    v->coordinate_count = structure.coordinate_count;
-    v->q = malloc((size_t)v->coordinate_count * sizeof(double) + 1);
+    v->coordinate_count = hn_simulation_structure(simulation).coordinate_count;
+    size_t count = (size_t)v->coordinate_count;
+    v->q = malloc(count * (size_t)c->place_count * sizeof(double) + 1);
     if (v->q == NULL) return HN_OUT_OF_MEMORY;
+    int end = v->hidden ? c->first_place : 0;
+    for (int place = c->place_count - 1; status == HN_OK && place >= end; --place) {
+        int64_t stop = place == 0 ? v->step_count : llround(c->places[place] / v->step);
+        while (status == HN_OK && hn_simulation_step_count(simulation) < stop) {
+            int64_t ahead = stop - hn_simulation_step_count(simulation);
+            status = hn_simulation_step(simulation, ahead < batch ? ahead : batch);
+            double part = (double)hn_simulation_step_count(simulation) / (double)v->step_count;
+            progress_update(bar, before + share * part);
+        }
+        if (status == HN_OK)
+            status = hn_simulation_coordinates(simulation, v->q + count * (size_t)place,
+                                               v->coordinate_count);
+    }
+    if (status != HN_OK || v->hidden) return status;
     v->statistics = hn_simulation_statistics(simulation);
     hn_constraint_state constraints;
     status = hn_simulation_constraints(simulation, &constraints);
     if (status != HN_OK) return status;
     v->level = constraints.hidden_momentum;
-    status = hn_simulation_coordinates(simulation, v->q, v->coordinate_count);
-    return status == HN_OK ? hn_simulation_ledger(simulation, &v->ledger) : status;
+    return hn_simulation_ledger(simulation, &v->ledger);
 }
 
-/// Run all variants; one that fails is reported and leaves its row empty. Returns an exit code.
+/// Run one variant; false: it failed, with a message in the context.
+static bool run_variant(const hn_model *model, comparison *c, variant *v, progress *bar,
+                        double before, double share)
+{
+    hn_simulation *simulation = NULL;
+    hn_status status = v->hidden ? HN_OK : time_steps(model, &c->def, v);
+    if (status == HN_OK) status = create(model, &c->def, v, !v->hidden, &simulation);
+    if (status == HN_OK) status = run_to_end(c, simulation, v, bar, before, share);
+    hn_simulation_destroy(simulation);
+    v->done = status == HN_OK;
+    v->refused = status == HN_INVALID_MODEL;
+    return v->done;
+}
+
+/// The latest place that runs with the finest step reach in time.
+static void limit_probes(comparison *c)
+{
+    double slowest = 0.0; // s per step
+    for (int i = 0; i < c->variant_count; ++i)
+        if (c->variants[i].done && c->variants[i].reduction == c->reductions[0])
+            slowest = fmax(slowest, c->variants[i].step_seconds);
+    double finest = c->steps[c->step_count - 1];
+    while (c->first_place + 1 < c->place_count &&
+           slowest * c->places[c->first_place] / finest > PROBE_SECONDS)
+        c->first_place += 1;
+}
+
+/// Run all variants, those with rows first; one that fails is reported and leaves its row empty. Returns an exit code.
 static int run_variants(const hn_model *model, comparison *c)
 {
     int code = EXIT_FINE;
     progress bar = progress_begin("  comparing", false);
-    for (int i = 0; i < c->variant_count; ++i) {
-        variant *v = &c->variants[i];
-        if (v->skipped) continue;
-        hn_simulation *simulation = NULL;
-        hn_status status = time_steps(model, &c->def, v);
-        if (status == HN_OK) status = create(model, &c->def, v, true, &simulation);
-        double share = 1.0 / (double)c->variant_count;
-        if (status == HN_OK) status = run_to_end(simulation, v, &bar, (double)i * share, share);
-        v->done = status == HN_OK;
-        if (!v->done) {
+    double share = 1.0 / (double)c->variant_count, before = 0.0;
+    for (int hidden = 0; hidden < 2; ++hidden) {
+        if (hidden > 0 && c->row_step_count < c->step_count) limit_probes(c);
+        for (int i = 0; i < c->variant_count; ++i) {
+            variant *v = &c->variants[i];
+            if (v->hidden != (hidden > 0)) continue;
+            before += share;
+            // without its row a scheme needs no order
+            const variant *row = &c->variants[i - i % (c->step_count * c->reduction_count)];
+            if (v->skipped || (v->hidden && !row->done)) continue;
+            if (run_variant(model, c, v, &bar, before - share, share) || v->hidden) continue;
             progress_end(&bar);
-            fprintf(stderr, "%s, %s, h = %g: %s\n", hn_scheme_name(v->scheme),
-                    hn_reduction_name(v->reduction), v->step,
+            bool own = hn_scheme_has_own_solver(v->scheme);
+            fprintf(stderr, "%s%s%s, h = %g: %s\n", hn_scheme_name(v->scheme), own ? "" : ", ",
+                    own ? "" : hn_reduction_name(v->reduction), v->step,
                     hn_context_message(hn_model_context(model)));
-            code = status == HN_INVALID_MODEL ? EXIT_MODEL : EXIT_RUN_FAILED;
+            code = v->refused ? EXIT_MODEL : EXIT_RUN_FAILED;
         }
-        hn_simulation_destroy(simulation);
     }
     progress_end(&bar);
     return code;
@@ -241,11 +312,21 @@ static int run_variants(const hn_model *model, comparison *c)
 
 // ---- differences and orders -----------------------------------------------------------------------
 
-static double largest_difference(const variant *a, const variant *b)
+static double largest_difference(const variant *a, const variant *b, int place)
 {
     double largest = 0.0;
+    const double *x = a->q + (size_t)a->coordinate_count * (size_t)place,
+                 *y = b->q + (size_t)b->coordinate_count * (size_t)place;
     for (int i = 0; i < a->coordinate_count && i < b->coordinate_count; ++i)
-        largest = fmax(largest, fabs(a->q[i] - b->q[i]));
+        largest = fmax(largest, fabs(x[i] - y[i]));
+    return largest;
+}
+
+static double largest_coordinate(const variant *v, int place)
+{
+    double largest = 0.0;
+    const double *x = v->q + (size_t)v->coordinate_count * (size_t)place;
+    for (int i = 0; i < v->coordinate_count; ++i) largest = fmax(largest, fabs(x[i]));
     return largest;
 }
 
@@ -268,6 +349,23 @@ static double solve_order(double h0, double h1, double h2, double ratio)
     return low > 0.2501 && high < 11.999 ? 0.5 * (low + high) : 0.0;
 }
 
+/// The latest place at which the coarsest step is fine enough for most schemes: motions that are sensitive to their
+/// start lose all digits in the end, whatever the scheme.
+static void choose_place(comparison *c)
+{
+    for (c->place = c->first_place; c->place + 1 < c->place_count; ++c->place) {
+        int near = 0, count = 0;
+        for (int s = 0; s < c->scheme_count && c->step_count > 1; ++s) {
+            const variant *coarse = variant_at(c, s, 0, 0), *fine = variant_at(c, s, 1, 0);
+            if (!coarse->done || !fine->done) continue;
+            double bound = NEAR_ERROR * fmin(1.0, largest_coordinate(fine, c->place));
+            near += largest_difference(coarse, fine, c->place) <= bound ? 1 : 0;
+            count += 1;
+        }
+        if (2 * near > count || count == 0) return;
+    }
+}
+
 /// Observed order at a step, from it and the two coarser ones; 0: not known.
 static double observed_order(comparison *c, int scheme, int step, int reduction)
 {
@@ -277,9 +375,30 @@ static double observed_order(comparison *c, int scheme, int step, int reduction)
     const variant *v2 = variant_at(c, scheme, step, reduction);
     if (!v0->done || !v1->done || !v2->done || !(v0->step > v1->step && v1->step > v2->step))
         return 0.0;
-    double coarse = largest_difference(v0, v1), fine = largest_difference(v1, v2);
+    double coarse = largest_difference(v0, v1, c->place),
+           fine = largest_difference(v1, v2, c->place);
     if (!(fine > 0.0)) return 0.0;
     return solve_order(v0->step, v1->step, v2->step, coarse / fine);
+}
+
+/// Estimated error of the coordinates at a step of the given order, from the next finer step or else the next coarser;
+/// -1: not known.
+static double estimated_error(comparison *c, int scheme, int step, int reduction, double order)
+{
+    const variant *v = variant_at(c, scheme, step, reduction);
+    if (step + 1 < c->step_count) {
+        const variant *finer = variant_at(c, scheme, step + 1, reduction);
+        if (finer->done && finer->step < v->step)
+            return largest_difference(v, finer, c->place) /
+                   (1.0 - pow(finer->step / v->step, order));
+    }
+    if (step > 0) {
+        const variant *coarser = variant_at(c, scheme, step - 1, reduction);
+        if (coarser->done && coarser->step > v->step)
+            return largest_difference(coarser, v, c->place) /
+                   (pow(coarser->step / v->step, order) - 1.0);
+    }
+    return -1.0;
 }
 
 // ---- table ----------------------------------------------------------------------------------------
@@ -297,7 +416,7 @@ enum column {
     COLUMN_NEWTON,
     COLUMN_TIME,
     COLUMN_FIRST,
-    COLUMN_FINEST,
+    COLUMN_ERROR,
     COLUMN_ORDER,
     COLUMN_COST,
     COLUMN_COUNT
@@ -305,7 +424,8 @@ enum column {
 
 static void set_error(table *t, int column, const hn_ledger_entry *entry)
 {
-    bool measured = entry->conserved || column == COLUMN_ENERGY;
+    // momenta that the model conserves are measured whether the scheme promises them or not
+    bool measured = entry->conserved || column == COLUMN_ENERGY || entry->error > 0.0;
     if (measured) table_set(t, column, "%.1e", entry->error);
     else table_set(t, column, "-");
 }
@@ -314,7 +434,6 @@ static void add_row(comparison *c, table *t, int scheme, int step, int reduction
 {
     const variant *v = variant_at(c, scheme, step, reduction);
     const variant *first = variant_at(c, scheme, step, 0);
-    const variant *finest = variant_at(c, scheme, c->step_count - 1, reduction);
     if (v->skipped) return;
     table_add_row(t);
     table_set(t, COLUMN_SCHEME, "%s", hn_scheme_name(v->scheme));
@@ -335,48 +454,61 @@ static void add_row(comparison *c, table *t, int scheme, int step, int reduction
     table_set(t, COLUMN_NEWTON, "%.2f/%d", (double)v->statistics.newton_iteration_count / steps,
               v->statistics.newton_iteration_max);
     table_set(t, COLUMN_TIME, "%.2f", 1e6 * v->step_seconds);
-    if (v != first && first->done) table_set(t, COLUMN_FIRST, "%.1e", largest_difference(v, first));
-    if (v != finest && finest->done)
-        table_set(t, COLUMN_FINEST, "%.1e", largest_difference(v, finest));
-    double order = observed_order(c, scheme, step, reduction);
+    if (v != first && first->done)
+        table_set(t, COLUMN_FIRST, "%.1e", largest_difference(v, first, 0));
+    // where finer steps have no rows, the first reduction's tell of all: they solve the same equations
+    bool probed = c->row_step_count < c->step_count;
+    int from = probed ? 0 : reduction, last = probed ? c->step_count - 1 : step;
+    double order = observed_order(c, scheme, last, from);
     if (order > 0.0) table_set(t, COLUMN_ORDER, "%.2f", order);
-    if (order > 0.0) {
-        // error of this step by extrapolation, step that would bring it to the wanted one, processor time with that
-        // step
-        const variant *coarser = variant_at(c, scheme, step - 1, reduction);
-        double error = largest_difference(coarser, v) / (pow(coarser->step / v->step, order) - 1.0);
-        double wanted = v->step * pow(WANTED_ERROR / error, 1.0 / order);
-        table_set(t, COLUMN_COST, "%.3g", 1e3 * v->step_seconds / wanted);
-    }
+    if (c->step_count < 3) return;
+    // a step coarser than the first with an order takes that one's
+    double exponent = last < 2 ? observed_order(c, scheme, 2, from) : order;
+    double error = estimated_error(c, scheme, step, from, exponent > ORDER_MIN ? exponent : 1.0);
+    if (error >= 0.0) table_set(t, COLUMN_ERROR, "%.1e", error);
+    // the step that would bring the error to the wanted one, and the processor time with it
+    double rate = 1e3 * v->step_seconds / v->step;
+    if (error >= 0.0 && error <= WANTED_ERROR) table_set(t, COLUMN_COST, "<%.3g", rate);
+    else if (error > 0.0 && exponent > ORDER_MIN)
+        table_set(t, COLUMN_COST, "%.3g", rate * pow(error / WANTED_ERROR, 1.0 / exponent));
+    else table_set(t, COLUMN_COST, "-");
 }
 
 static void print_comparison(const hn_model *model, comparison *c)
 {
     static const char *const HEADER[COLUMN_COUNT] = {
-        "scheme",  "reduction", "step",        "energy",  "linear",
-        "angular", "joints",    "constraints", "level 2", "newton",
-        "us/step", "first",     "finest",      "order",   "ms/s at 1e-6"};
+        "scheme",  "reduction", "step",        "energy", "linear",
+        "angular", "joints",    "constraints", "G v",    "newton",
+        "us/step", "first",     "error",       "order",  "ms/s at 1e-6"};
     printf("  %s   until %g s\n\n", hn_model_name(model), c->end);
     table t = table_begin(COLUMN_COUNT);
     table_add_row(&t);
     for (int i = 0; i < COLUMN_COUNT; ++i) table_set(&t, i, "%s", HEADER[i]);
     for (int s = 0; s < c->scheme_count; ++s)
-        for (int h = 0; h < c->step_count; ++h)
+        for (int h = 0; h < c->row_step_count; ++h)
             for (int r = 0; r < c->reduction_count; ++r) add_row(c, &t, s, h, r);
     table_print(&t, 2, 2, stdout);
     table_end(&t);
-    puts("\n  energy, linear, angular: worst relative error over the run; -: not conserved by the "
-         "model\n"
-         "  joints: worst opening in m; constraints: worst residual; newton: iterations per step, "
-         "mean/most\n"
-         "  level 2: constraints on velocity or momentum level, G M^-1 p, at the end\n"
-         "  us/step: microseconds, without the ledger's measurements\n"
-         "  first: largest difference of the final coordinates to the first reduction at the same "
-         "step\n"
-         "  finest: likewise to the finest step; order: observed from a step and the two coarser "
-         "ones\n"
-         "  ms/s at 1e-6: processor time per second simulated for an error of 1e-6 in the "
-         "coordinates, extrapolated");
+    puts("\n  energy, linear, angular: worst relative error over the run; -: the model does not "
+         "conserve it\n"
+         "  joints: worst opening in m; constraints: worst residual, relative\n"
+         "  G v: velocity level of the constraints at the end, m/s and rad/s\n"
+         "  newton: iterations per step, mean/most; us/step: microseconds, without the ledger");
+    if (c->reduction_count > 1)
+        puts("  first: largest difference of the final coordinates to the first reduction at the "
+             "same step");
+    if (c->step_count > 2)
+        printf("  error: of the coordinates at t = %g s, estimated from steps of different size; "
+               "order: observed likewise\n"
+               "  ms/s at 1e-6: processor time per second simulated with the step that has this "
+               "error; <: it is below; "
+               "-: the steps are too long to say\n",
+               c->places[c->place]);
+    if (c->row_step_count < c->step_count)
+        printf("  steps of %g and %g s were run for error and order; choose with --steps\n",
+               c->steps[1], c->steps[2]);
+    else if (c->step_count < 3)
+        puts("  three or more --steps show the error of the coordinates and the order");
 }
 
 /// Where `projected-rk` is among the schemes and the model lies in a plane: its planar formulation beside the spatial
@@ -385,7 +517,8 @@ static void print_planar(const hn_model *model, comparison *c)
 {
     for (int i = 0; i < c->variant_count; ++i) {
         const variant *spatial = &c->variants[i];
-        if (spatial->scheme != HN_SCHEME_PROJECTED_RK || !spatial->done) continue;
+        if (spatial->scheme != HN_SCHEME_PROJECTED_RK || !spatial->done || spatial->hidden)
+            continue;
         variant planar = {
             .scheme = spatial->scheme, .step = spatial->step, .step_count = spatial->step_count};
         hn_simulation_def def = c->def;
@@ -394,11 +527,11 @@ static void print_planar(const hn_model *model, comparison *c)
         if (create(model, &def, &planar, true, &simulation) != HN_OK) return; // not a planar model
         progress bar = progress_begin("  planar", false);
         if (time_steps(model, &def, &planar) == HN_OK &&
-            run_to_end(simulation, &planar, &bar, 0.0, 1.0) == HN_OK)
+            run_to_end(c, simulation, &planar, &bar, 0.0, 1.0) == HN_OK)
             printf("\n  projected-rk, planar formulation at h = %g s: agrees with the spatial one "
                    "to %.1e, takes 1/%.1f of "
                    "its time (--set planar=true)\n",
-                   planar.step, largest_difference(spatial, &planar),
+                   planar.step, largest_difference(spatial, &planar, 0),
                    spatial->step_seconds / planar.step_seconds);
         progress_end(&bar);
         hn_simulation_destroy(simulation);
@@ -410,6 +543,7 @@ static void print_planar(const hn_model *model, comparison *c)
 static int compare(const hn_model *model, comparison *c)
 {
     int code = run_variants(model, c);
+    choose_place(c);
     print_comparison(model, c);
     print_planar(model, c);
     for (int i = 0; i < c->variant_count; ++i) free(c->variants[i].q);
@@ -425,7 +559,7 @@ int command_compare(int argument_count, char **arguments)
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
         {"--reductions", "A,B,C", "reduced, nullspace, multipliers (default: all)", &reductions},
         {"--steps", "SECONDS,...",
-         "step sizes; three or more show the order (default: the model's)", &steps},
+         "step sizes; three or more show error and order (default: the model's)", &steps},
         {"--end", "SECONDS", "time to stop at, a multiple of every step (default: the model's)",
          &end},
     };
@@ -454,6 +588,7 @@ int command_compare(int argument_count, char **arguments)
                      parse_schemes(schemes, c) && parse_reductions(reductions, c) &&
                      parse_steps(steps, run.step, c) && parse_end(end, run.end, c) &&
                      list_variants(c);
+        if (known) list_places(c);
         code = known ? compare(model, c) : EXIT_USAGE;
     }
     free(c);

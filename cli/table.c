@@ -71,14 +71,16 @@ static const char *cell_text(const table *t, int row, int column)
     return text == NULL ? "" : text;
 }
 
+/// -1: nothing stands below the header, the column is left out.
 static int column_width(const table *t, int column)
 {
-    int width = 0;
+    int width = 0, below = 0;
     for (int row = 0; row < t->row_count; ++row) {
         int cell = text_width(cell_text(t, row, column));
         if (cell > width) width = cell;
+        if (row > 0 && cell > below) below = cell;
     }
-    return width;
+    return below == 0 && t->row_count > 1 ? -1 : width;
 }
 
 static void print_row(const table *t, int row, const int *widths, int indent, int left_count,
@@ -87,6 +89,7 @@ static void print_row(const table *t, int row, const int *widths, int indent, in
     fprintf(out, "%*s", indent, "");
     int pending = 0; // spaces owed before the next text, so that no line ends with spaces
     for (int column = 0; column < t->column_count; ++column) {
+        if (widths[column] < 0) continue;
         const char *text = cell_text(t, row, column);
         int missing = widths[column] - text_width(text);
         if (column >= left_count) pending += missing;

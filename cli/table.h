@@ -26,7 +26,8 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void table_set(table *t, int column, const char *format, ...);
 
-/// Print with `indent` spaces before each line. The first `left_count` columns are flush left, others right.
+/// Print with `indent` spaces before each line. The first `left_count` columns are flush left, others right. Columns
+/// with nothing below their header are left out.
 void table_print(const table *t, int indent, int left_count, FILE *out);
 
 void table_end(table *t);

@@ -342,6 +342,38 @@ class Tables(ToolTest):
                 self.assertAlmostEqual(float(row[-2]), 2.0, delta=0.2)  # both schemes are of second order
         self.assertNotIn("nan", text)
 
+    def test_compare_shows_error_order_and_cost_by_default(self):
+        text = self.check(0, "compare", "pendulum.yaml", "--reductions", "reduced").stdout
+        lines = text.splitlines()
+        header = next(line for line in lines if line.split()[:1] == ["scheme"])
+        for word in ("step", "energy", "joints", "constraints", "G v", "us/step", "error", "order", "ms/s at 1e-6"):
+            self.assertIn(word, header)
+        self.assertNotIn("first", header)  # one reduction: nothing to compare it with
+        rows = lines[lines.index(header) + 1:lines.index(header) + 9]
+        orders = {"energy-momentum": 2, "variational": 2, "rattle": 2, "generalized-alpha": 2, "convected": 2,
+                  "ggl-variational": 1, "ggl-classical": 1}
+        for row in rows:
+            cells = row.split()
+            if cells[0] in orders:
+                self.assertAlmostEqual(float(cells[-2]), orders[cells[0]], delta=0.3, msg=text)
+                self.assertGreater(float(cells[-1].strip("<")), 0.0)
+        self.assertEqual({row.split()[0] for row in rows}, set(orders) | {"projected-rk"})
+        # numbers end where their header ends
+        for word in ("step", "energy", "constraints", "us/step", "error", "ms/s at 1e-6"):
+            end = header.index(" " + word) + 1 + len(word)
+            for row in rows:
+                self.assertNotEqual(row[end - 1], " ", text)
+                self.assertIn(row[end:end + 1], ("", " "), text)
+
+    def test_compare_measures_momenta_that_are_no_promise(self):
+        model = os.path.join(SOURCE, "models", "free-tree.yaml")
+        text = self.check(0, "compare", model, "--schemes", "energy-momentum,generalized-alpha", "--reductions",
+                          "reduced", "--steps", "0.01", "--end", "1").stdout
+        rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+        self.assertLess(float(rows["energy-momentum"][5]), 1e-13)
+        self.assertGreater(float(rows["generalized-alpha"][5]), 1e-9)
+        self.assertIn("three or more --steps", text)
+
     def test_compare_takes_lists(self):
         text = self.check(0, "compare", "pendulum.yaml", "--schemes", "variational", "--reductions",
                           "multipliers,reduced", "--end", "0.1").stdout
