@@ -8,7 +8,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
 {
     saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
-    double residual = INFINITY, before = INFINITY;
+    double residual = HUGE_VAL, before = HUGE_VAL;
     for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
         before = residual;
         // at a singular solution: multipliers first, then positions

@@ -701,7 +701,7 @@ static hn_status iterate(scheme_solver *s, const scheme_step *step, const newton
                          newton_report *report)
 {
     block_lu *lu = s->blocks.lu;
-    double scale = 0.0, residual = INFINITY, before = INFINITY;
+    double scale = 0.0, residual = HUGE_VAL, before = HUGE_VAL;
     while (newton_goes_on(residual, before, report->iterations, options)) {
         before = residual;
         if (!assemble(s, step, &report->worst_body)) {
