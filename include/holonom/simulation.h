@@ -117,6 +117,7 @@ typedef struct hn_joint_state {
     double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before
                                                   ///< the first step
     bool reaction_valid;                          ///< false before the first step, but for `variational`
+                                                  ///< and `rattle`
     bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is
                                                   ///< given
 } hn_joint_state;
@@ -140,9 +141,10 @@ HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *sim
 
 /// Lagrange multipliers, structure.constraint_count of them: per body, in model order, six internal ones
 /// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to the
-/// time that hn_joint_state gives as reaction_time: t_n (`variational`, `generalized-alpha`, `ggl-classical`,
-/// `projected-rk`), the middle of the last step (`energy-momentum`, `convected`) or its start (`rattle`,
-/// `ggl-variational`). Zero before the first step, but for `variational`. Constraint forces are -G^T lambda.
+/// time that hn_joint_state gives as reaction_time: t_n (`variational`, `rattle`, `generalized-alpha`,
+/// `ggl-classical`, `projected-rk`), the middle of the last step (`energy-momentum`, `convected`) or its start
+/// (`ggl-variational`). Zero before the first step, but for `variational` and `rattle`. Constraint forces are
+/// -G^T lambda.
 HN_API HN_NODISCARD hn_status hn_simulation_multipliers(hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.

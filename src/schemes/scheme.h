@@ -43,7 +43,8 @@ typedef struct scheme_type {
     bool impetus_is_momentum; ///< the impetus is p (or a part of it), otherwise v
     double reaction_weight; ///< own solver: multipliers belong to (1 - weight) q_n + weight q_n+1
     bool look_ahead;  ///< momenta at t_n need the step to t_n+1
-    bool tangent_momenta; ///< what `finish` gives is projected on the motions the joints allow
+    bool tangent_momenta; ///< what `finish` gives is projected on the motions the joints allow; multipliers belong to
+                          ///< t_n, half of them from the projection there
     int memory_count; ///< vectors in scheme_state.memory
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them

@@ -60,6 +60,8 @@ static void layout(arena *a, hn_simulation *s)
     size_t multipliers = s->scheme->solver_step == NULL ? 0 : (size_t)system->constraint_count;
     s->multipliers = arena_doubles(a, multipliers);
     s->next_multipliers = arena_doubles(a, multipliers);
+    s->taken = arena_doubles(a, s->scheme->tangent_momenta ? (size_t)system->cut_row_count : 0);
+    s->loose = arena_doubles(a, s->scheme->tangent_momenta ? POSE_SIZE * n : 0);
     s->angles = arena_doubles(a, (size_t)system->angle_count);
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
@@ -337,7 +339,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
-    step->valid = false;
+    step->valid = step->joined = false;
     if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
     s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
                          &step->equations);
@@ -385,11 +387,10 @@ static void commit(hn_simulation *s, bool keep_history)
     s->state.first = false;
     if (s->scheme->tangent_momenta) {
         // a projection that fails leaves the momenta as they are; the next step will tell
-        memcpy(s->momenta, s->state.impetus,
-               POSE_SIZE * (size_t)system->body_count * sizeof(double));
-        if (simulation_project_momenta(s, s->momenta, s->state.impetus, NULL) != HN_OK)
-            memcpy(s->state.impetus, s->momenta,
-                   POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
+        memcpy(s->loose, s->state.impetus, size);
+        if (simulation_project_momenta(s, s->loose, s->state.impetus, NULL) != HN_OK)
+            memcpy(s->state.impetus, s->loose, size);
     }
     if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
     if (s->scheme->solver_step != NULL) s->history_count = 0;
@@ -656,9 +657,9 @@ hn_status hn_simulation_condition(hn_simulation *s, double *condition)
             "scheme '%s' has a solver of its own: condition numbers are those of reductions",
             s->scheme->name);
     step_data data = step->data;
-    hn_status status =
-        s->reduction_kind->condition(s->reduction, &step->equations, &data, condition);
-    return status;
+    step_equations equations = step->equations;
+    if (step->joined) equations.multiplier_factor *= 0.5;
+    return s->reduction_kind->condition(s->reduction, &equations, &data, condition);
 }
 
 // ---- snapshots --------------------------------------------------------------------------------------
@@ -687,6 +688,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.memory,
                   POSE_SIZE * n * (size_t)s->scheme->memory_count * sizeof(double), buffer, &used);
+    if (s->scheme->tangent_momenta)
+        snapshot_part(action, s->loose, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
     snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);

@@ -15,6 +15,7 @@ enum { HISTORY_DEPTH = 3 };
 /// A step with all its data, so that reactions can be found afterwards.
 typedef struct solved_step {
     bool valid;
+    bool joined; ///< `tangent_momenta`: momentum, multiplier_factor and closure are of both forces at the node
     step_equations equations;
     step_data data;
     double *q_start;     ///< 12 per body, owned copy
@@ -67,6 +68,7 @@ struct hn_simulation {
     scheme_state state;
     double *angles;       ///< torsional springs, unwrapped
     double *joint_angles; ///< per joint of the model: last unwrapped angle (0 where there is none)
+    double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
     double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first
     int history_count;
     int64_t step_count;
@@ -79,6 +81,7 @@ struct hn_simulation {
     double *next_impetus; ///< 12 per body
     double *momenta;      ///< p_n, 12 per body
     bool momenta_valid;
+    double *taken;        ///< `tangent_momenta`: impulses of cut joints in a projection, cut_row_count
     double *wrench;       ///< 6 per body
     bool wrench_valid;
     void *backup;         ///< snapshot before a step that may be halved

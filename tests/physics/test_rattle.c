@@ -101,3 +101,35 @@ TEST(rattle, a_mass_on_a_damper_follows_its_closed_form)
     }
     CHECK_BELOW(worst, 1e-9); // measured 3.2e-11, round-off of lengths over the speed that is left
 }
+
+// Reactions need the step from here on, which is solved ahead and kept: who asks for them gets the same motion, and the
+// same reactions after a restart from a snapshot.
+TEST(rattle, asking_for_reactions_changes_nothing)
+{
+    static const char *const NAMES[] = {"chain-spherical", "rssr", "four-bar"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; ++i) {
+        run asked = run_model(NAMES[i], HN_SCHEME_RATTLE, HN_REDUCTION_REDUCED, 0.001, false);
+        run quiet = run_model(NAMES[i], HN_SCHEME_RATTLE, HN_REDUCTION_REDUCED, 0.001, false);
+        hn_joint_id last = hn_model_joint(asked.model, hn_model_joint_count(asked.model) - 1);
+        hn_joint_state one, two;
+        for (int n = 0; n < 50; ++n) {
+            CHECK_OK(asked.context, hn_simulation_joint_state(asked.sim, last, &one));
+            CHECK(one.reaction_valid);
+            CHECK_NEAR(one.reaction_time, 0.001 * n, 1e-12);
+            run_step(&asked, 1);
+            run_step(&quiet, 1);
+            CHECK_BELOW(run_difference(&asked, &quiet), 1e-300);
+        }
+        size_t size = hn_simulation_snapshot_size(quiet.sim);
+        void *snapshot = malloc(size);
+        CHECK(snapshot != NULL);
+        CHECK_OK(quiet.context, hn_simulation_save(quiet.sim, snapshot, size));
+        CHECK_OK(asked.context, hn_simulation_joint_state(asked.sim, last, &one));
+        CHECK_OK(asked.context, hn_simulation_restore(asked.sim, snapshot, size));
+        CHECK_OK(asked.context, hn_simulation_joint_state(asked.sim, last, &two));
+        CHECK(memcmp(&one.reaction_force, &two.reaction_force, sizeof one.reaction_force) == 0);
+        free(snapshot);
+        run_end(&asked);
+        run_end(&quiet);
+    }
+}
