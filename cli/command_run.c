@@ -355,9 +355,10 @@ int command_run(int argument_count, char **arguments)
         "stream.\n"
         "Settings of --set: spectral_radius (generalized-alpha, 0 to 1); of projected-rk: "
         "absolute_tolerance,\n"
-        "relative_tolerance, first_step (s), step_growth_max, fixed_steps, projection "
-        "(quasi-orthogonal or\n"
-        "orthogonal), impose_energy, impose_momentum, planar (true or false).\n",
+        "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
+        "projection\n"
+        "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "
+        "false).\n",
         "holonom run models/six-body-linkage.yaml --scheme variational --step 0.005 --require "
         "joints=1e-12",
         options,

@@ -13,7 +13,7 @@ enum { TEXT_SIZE = 64 };
 static const char *const NAMES[] = {"spectral_radius", "absolute_tolerance", "relative_tolerance",
                                     "first_step",      "step_growth_max",    "fixed_steps",
                                     "projection",      "impose_energy",      "impose_momentum",
-                                    "planar"};
+                                    "planar",          "dense_output"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
 static const char *name_at(int index)
@@ -67,6 +67,8 @@ static bool apply_one(const char *command, const char *name, const char *value,
     if (strcmp(name, "impose_momentum") == 0)
         return parse_truth(command, name, value, &def->impose_momentum);
     if (strcmp(name, "planar") == 0) return parse_truth(command, name, value, &def->planar);
+    if (strcmp(name, "dense_output") == 0)
+        return parse_truth(command, name, value, &def->dense_output);
     const char *nearest = nearest_known(name, NAME_COUNT, name_at);
     if (nearest != NULL)
         options_complain(command, "--set: unknown setting '%s' (did you mean '%s'?)", name,

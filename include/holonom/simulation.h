@@ -34,6 +34,8 @@ typedef struct hn_simulation_def {
     double first_step;           ///< s, `projected-rk`: 0 means chosen
     double step_growth_max;      ///< `projected-rk`: fac_max
     bool fixed_steps;            ///< `projected-rk`: one Runge-Kutta step per step, no control
+    bool dense_output;           ///< `projected-rk`: internal steps run free of the step size, states in between are
+                                 ///< interpolated and projected; false: internal steps end on every step
     hn_projection projection;    ///< `projected-rk`
     bool impose_energy;          ///< `projected-rk`: energy (with the work of loads) as an invariant
     bool impose_momentum;        ///< `projected-rk`: conserved momentum maps as invariants

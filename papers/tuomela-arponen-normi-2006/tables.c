@@ -36,21 +36,22 @@ static hn_status integrate(hn_system *system, const hn_simulation_def *def, bool
                            projected_rk_statistics *statistics)
 {
     size_t n = (size_t)system->body_count, count = POSE_SIZE * n;
-    double *block = calloc(6 * count + (size_t)system->constraint_count + 1, sizeof(double));
+    size_t memory = (size_t)scheme_projected_rk.memory_count;
+    double *block = calloc((5 + memory) * count + (size_t)system->constraint_count + 1, sizeof(double));
     scheme_solver *solver = NULL;
     if (block == NULL) return HN_OUT_OF_MEMORY;
-    scheme_state state = {.q = block, .impetus = block + count, .memory = block + 2 * count};
-    double *v = block + 3 * count;
+    scheme_state state = {.q = block, .impetus = block + count, .memory = block + 5 * count};
+    double *v = block + 2 * count;
     memcpy(state.q, system->q_start, count * sizeof(double));
     for (size_t i = 0; i < n; ++i)
         twist_to_velocity(state.q + POSE_SIZE * i, system->twist_start + TWIST_SIZE * i, v + POSE_SIZE * i);
     scheme_projected_rk.start(system, v, NULL, &state);
     scheme_step step = {.state = &state,
                         .step_size = END,
-                        .q = block + 4 * count,
-                        .delta = block + 5 * count,
+                        .q = block + 3 * count,
+                        .delta = block + 4 * count,
                         .impetus = v,
-                        .multipliers = block + 6 * count};
+                        .multipliers = block + (5 + memory) * count};
     newton_options options = {.residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 20};
     newton_report report = {0};
     hn_status status = scheme_projected_rk.solver_create(system, def, &solver);

@@ -37,6 +37,22 @@ double profile_factor(const hn_profile *profile, double time)
     return profile->factors[low] + part * (profile->factors[high] - profile->factors[low]);
 }
 
+double profile_next_kink(const hn_profile *profile, double time)
+{
+    const double pulse[3] = {profile->start, profile->peak, profile->end};
+    const double *times = profile->kind == HN_PROFILE_PULSE ? pulse : profile->times;
+    int count = profile->kind == HN_PROFILE_PULSE ? 3 : profile->count;
+    if (profile->kind == HN_PROFILE_CONSTANT) return HUGE_VAL;
+    // bisection for the first of `times` that is later
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (times[middle] > time) high = middle;
+        else low = middle + 1;
+    }
+    return low < count ? times[low] : HUGE_VAL;
+}
+
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b)
 {
     hn_vec3 sum = vec3(0.0, 0.0, 0.0);

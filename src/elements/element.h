@@ -77,6 +77,8 @@ extern const element_type element_torsion_spring;
 
 /// Time factor of a load.
 double profile_factor(const hn_profile *profile, double time);
+/// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
+double profile_next_kink(const hn_profile *profile, double time);
 
 /// sum c_k x_k
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);

@@ -16,11 +16,13 @@
 // are imposed. Does not keep: energy otherwise (it drifts as the tolerance allows), the symplectic form, time
 // symmetry.
 //
-// State between nominal steps: q and the velocities v. Beside them `memory` holds the internal step size, the energy
-// and the momenta to be kept, and unwrapped angles, with the time they belong to; when that is not the time of the
-// step they
-// are
-// found anew from q and v. Internal steps end on the nominal grid.
+//   (T9)  dense output: y_1 and y by integrals of y_2, a quartic through its values at the quarters of an internal
+//         step; brought to M by pi, and to (T7)
+//
+// Internal steps run free of the nominal grid: they end where the control says, and at the kinks of loads. The state at
+// a nominal time is taken from the internal step that holds it (T9). State between nominal steps: q and the velocities
+// v there; beside them `memory` holds that internal step, the size of the next one, the energy and the momenta to be
+// kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
 #include "schemes/projected_rk.h"
 
 #include "schemes/euler_parameters.h"
@@ -28,7 +30,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STAGES = 7, INVARIANTS_MAX = 7 };
+enum { STAGES = 7, INVARIANTS_MAX = 7, QUARTERS = 5, MEMORY_VECTORS = 10 };
 
 static const double NODES[STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double WEIGHTS[STAGES][STAGES] = {
@@ -50,6 +52,7 @@ static const double STEP_SAFETY = 0.9;
 static const double STEP_SHRINK_MIN = 0.2;
 static const double STEP_STRETCH = 1.01;   // a step this near to the end of the interval goes there
 static const double STEP_SMALLEST = 1e-13; // s, times the time reached: nothing would be added
+static const double SAME_TIME = 1e-14;     // of the time: n h and (n - 1) h + h are one grid point
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
 static const double PROJECTION_TOLERANCE = 1e-12; // m over the length, rad
@@ -61,8 +64,33 @@ static const double INVARIANT_PIVOT =
     1e-10; // an invariant with less is a consequence of the others
 static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
 
-// memory: what is carried beside q and v
-enum { MEMORY_TIME, MEMORY_VALID, MEMORY_STEP, MEMORY_ENERGY, MEMORY_MOMENTUM, MEMORY_ANGLES = 10 };
+// memory: what is carried beside q and v; angles, the internal step and the reported state follow the numbers
+enum {
+    MEMORY_VALID,
+    MEMORY_TIME,
+    MEMORY_BEGIN,
+    MEMORY_END,
+    MEMORY_STEP,
+    MEMORY_ENERGY,
+    MEMORY_WORK,
+    MEMORY_WORK_DONE,
+    MEMORY_DENSE,
+    MEMORY_POWER,
+    MEMORY_MOMENTUM = MEMORY_POWER + QUARTERS,
+    MEMORY_ANGLES = MEMORY_MOMENTUM + INVARIANTS_MAX
+};
+
+// The last internal step; its end is the solver's current point.
+typedef struct internal_step {
+    double begin, end; // s
+    double *y, *w, *d; // at its begin: the point and H y_2
+    double *d_end;
+    double energy;          // J, T + U to be kept at its begin
+    double work;            // J, of loads in it
+    double power[QUARTERS]; // W, of loads at 0, 1/4, ..., 1 of it
+    double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
+    bool dense;             // what is inside is known
+} internal_step;
 
 struct scheme_solver {
     hn_system *system;
@@ -79,7 +107,11 @@ struct scheme_solver {
     bool timing;
     int worst_body;
 
-    double *y, *w;           // current point
+    internal_step last;
+    bool at_end;             // rows and factors belong to the current point
+    double h;                // s, next internal step
+    double fixed_step;       // s, for tests: internal steps of this size; 0: controlled
+    double *y, *w;           // current point, the end of the last internal step
     double *y_next, *w_next; // candidate
     double *a, *a1;          // a point off the manifold
     double *k[STAGES];       // y_1 and y_2 of the stages
@@ -91,10 +123,9 @@ struct scheme_solver {
     void *memory[40];
     int memory_count;
 
-    double energy;                   // T + U to be kept, at the current point
-    double momentum[INVARIANTS_MAX]; // likewise
-    double work;                     // of loads since the start of the nominal step
-    double energy_start;             // T + U - W_ext since the solver was made
+    double momentum[INVARIANTS_MAX]; // to be kept
+    double work_done;    // J, of loads in the last internal step up to the reported state
+    double energy_start; // T + U - W_ext since the solver was made
     double work_total;
     bool energy_started;
 };
@@ -448,10 +479,11 @@ static void combine(scheme_solver *s, double h, const double *weights, int count
 }
 
 // From (y, w) with k[0] known to (y_next, w_next) with k[6] known; the error in units of the tolerance.
-static bool attempt(scheme_solver *s, double time, double h, double *error, double *work)
+static bool attempt(scheme_solver *s, double h, double *error, double *work)
 {
     const jet_space *jet = &s->jet;
     int n = jet->y_count;
+    double time = s->last.end;
     double inner = s->tolerance;
     if (!s->def.fixed_steps)
         inner = fmax(inner,
@@ -463,7 +495,8 @@ static bool attempt(scheme_solver *s, double time, double h, double *error, doub
         if (last) {
             *work = 0.0;
             for (int j = 0; j < stage; ++j) *work += h * WEIGHTS[stage][j] * s->power[j];
-            if (!impose_invariants(s, time + h, s->energy + *work, s->y_next, s->w_next))
+            if (!impose_invariants(s, time + h, s->last.energy + s->last.work + *work, s->y_next,
+                                   s->w_next))
                 return false;
         }
         distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
@@ -499,7 +532,7 @@ static double norm_of(const scheme_solver *s, const double *x, const double *x1)
 }
 
 // A first step from the size of the solution and of its first two derivatives (Hairer, Norsett, Wanner I, II.4).
-static double first_step(scheme_solver *s, double time, double interval)
+static double first_step(scheme_solver *s, double interval)
 {
     int n = s->jet.y_count;
     jet_rates(&s->jet, s->y, s->w, s->k[1]);
@@ -509,7 +542,7 @@ static double first_step(scheme_solver *s, double time, double interval)
     const double one = 1.0;
     combine(s, h, &one, 1);
     if (!project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
-    distribution(s, s->y_next, s->w_next, time + h, 1);
+    distribution(s, s->y_next, s->w_next, s->last.end + h, 1);
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
     double d2 = norm_of(s, s->k[1], s->k[1] + n) / h;
     double largest = fmax(d1, d2),
@@ -517,29 +550,46 @@ static double first_step(scheme_solver *s, double time, double interval)
     return fmin(100.0 * h, h1);
 }
 
-// Rows, factors and k[0] at the current point; rows are chosen where they are redundant.
-static bool begin_step(scheme_solver *s, double time)
+// k[0] at the current point from its accelerations
+static void set_first_stage(scheme_solver *s)
 {
+    jet_rates(&s->jet, s->y, s->w, s->k[0]);
+    jet_second_rates(&s->jet, s->y, s->w, s->last.d_end, s->k[0] + s->jet.y_count);
+    s->power[0] = s->last.power[QUARTERS - 1];
+}
+
+// Rows, factors and k[0] at the current point; rows are chosen where they are redundant. Accelerations are those of the
+// last stage (first same as last) but at the start and where other rows may have been chosen.
+static bool begin_step(scheme_solver *s, bool start)
+{
+    jet_space *jet = &s->jet;
     int dropped;
-    jet_set_position(&s->jet, s->y);
-    evaluate_rows(s);
-    if (s->redundant && jet_choose_rows(&s->jet, &dropped) != HN_OK) return false;
-    if (!factor(s, METRIC_EUCLIDEAN) || !factor(s, METRIC_KINETIC)) return false;
-    distribution(s, s->y, s->w, time, 0);
+    if (!s->at_end || s->redundant) {
+        jet_set_position(jet, s->y);
+        evaluate_rows(s);
+        if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+        if (!factor(s, METRIC_EUCLIDEAN) || !factor(s, METRIC_KINETIC)) return false;
+    }
+    s->at_end = true;
+    if (!start && !s->redundant) {
+        set_first_stage(s);
+        return true;
+    }
+    distribution(s, s->y, s->w, s->last.end, 0);
+    memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
+    s->last.power[QUARTERS - 1] = s->power[0];
     return true;
 }
 
-static void note_accepted(scheme_solver *s, double time, double h)
+// What the current point of the jet space keeps of constraints and of the energy it should have.
+static void note_point(scheme_solver *s, const double *w, double work)
 {
     jet_space *jet = &s->jet;
     projected_rk_statistics *t = &s->statistics;
-    double scale, size = 1.0, energy = energy_of(s, s->w, &scale);
-    t->steps++;
-    t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
-    t->step_max = fmax(t->step_max, h);
+    double scale, size = 1.0, energy = energy_of(s, w, &scale);
     jet_evaluate_rows(jet);
-    jet_apply_rows(jet, s->w, s->rate);
-    for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(s->w[i]));
+    jet_apply_rows(jet, w, s->rate);
+    for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(w[i]));
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r) {
             double over = jet->joints[k].rows[r].kind == BASIC_SYMMETRIC ? 1.0 : 1.0 / jet->length;
@@ -547,18 +597,20 @@ static void note_accepted(scheme_solver *s, double time, double h)
             t->position_worst = fmax(t->position_worst, over * fabs(jet->g[row]));
             t->velocity_worst = fmax(t->velocity_worst, over * fabs(s->rate[row]) / size);
         }
-    t->energy_last = energy - s->work_total - s->energy_start;
+    t->energy_last = energy - work - s->energy_start;
     t->energy_worst = fmax(t->energy_worst, fabs(t->energy_last));
-    if (s->observer == NULL) return;
-    jet_to_state(jet, s->q, s->v);
-    s->observer(s->observer_user, time, h, s->q, s->v);
 }
 
-static void swap(double **a, double **b)
+static void note_accepted(scheme_solver *s, double h)
 {
-    double *t = *a;
-    *a = *b;
-    *b = t;
+    projected_rk_statistics *t = &s->statistics;
+    t->steps++;
+    t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
+    t->step_max = fmax(t->step_max, h);
+    note_point(s, s->w, s->work_total);
+    if (s->observer == NULL) return;
+    jet_to_state(&s->jet, s->q, s->v);
+    s->observer(s->observer_user, s->last.end, h, s->q, s->v);
 }
 
 static void update_angles(scheme_solver *s)
@@ -573,60 +625,203 @@ static void update_angles(scheme_solver *s)
     }
 }
 
-static void accept(scheme_solver *s, double time, double h, double work)
+// The candidate becomes the current point, the current one the begin of the last internal step.
+static void accept(scheme_solver *s, double h, double end, double work)
 {
-    swap(&s->y, &s->y_next);
-    swap(&s->w, &s->w_next);
-    s->energy += work;
-    s->work += work;
+    internal_step *last = &s->last;
+    double *y = last->y, *w = last->w, *d = last->d;
+    last->y = s->y, last->w = s->w, last->d = last->d_end;
+    s->y = s->y_next, s->w = s->w_next, last->d_end = d;
+    s->y_next = y, s->w_next = w;
+    memcpy(last->d_end, s->jet.acceleration, (size_t)s->jet.w_count * sizeof(double));
+    last->begin = last->end, last->end = end;
+    last->energy += last->work;
+    last->work = work;
+    last->power[0] = s->power[0], last->power[QUARTERS - 1] = s->power[STAGES - 1];
+    last->dense = false;
     s->work_total += work;
+    // the orthogonal projection does not leave the factors of the nearest position
+    s->at_end = s->orthogonal == NULL;
     update_angles(s);
-    note_accepted(s, time + h, h);
+    note_accepted(s, h);
 }
 
-// The nominal interval in internal steps. `h` is the step to begin with and the next one afterwards.
-static hn_status integrate(scheme_solver *s, double start, double interval, double *h_next)
+// One accepted internal step from the current point, not beyond `limit`.
+static hn_status advance(scheme_solver *s, double limit, bool start)
 {
-    double t = 0.0, h = *h_next, growth = s->def.step_growth_max;
-    bool rejected = false;
-    for (int64_t count = 0; t < interval; ++count) {
-        if (count >= INTERNAL_STEPS_MAX) return HN_NOT_CONVERGED;
-        bool last = s->def.fixed_steps || t + STEP_STRETCH * h >= interval;
-        double planned = h, error = 0.0, work = 0.0;
-        if (last) h = interval - t;
-        bool good = attempt(s, start + t, h, &error, &work);
-        if (s->def.fixed_steps) {
-            if (!good) return HN_NOT_CONVERGED;
-            accept(s, start, h, work);
-            break;
-        }
+    bool rejected = false, fixed = s->def.fixed_steps || s->fixed_step > 0.0;
+    if (!begin_step(s, start)) return HN_SINGULAR_SYSTEM;
+    for (;;) {
+        double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
+        bool last = s->def.fixed_steps || time + STEP_STRETCH * planned >= limit;
+        double h = last ? limit - time : planned, error = 0.0, work = 0.0;
+        if (!fixed && !(planned > STEP_SMALLEST * fmax(1.0, fabs(time)) && isfinite(planned)))
+            return HN_NOT_CONVERGED;
+        bool good = attempt(s, h, &error, &work);
+        if (fixed && !good) return HN_NOT_CONVERGED;
         double change = !good ? STEP_SHRINK_MIN : STEP_SAFETY * pow(fmax(error, 1e-10), -0.2);
-        if (good && error <= 1.0) {
-            accept(s, start + t, h, work);
-            t = last ? interval : t + h;
-            h *= fmax(STEP_SHRINK_MIN, fmin(rejected ? 1.0 : growth, change));
-            if (last) h = fmax(h, planned);
-            rejected = false;
-            if (t < interval) {
-                if (s->redundant) {
-                    if (!begin_step(s, start + t)) return HN_SINGULAR_SYSTEM;
-                } else {
-                    memcpy(s->k[0], s->k[STAGES - 1],
-                           2 * (size_t)s->jet.y_count * sizeof(double)); // first same as last
-                    s->power[0] = s->power[STAGES - 1];
-                }
-            }
-        } else {
-            s->statistics.rejected++;
-            h *= fmax(STEP_SHRINK_MIN, fmin(1.0, change));
-            rejected = true;
-            if (h <= STEP_SMALLEST * fmax(1.0, fabs(start + t))) return HN_NOT_CONVERGED;
-            if (!good && !begin_step(s, start + t))
-                return HN_SINGULAR_SYSTEM; // factors near the point again
+        if (fixed || (good && error <= 1.0)) {
+            double growth = rejected ? 1.0 : s->def.step_growth_max;
+            accept(s, h, last ? limit : time + h, work);
+            s->h = h * fmax(STEP_SHRINK_MIN, fmin(growth, change));
+            if (last) s->h = fmax(s->h, planned);
+            return HN_OK;
+        }
+        s->statistics.rejected++;
+        s->h = h * fmax(STEP_SHRINK_MIN, fmin(1.0, change));
+        rejected = true;
+        s->at_end = false;
+        if (!good && !begin_step(s, start)) return HN_SINGULAR_SYSTEM; // factors near the point
+    }
+}
+
+// ---- dense output (T9) ----------------------------------------------------------------------------------
+
+// Integrals from 0 to t, once and twice, of the quartic that is 1 at one of the quarters and 0 at the others
+static void integral_weights(double t, double *once, double *twice)
+{
+    // of Newton's polynomials 1, x, x (x - 1)/2, ... with x = 4 t
+    static const double differences[QUARTERS][QUARTERS] = {
+        {1.0}, {-1.0, 1.0}, {1.0, -2.0, 1.0}, {-1.0, 3.0, -3.0, 1.0}, {1.0, -4.0, 6.0, -4.0, 1.0}};
+    const double x = 4.0 * t;
+    const double one[QUARTERS] = {
+        1.0, x / 2.0, x * (x / 6.0 - 1.0 / 4.0), x * (x * (x / 24.0 - 1.0 / 6.0) + 1.0 / 6.0),
+        x * (x * (x * (x / 120.0 - 1.0 / 16.0) + 11.0 / 72.0) - 1.0 / 8.0)};
+    const double two[QUARTERS] = {
+        1.0 / 2.0, x / 6.0, x * (x / 24.0 - 1.0 / 12.0),
+        x * (x * (x / 120.0 - 1.0 / 24.0) + 1.0 / 18.0),
+        x * (x * (x * (x / 720.0 - 1.0 / 80.0) + 11.0 / 288.0) - 1.0 / 24.0)};
+    for (int k = 0; k < QUARTERS; ++k) {
+        once[k] = twice[k] = 0.0;
+        for (int j = k; j < QUARTERS; ++j) {
+            once[k] += differences[j][k] * one[j] * t;
+            twice[k] += differences[j][k] * two[j] * x * t / 4.0;
         }
     }
-    *h_next = h;
-    return HN_OK;
+}
+
+// work of loads in the last internal step up to the part t of it
+static double work_until(const scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    double h = last->end - last->begin, once[2][QUARTERS], twice[QUARTERS], work[2] = {0.0, 0.0};
+    integral_weights(t, once[0], twice);
+    integral_weights(1.0, once[1], twice);
+    for (int k = 0; k < QUARTERS; ++k)
+        for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k];
+    return work[0] + (last->work - work[1]) * t * t * (3.0 - 2.0 * t);
+}
+
+// k[0], k[1]: y_1 and y_2 at the begin and at the end of the last internal step
+static void set_ends(scheme_solver *s)
+{
+    const jet_space *jet = &s->jet;
+    const internal_step *last = &s->last;
+    int n = jet->y_count;
+    jet_rates(jet, last->y, last->w, s->k[0]);
+    jet_second_rates(jet, last->y, last->w, last->d, s->k[0] + n);
+    jet_rates(jet, s->y, s->w, s->k[1]);
+    jet_second_rates(jet, s->y, s->w, last->d_end, s->k[1] + n);
+}
+
+// a, a1: the quintic through y, y_1, y_2 at both ends and its derivative, at the part t
+static void interpolate_ends(scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    const double *v0 = s->k[0], *a0 = s->k[0] + n, *v1 = s->k[1], *a1 = s->k[1] + n;
+    double h = last->end - last->begin;
+    for (int i = 0; i < n; ++i) {
+        // what the parabola at the begin leaves to be met at the end: y, h y_1, h^2 y_2
+        double y = s->y[i] - last->y[i] - h * (v0[i] + 0.5 * h * a0[i]);
+        double v = h * (v1[i] - v0[i] - h * a0[i]), a = h * h * (a1[i] - a0[i]);
+        double c3 = 10.0 * y - 4.0 * v + 0.5 * a, c4 = -15.0 * y + 7.0 * v - a,
+               c5 = 6.0 * y - 3.0 * v + 0.5 * a;
+        s->a[i] = last->y[i] + t * h * (v0[i] + 0.5 * t * h * a0[i]) +
+                  t * t * t * (c3 + t * (c4 + t * c5));
+        s->a1[i] = v0[i] + t * (h * a0[i] + t * (3.0 * c3 + t * (4.0 * c4 + 5.0 * t * c5)) / h);
+    }
+}
+
+// (T9) a, a1: y_2 integrated twice and once from the begin to the part t; what is then missing at the end is spread
+static void interpolate(scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    double h = last->end - last->begin, rise = t * t * (3.0 - 2.0 * t), bend = t * t * (t - 1.0);
+    double once[2][QUARTERS], twice[2][QUARTERS];
+    integral_weights(t, once[0], twice[0]);
+    integral_weights(1.0, once[1], twice[1]);
+    for (int i = 0; i < n; ++i) {
+        const double a[QUARTERS] = {s->k[0][n + i], last->inside[i], last->inside[n + i],
+                                    last->inside[2 * n + i], s->k[1][n + i]};
+        double v = s->k[0][i], y[2], y1[2];
+        for (int end = 0; end < 2; ++end) {
+            double x = end == 1 ? 1.0 : t;
+            y[end] = last->y[i] + h * x * v, y1[end] = v;
+            for (int k = 0; k < QUARTERS; ++k) {
+                y[end] += h * h * twice[end][k] * a[k];
+                y1[end] += h * once[end][k] * a[k];
+            }
+        }
+        double missing = s->y[i] - y[1], missing1 = s->k[1][i] - y1[1];
+        s->a[i] = y[0] + rise * missing + bend * h * missing1;
+        s->a1[i] = y1[0] + rise * missing1;
+    }
+}
+
+// The interpolated point (a, a1) on M: (y_next, w_next). The result depends on the last internal step alone: rows are
+// those it chose at its begin, and the first factors are those of the interpolated point.
+static bool land_interpolated(scheme_solver *s)
+{
+    jet_space *jet = &s->jet;
+    if (s->orthogonal == NULL) {
+        for (int i = 0; i < jet->body_count; ++i)
+            if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
+        jet_set_position(jet, s->a);
+        evaluate_rows(s);
+        if (!factor(s, METRIC_EUCLIDEAN)) return false;
+    }
+    return project(s, s->tolerance, s->y_next, s->w_next);
+}
+
+// Accelerations and powers inside the last internal step
+static bool look_inside(scheme_solver *s)
+{
+    internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    for (int quarter = 1; quarter < QUARTERS - 1; ++quarter) {
+        double t = 0.25 * quarter;
+        interpolate_ends(s, t);
+        if (!land_interpolated(s)) return false;
+        distribution(s, s->y_next, s->w_next, last->begin + t * (last->end - last->begin), 2);
+        memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
+        last->power[quarter] = s->power[2];
+    }
+    last->dense = true;
+    return true;
+}
+
+// The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until then.
+static bool find_output(scheme_solver *s, double time)
+{
+    jet_space *jet = &s->jet;
+    internal_step *last = &s->last;
+    double t = (time - last->begin) / (last->end - last->begin);
+    int dropped;
+    s->at_end = false;
+    if (s->redundant) {
+        jet_set_position(jet, last->y);
+        evaluate_rows(s);
+        if (jet_choose_rows(jet, &dropped) != HN_OK) return false;
+    }
+    set_ends(s);
+    if (!last->dense && !look_inside(s)) return false;
+    s->work_done = work_until(s, t);
+    interpolate(s, t);
+    if (!land_interpolated(s)) return false;
+    if (s->orthogonal != NULL && !factor(s, METRIC_EUCLIDEAN)) return false;
+    return impose_invariants(s, time, last->energy + s->work_done, s->y_next, s->w_next);
 }
 
 // ---- the scheme -----------------------------------------------------------------------------------------
@@ -653,10 +848,6 @@ static double *doubles(scheme_solver *s, size_t count, bool *good)
 static hn_status make_parts(hn_system *system, scheme_solver *s)
 {
     const hn_simulation_def *def = &s->def;
-    if (system->angle_count > POSE_SIZE * system->body_count - MEMORY_ANGLES)
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "projected-rk has no room for %d torsional springs on %d bodies",
-                            system->angle_count, system->body_count);
     if (!def->fixed_steps && !(def->absolute_tolerance > 0.0 && def->relative_tolerance >= 0.0))
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: absolute_tolerance must be positive and "
@@ -671,12 +862,21 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     if (def->impose_momentum) TRY(system_symmetries(system, &s->symmetries));
     const jet_space *jet = &s->jet;
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
+    size_t bodies = (size_t)system->body_count, angles = (size_t)system->angle_count;
+    if (MEMORY_ANGLES + angles + 5 * ny + 4 * nw + 2 * POSE_SIZE * bodies >
+        MEMORY_VECTORS * POSE_SIZE * bodies)
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "projected-rk has no room for %d torsional springs on %d bodies",
+                            system->angle_count, system->body_count);
     if (rows < (size_t)s->spatial.row_count) rows = (size_t)s->spatial.row_count;
     if (nw < (size_t)s->spatial.w_count) nw = (size_t)s->spatial.w_count;
     if (ny < (size_t)s->spatial.y_count) ny = (size_t)s->spatial.y_count;
     bool good = true;
     s->y = doubles(s, ny, &good), s->y_next = doubles(s, ny, &good);
     s->w = doubles(s, nw, &good), s->w_next = doubles(s, nw, &good);
+    s->last.y = doubles(s, ny, &good), s->last.w = doubles(s, nw, &good);
+    s->last.d = doubles(s, nw, &good), s->last.d_end = doubles(s, nw, &good);
+    s->last.inside = doubles(s, 3 * ny, &good);
     s->a = doubles(s, ny, &good), s->a1 = doubles(s, ny, &good);
     for (int k = 0; k < STAGES; ++k) s->k[k] = doubles(s, 2 * ny, &good);
     s->mu = doubles(s, rows, &good), s->rate = doubles(s, rows, &good);
@@ -717,65 +917,171 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     return HN_OK;
 }
 
-// Internal step, energy, momenta and angles from memory when it belongs to this time, else from the state.
-static double recall(scheme_solver *s, const scheme_step *step, bool *known)
+// The arrays of the last internal step in memory, to be read or written; the reported state follows.
+static double *exchange_arrays(scheme_solver *s, double *memory, bool write)
+{
+    size_t ny = (size_t)s->jet.y_count, nw = (size_t)s->jet.w_count;
+    double *const arrays[] = {s->last.y, s->last.w,     s->last.d,     s->y,
+                              s->w,      s->last.d_end, s->last.inside};
+    const size_t sizes[] = {ny, nw, nw, ny, nw, nw, 3 * ny};
+    memory += MEMORY_ANGLES + s->system->angle_count;
+    for (int k = 0; k < 7; ++k) {
+        if (write) memcpy(memory, arrays[k], sizes[k] * sizeof(double));
+        else memcpy(arrays[k], memory, sizes[k] * sizeof(double));
+        memory += sizes[k];
+    }
+    return memory;
+}
+
+// Does memory belong to the state: the same time, q and v?
+static bool memory_belongs(const scheme_solver *s, const scheme_step *step)
 {
     const double *memory = step->state->memory;
-    const hn_system *system = s->system;
-    double scale;
-    *known = memory != NULL && memory[MEMORY_VALID] != 0.0 && memory[MEMORY_TIME] == step->time;
-    for (int k = 0; k < system->angle_count; ++k)
-        s->jet.angles[k] = *known
-                               ? memory[MEMORY_ANGLES + k]
-                               : (step->state->first ? system->angle_start[k] : s->jet.angles[k]);
-    update_angles(s);
-    s->energy = *known ? memory[MEMORY_ENERGY] : energy_of(s, s->w, &scale);
-    for (int m = 0; m < s->symmetries.count; ++m)
-        s->momentum[m] = *known ? memory[MEMORY_MOMENTUM + m] : momentum_of(s, m, &scale);
-    return *known ? memory[MEMORY_STEP] : 0.0;
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    if (memory == NULL || memory[MEMORY_VALID] == 0.0 ||
+        !(fabs(memory[MEMORY_TIME] - step->time) <= SAME_TIME * fabs(step->time)))
+        return false;
+    const double *reported = memory + MEMORY_ANGLES + s->system->angle_count +
+                             5 * (size_t)s->jet.y_count + 4 * (size_t)s->jet.w_count;
+    return memcmp(reported, step->state->q, count * sizeof(double)) == 0 &&
+           memcmp(reported + count, step->state->impetus, count * sizeof(double)) == 0;
 }
 
-static void remember(const scheme_solver *s, const scheme_step *step, double h)
+// The last internal step and what goes with it from memory; or an empty one at the state. True: from memory.
+static bool recall(scheme_solver *s, const scheme_step *step)
+{
+    jet_space *jet = &s->jet;
+    internal_step *last = &s->last;
+    double *memory = step->state->memory, scale;
+    size_t angles = (size_t)s->system->angle_count * sizeof(double);
+    s->at_end = false;
+    if (memory_belongs(s, step)) {
+        exchange_arrays(s, memory, false);
+        memcpy(jet->angles, memory + MEMORY_ANGLES, angles);
+        memcpy(s->momentum, memory + MEMORY_MOMENTUM, sizeof s->momentum);
+        memcpy(last->power, memory + MEMORY_POWER, sizeof last->power);
+        last->begin = memory[MEMORY_BEGIN], last->end = memory[MEMORY_END];
+        last->energy = memory[MEMORY_ENERGY], last->work = memory[MEMORY_WORK];
+        last->dense = memory[MEMORY_DENSE] != 0.0;
+        s->h = memory[MEMORY_STEP];
+        s->work_done = memory[MEMORY_WORK_DONE];
+        return true;
+    }
+    jet_from_state(jet, step->state->q, step->state->impetus, s->y, s->w);
+    jet_set_position(jet, s->y);
+    jet_set_velocity(jet, s->w);
+    if (step->angles != NULL) memcpy(jet->angles, step->angles, angles);
+    else if (step->state->first) memcpy(jet->angles, s->system->angle_start, angles);
+    update_angles(s);
+    last->begin = last->end = step->time;
+    last->energy = energy_of(s, s->w, &scale);
+    last->work = s->work_done = 0.0;
+    last->dense = false;
+    for (int m = 0; m < s->symmetries.count; ++m) s->momentum[m] = momentum_of(s, m, &scale);
+    s->h = 0.0;
+    return false;
+}
+
+static void remember(scheme_solver *s, const scheme_step *step)
 {
     double *memory = step->state->memory;
+    const internal_step *last = &s->last;
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
     if (memory == NULL) return;
-    memory[MEMORY_TIME] = step->time + step->step_size;
     memory[MEMORY_VALID] = 1.0;
-    memory[MEMORY_STEP] = h;
-    memory[MEMORY_ENERGY] = s->energy;
-    for (int m = 0; m < s->symmetries.count; ++m) memory[MEMORY_MOMENTUM + m] = s->momentum[m];
-    for (int k = 0; k < s->system->angle_count; ++k) memory[MEMORY_ANGLES + k] = s->jet.angles[k];
+    memory[MEMORY_TIME] = step->time + step->step_size;
+    memory[MEMORY_BEGIN] = last->begin, memory[MEMORY_END] = last->end;
+    memory[MEMORY_STEP] = s->h;
+    memory[MEMORY_ENERGY] = last->energy, memory[MEMORY_WORK] = last->work;
+    memory[MEMORY_WORK_DONE] = s->work_done;
+    memory[MEMORY_DENSE] = last->dense ? 1.0 : 0.0;
+    memcpy(memory + MEMORY_POWER, last->power, sizeof last->power);
+    memcpy(memory + MEMORY_MOMENTUM, s->momentum, sizeof s->momentum);
+    memcpy(memory + MEMORY_ANGLES, s->jet.angles, (size_t)s->system->angle_count * sizeof(double));
+    double *reported = exchange_arrays(s, memory, true);
+    memcpy(reported, step->q, count * sizeof(double));
+    memcpy(reported + count, step->impetus, count * sizeof(double));
 }
 
-// Lambda at the end of the step; the planar formulation knows it through the spatial one.
-static bool find_multipliers(scheme_solver *s, const scheme_step *step, double time)
+// Lambda at the point (y, w); the planar formulation knows it through the spatial one. `factored`: the jet space is at
+// the point, and S is factored there.
+static bool find_multipliers(scheme_solver *s, const scheme_step *step, double time,
+                             const double *y, const double *w, bool factored)
 {
     jet_space *jet = &s->jet;
     int dropped;
     if (s->spatial.system == NULL) {
-        jet_set_position(jet, s->y);
-        jet_set_velocity(jet, s->w);
-        jet_evaluate_rows(jet);
-        if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
-        if (!jet_factor(jet, METRIC_KINETIC, &s->worst_body)) return false;
+        if (!factored || s->redundant) {
+            jet_set_position(jet, y);
+            jet_set_velocity(jet, w);
+            jet_evaluate_rows(jet);
+            if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+            if (!jet_factor(jet, METRIC_KINETIC, &s->worst_body)) return false;
+        }
         jet_forces(jet, time);
-        jet_distribution(jet, s->w);
+        jet_distribution(jet, w);
         jet_multipliers(jet, time, step->multipliers);
         return true;
     }
     jet_space *space = &s->spatial;
     memcpy(space->angles, jet->angles, (size_t)s->system->angle_count * sizeof(double));
-    jet_from_state(space, step->q, step->impetus, s->a, s->w_next);
+    jet_from_state(space, step->q, step->impetus, s->a, s->scratch);
     jet_set_position(space, s->a);
-    jet_set_velocity(space, s->w_next);
+    jet_set_velocity(space, s->scratch);
     jet_evaluate_rows(space);
     if (jet_choose_rows(space, &dropped) != HN_OK ||
         !jet_factor(space, METRIC_KINETIC, &s->worst_body))
         return false;
     jet_forces(space, time);
-    jet_distribution(space, s->w_next);
+    jet_distribution(space, s->scratch);
     jet_multipliers(space, time, step->multipliers);
     return true;
+}
+
+// Where the next internal step has to end: a kink of a load, and without dense output the nominal time.
+static double step_limit(const scheme_solver *s, double target)
+{
+    const hn_system *system = s->system;
+    double now = s->last.end + SAME_TIME * fabs(s->last.end), limit = HUGE_VAL;
+    if (s->def.fixed_steps) return target;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->elements[i].profile != NULL)
+            limit = fmin(limit, profile_next_kink(system->elements[i].profile, now));
+    if (s->def.dense_output || limit < target - SAME_TIME * fabs(target)) return limit;
+    return target;
+}
+
+// Internal steps until one holds the nominal time, then the state there: the current point, or (y_next, w_next) before
+// it. `work`: of loads in the nominal step.
+static hn_status integrate(scheme_solver *s, const scheme_step *step, double target, double *work)
+{
+    bool start = !recall(s, step);
+    double scale;
+    if (!s->energy_started) {
+        jet_set_position(&s->jet, s->y);
+        s->energy_start = energy_of(s, s->w, &scale);
+        s->energy_started = true;
+    }
+    if (start && !s->def.fixed_steps) {
+        if (!begin_step(s, true)) return HN_SINGULAR_SYSTEM;
+        s->h = s->def.first_step;
+        if (!step->state->first || !(s->h > 0.0)) {
+            s->h = first_step(s, step_limit(s, target) - step->time);
+            s->at_end = false;
+        }
+    }
+    *work = -s->work_done;
+    for (int64_t count = 0; s->last.end < target; ++count) {
+        if (count >= INTERNAL_STEPS_MAX) return HN_NOT_CONVERGED;
+        *work += s->last.work;
+        TRY(advance(s, step_limit(s, target), start));
+        start = false;
+    }
+    bool between = target < s->last.end;
+    s->work_done = s->last.work;
+    if (between && !find_output(s, target)) return HN_NOT_CONVERGED;
+    *work += s->work_done;
+    return HN_OK;
 }
 
 static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_options *options,
@@ -784,30 +1090,10 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     (void)options; // projections have a tolerance of their own
     jet_space *jet = &s->jet;
     const hn_system *system = s->system;
-    const double *q = step->state->q;
-    double begin = seconds(s), h, scale;
+    double begin = seconds(s), target = step->time + step->step_size, work = 0.0;
     int64_t before = s->statistics.iterations, count = s->statistics.projections;
-    bool known;
-    hn_status status = HN_OK;
-    jet_from_state(jet, q, step->state->impetus, s->y, s->w);
-    jet_set_position(jet, s->y);
-    jet_set_velocity(jet, s->w);
-    h = recall(s, step, &known);
-    s->work = 0.0;
-    if (!s->energy_started) {
-        s->energy_start = energy_of(s, s->w, &scale);
-        s->energy_started = true;
-    }
-    if (!begin_step(s, step->time)) status = HN_SINGULAR_SYSTEM;
-    if (status == HN_OK && !s->def.fixed_steps && !known) {
-        if (step->state->first && s->def.first_step > 0.0) {
-            h = s->def.first_step;
-        } else {
-            h = first_step(s, step->time, step->step_size);
-            if (!begin_step(s, step->time)) status = HN_SINGULAR_SYSTEM;
-        }
-    }
-    if (status == HN_OK) status = integrate(s, step->time, step->step_size, &h);
+    hn_status status = integrate(s, step, target, &work);
+    bool between = target < s->last.end;
     report->worst_body = s->worst_body;
     int64_t projections = s->statistics.projections - count;
     report->iterations =
@@ -815,20 +1101,22 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
                         : 0;
     if (status != HN_OK) return status;
 
-    jet_set_position(jet, s->y);
-    jet_set_velocity(jet, s->w);
+    const double *y = between ? s->y_next : s->y, *w = between ? s->w_next : s->w;
+    if (!between) jet_set_position(jet, y);
+    jet_set_velocity(jet, w);
     jet_to_state(jet, step->q, step->impetus);
-    if (!find_multipliers(s, step, step->time + step->step_size)) return HN_SINGULAR_SYSTEM;
+    if (between) note_point(s, w, s->work_total - s->last.work + s->work_done);
+    if (!find_multipliers(s, step, target, y, w, between)) return HN_SINGULAR_SYSTEM;
     double worst = system_check_constraints(system, step->q).residual;
     if (s->redundant && worst > fmax(DROPPED_TOLERANCE, 10.0 * s->tolerance))
         return HN_NOT_CONVERGED;
     for (size_t k = 0; k < POSE_SIZE * (size_t)system->body_count; ++k)
-        step->delta[k] = step->q[k] - q[k];
-    step->multiplier_time = step->time + step->step_size;
-    step->work = s->work;
+        step->delta[k] = step->q[k] - step->state->q[k];
+    step->multiplier_time = target;
+    step->work = work;
     report->residual = worst;
     report->increment = 0.0;
-    remember(s, step, h);
+    remember(s, step);
     s->statistics.total_seconds += seconds(s) - begin;
     return HN_OK;
 }
@@ -839,7 +1127,7 @@ static void projected_rk_start(const hn_system *system, const double *v, const d
     (void)acceleration;
     size_t count = POSE_SIZE * (size_t)system->body_count;
     memcpy(state->impetus, v, count * sizeof(double));
-    if (state->memory != NULL) memset(state->memory, 0, count * sizeof(double));
+    if (state->memory != NULL) memset(state->memory, 0, MEMORY_VECTORS * count * sizeof(double));
     state->first = true;
 }
 
@@ -872,6 +1160,11 @@ void projected_rk_set_observer(scheme_solver *solver, projected_rk_observer obse
     solver->observer_user = user;
 }
 
+void projected_rk_set_internal_step(scheme_solver *solver, double step_size)
+{
+    solver->fixed_step = step_size;
+}
+
 const jet_space *projected_rk_space(const scheme_solver *solver)
 {
     return &solver->jet;
@@ -881,7 +1174,7 @@ const scheme_type scheme_projected_rk = {
     .name = "projected-rk",
     .may_halve = false,
     .look_ahead = false,
-    .memory_count = 1,
+    .memory_count = MEMORY_VECTORS,
     .imposes_invariants = true,
     .any_rotation = true,
     .reaction_weight = 1.0,

@@ -20,7 +20,7 @@ typedef struct projected_rk_statistics {
     int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
     int64_t invariants;        ///< evaluations of df_inv
     double step_min, step_max; ///< s, accepted
-    double position_worst;     ///< largest |g| at accepted steps, translational rows over the length
+    double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
     double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
     double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
     double energy_last;        ///< J, the same now, with sign
@@ -32,7 +32,9 @@ projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver)
 void projected_rk_set_timing(scheme_solver *solver, bool on);
 /// Residual at which projections stop (m over the length, rad); 1e-12 at the start.
 void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance);
-/// Called after every accepted step.
+/// Internal steps of one size (s) instead of controlled ones, whatever the nominal step; 0, at the start: controlled.
+void projected_rk_set_internal_step(scheme_solver *solver, double step_size);
+/// Called after every accepted internal step, at its end: with dense output the last one may be ahead of the state.
 typedef void (*projected_rk_observer)(void *user, double time, double step_size, const double *q, const double *v);
 void projected_rk_set_observer(scheme_solver *solver, projected_rk_observer observer, void *user);
 /// The state space of a solver.

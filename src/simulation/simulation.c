@@ -28,6 +28,7 @@ hn_simulation_def hn_simulation_def_default(void)
         .absolute_tolerance = 1e-8,
         .relative_tolerance = 1e-8,
         .step_growth_max = 5.0,
+        .dense_output = true,
         .impose_energy = true,
     };
 }

@@ -47,7 +47,7 @@ static inline hn_status jet_start(hn_context *context, hn_model *model, const hn
     size_t n = (size_t)r->system->body_count, count = POSE_SIZE * n;
     r->state.q = jet_doubles(count);
     r->state.impetus = jet_doubles(count);
-    r->state.memory = jet_doubles(count);
+    r->state.memory = jet_doubles(count * (size_t)scheme_projected_rk.memory_count);
     r->next_q = jet_doubles(count), r->next_v = jet_doubles(count), r->delta = jet_doubles(count);
     r->multipliers = jet_doubles((size_t)r->system->constraint_count);
     memcpy(r->state.q, r->system->q_start, count * sizeof(double));

@@ -641,7 +641,8 @@ TEST(projected_rk, restarting_from_state_and_memory_is_bit_for_bit_the_same)
     for (int k = 0; k < 10; ++k) jet_step(&whole, 0.05);
     memcpy(part.state.q, whole.state.q, 36 * sizeof(double));
     memcpy(part.state.impetus, whole.state.impetus, 36 * sizeof(double));
-    memcpy(part.state.memory, whole.state.memory, 36 * sizeof(double));
+    memcpy(part.state.memory, whole.state.memory,
+           36 * (size_t)scheme_projected_rk.memory_count * sizeof(double));
     part.state.first = false;
     part.time = whole.time;
     for (int k = 0; k < 10; ++k) jet_step(&whole, 0.05), jet_step(&part, 0.05);

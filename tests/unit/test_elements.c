@@ -459,3 +459,19 @@ TEST(profiles, follow_their_tables_and_pulses)
         .kind = HN_PROFILE_TABLE, .times = times, .factors = factors, .count = 1};
     CHECK_NEAR(profile_factor(&one, 5.0), 2.0, 0.0);
 }
+
+TEST(profiles, tell_their_next_kink)
+{
+    const hn_profile pulse = {.kind = HN_PROFILE_PULSE, .start = 1.0, .peak = 2.0, .end = 4.0};
+    const double times[3] = {-1.0, 1.5, 4.0}, factors[3] = {2.0, -1.0, -1.0};
+    const hn_profile table = {
+        .kind = HN_PROFILE_TABLE, .times = times, .factors = factors, .count = 3};
+    const double at[6] = {-2.0, -1.0, 1.0, 1.75, 3.999, 4.0};
+    const double pulse_next[6] = {1.0, 1.0, 2.0, 2.0, 4.0, HUGE_VAL},
+                 table_next[6] = {-1.0, 1.5, 1.5, 4.0, 4.0, HUGE_VAL};
+    for (int i = 0; i < 6; ++i) {
+        CHECK(profile_next_kink(&pulse, at[i]) == pulse_next[i]);
+        CHECK(profile_next_kink(&table, at[i]) == table_next[i]);
+        CHECK(profile_next_kink(&CONSTANT, at[i]) == HUGE_VAL);
+    }
+}
