@@ -5,6 +5,13 @@
 //
 //   factor   D_k = P L U,   V_kj = D_k^-1 A_kj,   A_ij -= A_ik V_kj
 //   solve    y_k = D_k^-1 b_k,  b_j -= A_jk y_k (forward),   x_k = y_k - sum_j V_kj x_j (backward)
+//
+// and where the matrix is symmetric and positive definite
+//
+//   factor   D_k = L L^T,   X_jk = A_jk L^-T,   A_ij -= X_ik X_jk^T
+//   solve    y_k = L^-1 b_k,  b_j -= X_jk y_k,   x_k = L^-T (y_k - sum_j X_jk^T x_j)
+//
+// with L^-1 kept in place of D_k: products with it are sums that need not wait for each other.
 #include "linalg/block_lu.h"
 
 #include "base/arena.h"
@@ -12,6 +19,7 @@
 
 #include <amd.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -446,6 +454,139 @@ void block_lu_solve(const block_lu *lu, double *b)
             int other = lu->links[p].node;
             subtract_product(s, lu->sizes[other], 1, lu->values + lu->links[p].upper,
                              b + lu->offsets[other], y);
+        }
+    }
+}
+
+bool block_lu_is_lower(const block_lu *lu, int row, int column)
+{
+    return lu->place[row] > lu->place[column];
+}
+
+// The functions below are written for a node of any size s and compiled for the few sizes of joints: loops of known
+// length are unrolled, which takes a third off their time.
+#define UNROLLED static inline __attribute__((always_inline))
+
+UNROLLED double dot(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+// The lower triangle of D = L L^T becomes L^-1, row by row: l_i = d_i (L^-1)^T, then row i of L^-1 from those before
+UNROLLED bool invert_cholesky(int n, double *d)
+{
+    assert(n <= BLOCK_ROWS_MAX);
+    for (int i = 0; i < n; ++i) {
+        double *row = d + i * n, l[BLOCK_ROWS_MAX], pivot = row[i];
+        for (int j = 0; j < i; ++j) l[j] = dot(j + 1, row, d + j * n);
+        for (int j = 0; j < i; ++j) pivot -= l[j] * l[j];
+        if (!(pivot > 0.0)) return false;
+        double inverse = 1.0 / sqrt(pivot);
+        for (int j = 0; j < i; ++j) {
+            double sum = 0.0;
+            for (int k = j; k < i; ++k) sum += l[k] * d[k * n + j];
+            row[j] = -inverse * sum;
+        }
+        row[i] = inverse;
+    }
+    return true;
+}
+
+// Eliminate node k; false: not positive definite
+UNROLLED bool eliminate(block_lu *lu, int k, int s)
+{
+    int begin = lu->first[k], end = lu->first[k + 1];
+    double *inverse = lu->values + lu->diagonal[lu->order[k]];
+    if (!invert_cholesky(s, inverse)) return false;
+    // X: every row of A_jk times L^-T, its last entry first
+    for (int p = begin; p < end; ++p) {
+        double *x = lu->values + lu->links[p].lower;
+        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i, x += s)
+            for (int j = s - 1; j >= 0; --j) x[j] = dot(j + 1, x, inverse + j * s);
+    }
+    const size_t *targets = lu->targets + lu->target_first[k];
+    for (int p = begin; p < end; ++p, targets += end - begin)
+        for (int r = begin; r <= p; ++r) {
+            const double *x = lu->values + lu->links[p].lower, *y = lu->values + lu->links[r].lower;
+            int rows = lu->sizes[lu->links[p].node], columns = lu->sizes[lu->links[r].node];
+            double *to = lu->values + targets[r - begin];
+            for (int i = 0; i < rows; ++i)
+                for (int j = 0; j < (r == p ? i + 1 : columns); ++j)
+                    to[i * columns + j] -= dot(s, x + i * s, y + j * s);
+        }
+    return true;
+}
+
+// y_k = L^-1 b_k, b_j -= X_jk y_k
+UNROLLED void solve_forward(const block_lu *lu, int k, int s, double *b)
+{
+    const double *inverse = lu->values + lu->diagonal[lu->order[k]];
+    double *y = b + lu->offsets[lu->order[k]];
+    for (int i = s - 1; i >= 0; --i) y[i] = dot(i + 1, inverse + i * s, y);
+    for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
+        const double *x = lu->values + lu->links[p].lower;
+        double *to = b + lu->offsets[lu->links[p].node];
+        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i) to[i] -= dot(s, x + i * s, y);
+    }
+}
+
+// x_k = L^-T (y_k - sum_j X_jk^T x_j)
+UNROLLED void solve_backward(const block_lu *lu, int k, int s, double *b)
+{
+    const double *inverse = lu->values + lu->diagonal[lu->order[k]];
+    double *y = b + lu->offsets[lu->order[k]];
+    for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
+        const double *x = lu->values + lu->links[p].lower,
+                     *from = b + lu->offsets[lu->links[p].node];
+        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i)
+            for (int j = 0; j < s; ++j) y[j] -= x[i * s + j] * from[i];
+    }
+    for (int i = 0; i < s; ++i) {
+        for (int j = 0; j < i; ++j) y[j] += inverse[i * s + j] * y[i];
+        y[i] *= inverse[i * s + i];
+    }
+}
+
+int block_lu_factor_symmetric(block_lu *lu)
+{
+    for (int k = 0; k < lu->node_count; ++k) {
+        int size = lu->sizes[lu->order[k]];
+        bool good;
+        switch (size) {
+        case 2: good = eliminate(lu, k, 2); break;
+        case 3: good = eliminate(lu, k, 3); break;
+        case 4: good = eliminate(lu, k, 4); break;
+        case 5: good = eliminate(lu, k, 5); break;
+        case 6: good = eliminate(lu, k, 6); break;
+        default: good = eliminate(lu, k, size); break;
+        }
+        if (!good) return lu->order[k];
+    }
+    return -1;
+}
+
+void block_lu_solve_symmetric(const block_lu *lu, double *b)
+{
+    for (int k = 0; k < lu->node_count; ++k) {
+        int size = lu->sizes[lu->order[k]];
+        switch (size) {
+        case 2: solve_forward(lu, k, 2, b); break;
+        case 3: solve_forward(lu, k, 3, b); break;
+        case 4: solve_forward(lu, k, 4, b); break;
+        case 5: solve_forward(lu, k, 5, b); break;
+        default: solve_forward(lu, k, size, b); break;
+        }
+    }
+    for (int k = lu->node_count - 1; k >= 0; --k) {
+        int size = lu->sizes[lu->order[k]];
+        switch (size) {
+        case 2: solve_backward(lu, k, 2, b); break;
+        case 3: solve_backward(lu, k, 3, b); break;
+        case 4: solve_backward(lu, k, 4, b); break;
+        case 5: solve_backward(lu, k, 5, b); break;
+        default: solve_backward(lu, k, size, b); break;
         }
     }
 }

@@ -60,6 +60,14 @@ int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank);
 /// Solve in place.
 void block_lu_solve(const block_lu *lu, double *b);
 
+/// The same for a symmetric positive definite matrix with nodes of at most six unknowns (joints), by Cholesky's method.
+/// Of the blocks only those on the diagonal, there the lower triangle, and those whose row node is eliminated after
+/// their column node are read.
+bool block_lu_is_lower(const block_lu *lu, int row, int column);
+/// Factor in place. Returns -1, or the node at which the matrix proves not to be positive definite.
+int block_lu_factor_symmetric(block_lu *lu);
+void block_lu_solve_symmetric(const block_lu *lu, double *b);
+
 /// Number of doubles stored.
 size_t block_lu_storage(const block_lu *lu);
 

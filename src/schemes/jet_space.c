@@ -138,8 +138,13 @@ hn_status jet_space_finish(jet_space *jet)
     for (int c = 0; c < jet->coupling_count; ++c)
         for (int m = 0; m < 2; ++m) {
             jet_coupling *x = &jet->couplings[c];
-            x->upper[m] = block_lu_block(jet->systems[m], x->k, x->l);
-            x->lower[m] = x->k == x->l ? NULL : block_lu_block(jet->systems[m], x->l, x->k);
+            if (block_lu_is_lower(jet->systems[m], x->l, x->k)) {
+                int k = x->k, side = x->side_k;
+                x->k = x->l, x->side_k = x->side_l;
+                x->l = k, x->side_l = side;
+            }
+            x->block[m] = block_lu_block(jet->systems[m], x->k, x->l);
+            x->mirror[m] = x->k == x->l ? NULL : block_lu_block(jet->systems[m], x->l, x->k);
         }
     return HN_OK;
 }
@@ -423,8 +428,8 @@ double jet_evaluate_rows(jet_space *jet)
             }
             value -= row->eta;
             jet->g[j->first + r] = value;
-            if (!j->dropped[r])
-                worst = fmax(worst, isfinite(value) ? scale * fabs(value) : HUGE_VAL);
+            if (!j->dropped[r] && !(scale * fabs(value) <= worst))
+                worst = isfinite(value) ? scale * fabs(value) : HUGE_VAL;
             if (j->a >= 0)
                 covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a,
                             jet->block[k][0][r]);
@@ -435,10 +440,22 @@ double jet_evaluate_rows(jet_space *jet)
     return worst;
 }
 
-// The system of a metric times `sign`, of the rows that are kept
-static void assemble_system(jet_space *jet, jet_metric metric, double sign)
+static inline double dot(int count, const double *a, const double *b)
 {
-    block_lu_clear(jet->systems[metric]);
+    // rigid bodies: two sums beside each other
+    if (count == JET_VELOCITIES)
+        return (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) +
+               (a[1] * b[1] + a[3] * b[3] + a[5] * b[5]);
+    double sum = 0.0;
+    for (int m = 0; m < count; ++m) sum += a[m] * b[m];
+    return sum;
+}
+
+// The lower triangles of the systems of the wanted metrics times `sign`, of the rows that are kept
+static void assemble_systems(jet_space *jet, const bool wanted[2], double sign)
+{
+    for (int m = 0; m < 2; ++m)
+        if (wanted[m]) block_lu_clear(jet->systems[m]);
     for (int c = 0; c < jet->coupling_count; ++c) {
         const jet_coupling *x = &jet->couplings[c];
         const jet_body *body = &jet->bodies[x->body];
@@ -447,27 +464,46 @@ static void assemble_system(jet_space *jet, jet_metric metric, double sign)
             (const double(*)[JET_VELOCITIES])jet->block[x->k][x->side_k];
         const double(*bl)[JET_VELOCITIES] =
             (const double(*)[JET_VELOCITIES])jet->block[x->l][x->side_l];
-        int rows = k->row_count, columns = l->row_count, count = body->w_count;
-        double *upper = x->upper[metric], *lower = x->lower[metric];
-        for (int i = 0; i < rows; ++i) {
-            double weighted[JET_VELOCITIES];
+        double transposed[JET_VELOCITIES][JET_ROWS] = {{0.0}};
+        for (int j = 0; j < l->row_count; ++j)
+            for (int m = 0; m < JET_VELOCITIES && !l->dropped[j]; ++m) transposed[m][j] = bl[j][m];
+        for (int i = 0; i < k->row_count; ++i) {
+            double sum[2][JET_ROWS] = {{0.0}};
             if (k->dropped[i]) continue;
-            for (int m = 0; m < count; ++m)
-                weighted[m] = sign * bk[i][m] * (metric == METRIC_KINETIC ? body->inverse[m] : 1.0);
-            for (int j = 0; j < columns; ++j) {
-                double sum = 0.0;
-                if (l->dropped[j]) continue;
-                for (int m = 0; m < count; ++m) sum += weighted[m] * bl[j][m];
-                upper[i * columns + j] += sum;
-                if (lower != NULL) lower[j * rows + i] += sum;
+            for (int m = 0; m < body->w_count; ++m) {
+                double plain = sign * bk[i][m], weighted = plain * body->inverse[m];
+                if (plain == 0.0) continue; // directions of the axes, and turns alone
+                for (int j = 0; j < JET_ROWS; ++j) {
+                    sum[METRIC_KINETIC][j] += weighted * transposed[m][j];
+                    sum[METRIC_EUCLIDEAN][j] += plain * transposed[m][j];
+                }
+            }
+            int columns = x->k == x->l ? i + 1 : l->row_count;
+            for (int m = 0; m < 2; ++m) {
+                double *to = x->block[m] + i * l->row_count;
+                if (!wanted[m]) continue;
+                for (int j = 0; j < columns; ++j) to[j] += sum[m][j];
             }
         }
     }
     for (int k = 0; k < jet->joint_count; ++k) {
         const jet_joint *j = &jet->joints[k];
         for (int r = 0; r < j->row_count; ++r)
-            if (j->dropped[r])
-                block_lu_block(jet->systems[metric], k, k)[r * (j->row_count + 1)] = 1.0;
+            for (int m = 0; m < 2 && j->dropped[r]; ++m)
+                if (wanted[m]) block_lu_block(jet->systems[m], k, k)[r * (j->row_count + 1)] = 1.0;
+    }
+}
+
+// The other triangle
+static void mirror_system(jet_space *jet, jet_metric metric)
+{
+    for (int c = 0; c < jet->coupling_count; ++c) {
+        const jet_coupling *x = &jet->couplings[c];
+        int rows = jet->joints[x->k].row_count, columns = jet->joints[x->l].row_count;
+        double *mirror = x->k == x->l ? x->block[metric] : x->mirror[metric];
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < (x->k == x->l ? i : columns); ++j)
+                mirror[j * rows + i] = x->block[metric][i * columns + j];
     }
 }
 
@@ -480,7 +516,8 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
     if (jet->joint_count == 0) return HN_OK;
     for (int k = 0; k < jet->joint_count; ++k)
         memset(jet->joints[k].dropped, 0, sizeof jet->joints[k].dropped);
-    assemble_system(jet, METRIC_KINETIC, -1.0);
+    assemble_systems(jet, (const bool[2]){[METRIC_KINETIC] = true}, -1.0);
+    mirror_system(jet, METRIC_KINETIC);
     for (int k = 0; k < jet->joint_count; ++k) {
         const jet_joint *j = &jet->joints[k];
         const double *diagonal = block_lu_block(jet->systems[METRIC_KINETIC], k, k);
@@ -500,14 +537,29 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
     return HN_OK;
 }
 
-bool jet_factor(jet_space *jet, jet_metric metric, int *worst)
+static bool factor_systems(jet_space *jet, const bool wanted[2], int *worst)
 {
     if (jet->joint_count == 0) return true;
-    assemble_system(jet, metric, 1.0);
-    int node = block_lu_factor(jet->systems[metric]);
-    if (node < 0) return true;
-    *worst = jet->joints[node].b >= 0 ? jet->joints[node].b : jet->joints[node].a;
-    return false;
+    assemble_systems(jet, wanted, 1.0);
+    for (int m = 0; m < 2; ++m) {
+        int node = wanted[m] ? block_lu_factor_symmetric(jet->systems[m]) : -1;
+        if (node < 0) continue;
+        *worst = jet->joints[node].b >= 0 ? jet->joints[node].b : jet->joints[node].a;
+        return false;
+    }
+    return true;
+}
+
+bool jet_factor(jet_space *jet, jet_metric metric, int *worst)
+{
+    const bool wanted[2] = {metric == METRIC_KINETIC, metric == METRIC_EUCLIDEAN};
+    return factor_systems(jet, wanted, worst);
+}
+
+bool jet_factor_both(jet_space *jet, int *worst)
+{
+    const bool wanted[2] = {true, true};
+    return factor_systems(jet, wanted, worst);
 }
 
 void jet_apply_rows(const jet_space *jet, const double *w, double *out)
@@ -520,7 +572,7 @@ void jet_apply_rows(const jet_space *jet, const double *w, double *out)
             for (int side = 0; side < 2; ++side) {
                 if (body[side] < 0) continue;
                 const jet_body *b = &jet->bodies[body[side]];
-                for (int m = 0; m < b->w_count; ++m) sum += jet->block[k][side][r][m] * w[b->w + m];
+                sum += dot(b->w_count, jet->block[k][side][r], w + b->w);
             }
             out[j->first + r] = sum;
         }
@@ -537,8 +589,8 @@ void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double fac
             if (body[side] < 0) continue;
             const jet_body *b = &jet->bodies[body[side]];
             double sum[JET_VELOCITIES] = {0.0};
-            for (int r = 0; r < j->row_count; ++r)
-                for (int m = 0; m < b->w_count; ++m)
+            for (int r = 0; r < j->row_count; ++r) // unused places are zero
+                for (int m = 0; m < JET_VELOCITIES; ++m)
                     sum[m] += jet->block[k][side][r][m] * mu[j->first + r];
             for (int m = 0; m < b->w_count; ++m)
                 w[b->w + m] += factor * (metric == METRIC_KINETIC ? b->inverse[m] : 1.0) * sum[m];
@@ -552,7 +604,7 @@ void jet_solve(const jet_space *jet, jet_metric metric, double *x)
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r)
             if (jet->joints[k].dropped[r]) x[jet->joints[k].first + r] = 0.0;
-    block_lu_solve(jet->systems[metric], x);
+    block_lu_solve_symmetric(jet->systems[metric], x);
 }
 
 // A vector fixed in a body, turned by omega: first and second derivative (the latter without angular acceleration).

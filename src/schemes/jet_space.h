@@ -62,9 +62,10 @@ typedef struct jet_joint {
 
 /// Two joints on one body: where their product goes.
 typedef struct jet_coupling {
-    int body, k, l; ///< joints
+    int body, k, l; ///< joints; k is l or eliminated after it
     int side_k, side_l;
-    double *upper[2], *lower[2]; ///< blocks (k, l) and (l, k) of S and of B B^T; no lower one on the diagonal
+    double *block[2];  ///< block (k, l) of S and of B B^T
+    double *mirror[2]; ///< block (l, k), for the choice of rows; NULL on the diagonal
 } jet_coupling;
 
 /// Two systems over the joints: S = B E^-1 B^T of the dynamics, B B^T of the nearest point in coordinates.
@@ -87,7 +88,7 @@ typedef struct jet_space {
     double *pose;                                 ///< 12 per body
     double *twist;                                ///< 6 per body: v, omega (world)
     double *g;                                    ///< row_count
-    double (*block)[2][JET_ROWS][JET_VELOCITIES]; ///< per joint: rows of B = dg H^T on either body
+    double (*block)[2][JET_ROWS][JET_VELOCITIES]; ///< per joint: rows of B = dg H^T on either body, else zero
     double *force;                                ///< w_count: F_e - H grad U
     double *gradient;                             ///< w_count: H grad U
     double *multiplier;                           ///< lambda, row_count
@@ -140,6 +141,7 @@ double jet_evaluate_rows(jet_space *jet);
 hn_status jet_choose_rows(jet_space *jet, int *dropped_count);
 /// Factor the system of a metric with the current B. False: singular; `worst` is a body of the joint.
 bool jet_factor(jet_space *jet, jet_metric metric, int *worst);
+bool jet_factor_both(jet_space *jet, int *worst);
 /// out = B w
 void jet_apply_rows(const jet_space *jet, const double *w, double *out);
 /// w <- w + factor E^-1 B^T mu, or without E^-1

@@ -56,7 +56,7 @@ static const double SAME_TIME = 1e-14;     // of the time: n h and (n - 1) h + h
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
 static const double PROJECTION_TOLERANCE = 1e-12; // m over the length, rad
-static const double STAGE_TOLERANCE = 1e-3;  // of the step control's: inner stages need no more
+static const double STAGE_TOLERANCE = 1e-2;  // of the step control's: inner stages need no more
 static const double SLOW_CONTRACTION = 0.25; // iterations that gain less ask for new factors
 enum { PROJECTION_ITERATIONS_MAX = 25, INVARIANT_ITERATIONS_MAX = 8 };
 static const double INVARIANT_TOLERANCE = 1e-14; // of the size of an invariant's parts
@@ -156,6 +156,12 @@ static bool factor(scheme_solver *s, jet_metric metric)
     return jet_factor(&s->jet, metric, &s->worst_body);
 }
 
+static bool factor_both(scheme_solver *s)
+{
+    s->statistics.factorizations += 2;
+    return jet_factor_both(&s->jet, &s->worst_body);
+}
+
 // y from a (theta of unit length) by y = a - H^T c, normalised, with c = B(y)^T mu and g(y) = 0. Inexact Newton: any
 // approximate B B^T leads to the same y, and the factors of the last point are tried first. Rows are left evaluated
 // at y.
@@ -178,10 +184,13 @@ static bool land_position(scheme_solver *s, const double *a, double tolerance, d
         last = residual;
         // g where the normals of the new point would lead with the same mu: g + B (c_old - c)
         memset(s->scratch, 0, width);
-        jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->mu, s->scratch);
-        for (int k = 0; k < jet->w_count; ++k) s->shift[k] -= s->scratch[k];
-        jet_apply_rows(jet, s->shift, s->rate);
-        for (size_t k = 0; k < rows; ++k) s->rate[k] += jet->g[k];
+        memcpy(s->rate, jet->g, rows * sizeof(double));
+        if (count > 0) {
+            jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->mu, s->scratch);
+            for (int k = 0; k < jet->w_count; ++k) s->shift[k] -= s->scratch[k];
+            jet_apply_rows(jet, s->shift, s->rate);
+            for (size_t k = 0; k < rows; ++k) s->rate[k] += jet->g[k];
+        }
         jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
         for (size_t k = 0; k < rows; ++k) s->mu[k] += s->rate[k];
         jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->rate, s->scratch);
@@ -196,7 +205,7 @@ static bool land_position(scheme_solver *s, const double *a, double tolerance, d
 static bool land_velocity(scheme_solver *s, double *w)
 {
     jet_space *jet = &s->jet;
-    if (!factor(s, METRIC_KINETIC) || !factor(s, METRIC_EUCLIDEAN)) return false;
+    if (!factor_both(s)) return false;
     jet_apply_rows(jet, w, s->rate);
     jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
     jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, -1.0, s->rate, w);
@@ -568,7 +577,7 @@ static bool begin_step(scheme_solver *s, bool start)
         jet_set_position(jet, s->y);
         evaluate_rows(s);
         if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
-        if (!factor(s, METRIC_EUCLIDEAN) || !factor(s, METRIC_KINETIC)) return false;
+        if (!factor_both(s)) return false;
     }
     s->at_end = true;
     if (!start && !s->redundant) {

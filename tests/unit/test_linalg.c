@@ -249,6 +249,86 @@ TEST(block_lu, solves_as_lapack_does_on_trees_ladders_and_grids)
 }
 
 // Saddle-point blocks have zeros on the diagonal: exchanges inside a block make them solvable.
+// A symmetric positive definite matrix on the graph; what Cholesky's method must not read is spoiled afterwards.
+static void fill_symmetric(block_lu *lu, const graph *g, number_source *numbers)
+{
+    fill(lu, g, numbers);
+    for (int i = 0; i < g->node_count; ++i) {
+        double *block = block_lu_block(lu, i, i);
+        int n = g->sizes[i];
+        for (int k = 0; k < n; ++k) {
+            for (int m = 0; m < k; ++m) block[m * n + k] = block[k * n + m];
+            block[k * (n + 1)] =
+                40.0 + next_number(numbers); // dominant: at most some 35 numbers below 1 in a row
+        }
+    }
+    for (int e = 0; e < g->edge_count; ++e) {
+        int a = g->edges[e][0], b = g->edges[e][1];
+        const double *block = block_lu_block(lu, a, b);
+        double *mirror = block_lu_block(lu, b, a);
+        for (int i = 0; i < g->sizes[a]; ++i)
+            for (int k = 0; k < g->sizes[b]; ++k)
+                mirror[k * g->sizes[a] + i] = block[i * g->sizes[b] + k];
+    }
+}
+
+static void spoil_upper(block_lu *lu, const graph *g)
+{
+    for (int i = 0; i < g->node_count; ++i)
+        for (int k = 0; k < g->sizes[i]; ++k)
+            for (int m = k + 1; m < g->sizes[i]; ++m)
+                block_lu_block(lu, i, i)[k * g->sizes[i] + m] = nan("");
+    for (int e = 0; e < g->edge_count; ++e) {
+        bool lower = block_lu_is_lower(lu, g->edges[e][0], g->edges[e][1]);
+        int row = g->edges[e][lower ? 1 : 0], column = g->edges[e][lower ? 0 : 1];
+        CHECK(!block_lu_is_lower(lu, row, column));
+        double *block = block_lu_block(lu, row, column);
+        for (int k = 0; k < g->sizes[row] * g->sizes[column]; ++k) block[k] = nan("");
+    }
+}
+
+TEST(block_lu, solves_symmetric_systems_from_their_lower_triangle)
+{
+    hn_context *context = hn_context_create(NULL);
+    double worst = 0.0;
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+        number_source numbers = {70 + seed};
+        graph graphs[4] = {random_tree(&numbers), ladder(&numbers), grid(&numbers),
+                           random_pairs(&numbers)};
+        for (int i = 0; i < 4; ++i) {
+            graph *g = &graphs[i];
+            block_lu *lu = NULL;
+            g->sizes[3] = 6, g->sizes[4] = 1; // the largest joint and the smallest
+            CHECK_OK(context, block_lu_create(context, g->node_count, g->sizes, g->edge_count,
+                                              (const int(*)[2])g->edges, NULL, &lu));
+            size_t n = (size_t)block_lu_size(lu);
+            double *dense = malloc(n * n * sizeof(double)), *b = malloc(3 * n * sizeof(double));
+            CHECK(dense != NULL && b != NULL);
+            double *x = b + n, *reference = b + 2 * n;
+            for (int repeat = 0; repeat < 2; ++repeat) {
+                fill_symmetric(lu, g, &numbers);
+                block_lu_dense(lu, dense);
+                for (size_t k = 0; k < n; ++k) b[k] = x[k] = next_number(&numbers);
+                spoil_upper(lu, g);
+                CHECK_EQUAL(block_lu_factor_symmetric(lu), -1);
+                block_lu_solve_symmetric(lu, x);
+                lapack_solve((int)n, dense, b, reference);
+                worst = fmax(worst, largest_difference((int)n, x, reference));
+            }
+            // one number makes it indefinite, whichever block it is in
+            fill_symmetric(lu, g, &numbers);
+            int node = (int)seed + 1, size = g->sizes[node];
+            block_lu_block(lu, node, node)[size * size - 1] = -1.0;
+            CHECK_EQUAL(block_lu_factor_symmetric(lu), node);
+            free(dense);
+            free(b);
+            block_lu_destroy(lu);
+        }
+    }
+    CHECK_BELOW(worst, 1e-14); // measured 1.3e-15
+    hn_context_destroy(context);
+}
+
 TEST(block_lu, takes_zero_diagonals_inside_a_block)
 {
     hn_context *context = hn_context_create(NULL);
