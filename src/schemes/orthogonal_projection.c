@@ -487,6 +487,21 @@ bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, cons
     return true;
 }
 
+int orthogonal_projection_row_count(const orthogonal_projection *p, int *curved)
+{
+    const jet_space *jet = p->jet;
+    int count = 0;
+    *curved = 0;
+    for (int j = 0; j < jet->joint_count; ++j)
+        for (int r = 0; r < jet->joints[j].row_count; ++r) {
+            if (jet->joints[j].dropped[r]) continue;
+            count++;
+            // coincidence is quadratic in theta; in the plane it holds sines
+            if (jet->planar || jet->joints[j].rows[r].kind != BASIC_COINCIDENCE) ++*curved;
+        }
+    return count;
+}
+
 int orthogonal_projection_size(const orthogonal_projection *p)
 {
     return block_lu_size(p->lu);

@@ -227,6 +227,9 @@ static bool project(scheme_solver *s, double tolerance, double *y, double *w)
                                            PROJECTION_ITERATIONS_MAX, y, y1, &count, NULL);
         s->statistics.factorizations += count;
         s->statistics.rows += count + 1;
+        int curved, kept = orthogonal_projection_row_count(s->orthogonal, &curved);
+        s->statistics.second_derivatives += (int64_t)(count + 1) * kept;
+        s->statistics.third_derivatives += (int64_t)(count + 1) * curved;
         count_projection(s, count);
         if (good) {
             jet_set_position(jet, y);
@@ -258,6 +261,7 @@ static void distribution(scheme_solver *s, const double *y, const double *w, dou
     jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
     s->power[stage] = jet->power;
     s->statistics.distributions++;
+    s->statistics.second_derivatives += jet->row_count;
     s->statistics.distribution_seconds += seconds(s) - begin;
 }
 
@@ -433,6 +437,7 @@ static bool impose_invariants(scheme_solver *s, double time, double energy, doub
             make_tangent(s, false, s->c[0]);
             memcpy(s->dw[0], w, width);
             jet_rate_change(jet, s->c[0], s->rate);
+            s->statistics.second_derivatives += jet->row_count;
             make_tangent(s, true, s->dw[0]);
         }
         for (int m = first; m < count; ++m) {

@@ -17,6 +17,8 @@ typedef struct projected_rk_statistics {
     int iterations_max;        ///< in one projection
     int64_t distributions;     ///< evaluations of Algorithm 3.2
     int64_t rows;              ///< evaluations of g and dg
+    int64_t second_derivatives; ///< components d^2 g^i evaluated
+    int64_t third_derivatives;  ///< components d^3 g^i evaluated, where they are not zero
     int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
     int64_t invariants;        ///< evaluations of df_inv
     double step_min, step_max; ///< s, accepted
@@ -52,6 +54,8 @@ bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, cons
 /// Residual and tangent at any point and multipliers, for tests: dense, row-major, `size` unknowns in the solver's
 /// order.
 int orthogonal_projection_size(const orthogonal_projection *p);
+/// Rows that are kept, and those among them whose third derivative is not zero: what an iteration evaluates.
+int orthogonal_projection_row_count(const orthogonal_projection *p, int *curved);
 void orthogonal_projection_residual(orthogonal_projection *p, const double *a, const double *a1, const double *x,
                                     double *residual, double *tangent);
 

@@ -193,6 +193,19 @@ TEST(projected_rk, takes_about_as_many_steps_as_the_paper)
             }
 }
 
+// What the paper counts as components of d^2 g and d^3 g: 17 rows of which 8 are no coincidence, as in TAN Table 4.
+TEST(projected_rk, counts_derivatives_by_components)
+{
+    for (int projection = 0; projection < 2; ++projection) {
+        double cpu;
+        projected_rk_statistics s =
+            run_example(&EXAMPLES[1], (hn_projection)projection, false, false, &cpu);
+        int64_t evaluations = projection == 0 ? 0 : s.iterations + s.projections;
+        CHECK_EQUAL(s.second_derivatives, 17 * (s.distributions + evaluations));
+        CHECK_EQUAL(s.third_derivatives, 8 * evaluations);
+    }
+}
+
 TEST(projected_rk, plane_and_space_agree_on_the_quadrangle)
 {
     hn_simulation_def def = jet_def(1e-13);
