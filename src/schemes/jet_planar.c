@@ -12,15 +12,24 @@
 //   rod    (e . e - L^2)/2 = 0                           distance
 //
 // and a planar joint with normal n, or a free one, is nothing. Each is made of the basic constraints.
+//
+// Motion stays in the plane when the model equals its mirror image in it, or when joints do not let a body leave it. A
+// body that the ground does not keep upright must be mirrored into itself: a principal axis is the normal, joints and
+// loads act in the plane of its centre of mass. Only a body that the ground keeps level as well may be pushed out.
 #include "schemes/jet_space.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double PLANE_TOLERANCE =
     1e-9; // sine of an angle; lengths and speeds: of the model's own
 
+enum { UPRIGHT = 1, LEVEL = 2 }; // no tilt; no way along the normal
+
 typedef struct plane {
-    hn_vec3 axes[3]; // two directions and the normal
+    hn_vec3 axes[3];     // two directions and the normal
+    unsigned char *hold; // per body: what the ground does to it through joints
+    char reason[200];
 } plane;
 
 static bool is_parallel(hn_vec3 unit, hn_vec3 n)
@@ -33,71 +42,214 @@ static bool is_across(hn_vec3 x, hn_vec3 n, double scale)
     return fabs(vec3_dot(x, n)) <= PLANE_TOLERANCE * scale;
 }
 
-// The normal by the first thing that tells: an axis of a joint, a planar point mass, an angular velocity.
-static bool find_normal(const hn_system *system, hn_vec3 *normal)
+// ---- which normal ---------------------------------------------------------------------------------------
+
+enum { DIRECTIONS_MAX = 8 };
+
+/// A few different directions; more would tell nothing new of a plane.
+typedef struct directions {
+    int count;
+    hn_vec3 unit[DIRECTIONS_MAX];
+} directions;
+
+static void add_direction(directions *list, hn_vec3 x, double scale)
 {
+    double size = vec3_norm(x);
+    if (!(size > PLANE_TOLERANCE * scale) || list->count == DIRECTIONS_MAX) return;
+    x = vec3_scale(1.0 / size, x);
+    for (int k = 0; k < list->count; ++k)
+        if (is_parallel(x, list->unit[k])) return;
+    list->unit[list->count++] = x;
+}
+
+/// Directions of the model at the start by what they are to the plane.
+typedef struct clues {
+    directions normal; ///< along its normal: hinges, angular velocities, planes of points
+    directions inside; ///< in it, most likely: gravity, velocities, forces, rods, springs
+    directions
+        either; ///< not told: other axes, ways from centres of mass to joints, principal axes
+} clues;
+
+static void add_element_clues(const hn_system *system, const element *e, clues *c)
+{
+    const double *a = system_pose(system->q_start, e->a), *b = system_pose(system->q_start, e->b);
+    hn_vec3 x = e->body_fixed ? pose_direction(b, e->vector) : e->vector;
+    if (e->kind == ELEMENT_FORCE) add_direction(&c->inside, x, 0.0);
+    else if (e->kind == ELEMENT_TORQUE) add_direction(&c->either, x, 0.0);
+    else if (e->kind == ELEMENT_SPRING)
+        add_direction(&c->inside, element_vector(e->link, a, b), system->length);
+    else add_direction(&c->normal, pose_direction(a, vec3_cross(e->a1, e->a2)), 0.0);
+}
+
+static void add_joint_clues(const hn_system *system, const joint *j, clues *c)
+{
+    const double *a = system_pose(system->q_start, j->parent),
+                 *b = system_pose(system->q_start, j->child);
+    hn_vec3 axis = pose_direction(a, j->a[2]);
+    switch (j->kind) {
+    case HN_JOINT_REVOLUTE: add_direction(&c->normal, axis, 0.0); break;
+    case HN_JOINT_DISTANCE:
+        add_direction(&c->inside, vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a)),
+                      j->length);
+        break;
+    case HN_JOINT_UNIVERSAL:
+        add_direction(&c->either, axis, 0.0);
+        add_direction(&c->either, pose_direction(b, j->b[2]), 0.0);
+        break;
+    case HN_JOINT_PLANAR:
+    case HN_JOINT_CYLINDRICAL:
+    case HN_JOINT_PRISMATIC: add_direction(&c->either, axis, 0.0); break;
+    default: break;
+    }
+}
+
+static clues find_clues(const hn_system *system)
+{
+    clues c = {0};
+    add_direction(&c.inside, system->gravity, 0.0);
+    for (int k = 0; k < system->joint_count; ++k)
+        add_joint_clues(system, &system->reports[k].rows, &c);
+    for (int i = 0; i < system->element_count; ++i)
+        add_element_clues(system, &system->elements[i], &c);
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *twist = system->twist_start + TWIST_SIZE * (size_t)i;
+        hn_vec3 omega = vec3_load(twist + 3);
+        double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(omega);
+        if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS)
+            add_direction(&c.normal, system->bodies[i].plane[2], 0.0);
+        if (system->bodies[i].kind == HN_BODY_RIGID)
+            add_direction(&c.normal, omega, speed / system->length);
+        add_direction(&c.inside, vec3_load(twist), speed);
+    }
+    // ways to joints, then principal axes: of use where nothing else tells
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
-        if (j->kind == HN_JOINT_REVOLUTE || j->kind == HN_JOINT_PLANAR) {
-            *normal = pose_direction(system_pose(system->q_start, j->parent), j->a[2]);
-            return true;
-        }
+        add_direction(&c.either, pose_direction(system_pose(system->q_start, j->child), j->rho_b),
+                      system->length);
+        if (j->parent >= 0)
+            add_direction(&c.either,
+                          pose_direction(system_pose(system->q_start, j->parent), j->rho_a),
+                          system->length);
     }
     for (int i = 0; i < system->body_count; ++i)
-        if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS) {
-            *normal = system->bodies[i].plane[2];
-            return true;
-        }
-    for (int i = 0; i < system->body_count; ++i) {
-        hn_vec3 omega = vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3);
-        if (vec3_norm(omega) > 0.0) {
-            *normal = vec3_scale(1.0 / vec3_norm(omega), omega);
-            return true;
+        for (int k = 0; k < 3 && system->bodies[i].kind == HN_BODY_RIGID; ++k)
+            add_direction(&c.either, vec3_load(system->q_start + POSE_SIZE * (size_t)i + 3 + 3 * k),
+                          0.0);
+    return c;
+}
+
+enum { CANDIDATES_MAX = DIRECTIONS_MAX * DIRECTIONS_MAX + 2 * DIRECTIONS_MAX + 2 };
+
+typedef struct candidates {
+    int count;
+    hn_vec3 normal[CANDIDATES_MAX];
+} candidates;
+
+static void add_candidate(candidates *list, hn_vec3 x)
+{
+    double size = vec3_norm(x);
+    if (size > PLANE_TOLERANCE && list->count < CANDIDATES_MAX)
+        list->normal[list->count++] = vec3_scale(1.0 / size, x);
+}
+
+// What the normal may be, most likely first: the direction that must be it; the one across two that should be inside;
+// all that the other directions suggest.
+static candidates list_candidates(const hn_system *system)
+{
+    candidates list = {0};
+    clues c = find_clues(system);
+    if (c.normal.count > 0) {
+        add_candidate(&list, c.normal.unit[0]);
+        return list;
+    }
+    if (c.inside.count > 1) add_candidate(&list, vec3_cross(c.inside.unit[0], c.inside.unit[1]));
+    for (int k = 0; k < c.either.count; ++k) {
+        if (c.inside.count > 0)
+            add_candidate(&list, vec3_cross(c.inside.unit[0], c.either.unit[k]));
+        for (int m = 0; m < k; ++m)
+            add_candidate(&list, vec3_cross(c.either.unit[m], c.either.unit[k]));
+    }
+    for (int k = 0; k < c.either.count; ++k) add_candidate(&list, c.either.unit[k]);
+    add_candidate(&list,
+                  c.inside.count > 0 ? vec3_perpendicular(c.inside.unit[0]) : vec3(0.0, 0.0, 1.0));
+    return list;
+}
+
+// ---- the model in the plane -----------------------------------------------------------------------------
+
+// What a joint keeps its bodies from doing against each other, with the normal n
+static unsigned char held_by(const hn_system *system, const joint *j, hn_vec3 n)
+{
+    hn_vec3 axis = pose_direction(system_pose(system->q_start, j->parent), j->a[2]);
+    bool about = is_parallel(axis, n);
+    switch (j->kind) {
+    case HN_JOINT_FIXED: return UPRIGHT | LEVEL;
+    case HN_JOINT_PRISMATIC: return is_across(axis, n, 1.0) ? UPRIGHT | LEVEL : UPRIGHT;
+    case HN_JOINT_REVOLUTE:
+    case HN_JOINT_PLANAR: return about ? UPRIGHT | LEVEL : 0;
+    case HN_JOINT_CYLINDRICAL: return about ? UPRIGHT : 0;
+    default: return 0;
+    }
+}
+
+static unsigned char hold_of(const plane *p, int body)
+{
+    return body < 0 ? UPRIGHT | LEVEL : p->hold[body];
+}
+
+// From the ground on, along joints
+static void find_held(const hn_system *system, plane *p)
+{
+    memset(p->hold, 0, (size_t)system->body_count);
+    for (bool again = true; again;) {
+        again = false;
+        for (int k = 0; k < system->joint_count; ++k) {
+            const joint *j = &system->reports[k].rows;
+            unsigned char held = held_by(system, j, p->axes[2]), a = hold_of(p, j->parent),
+                          b = hold_of(p, j->child);
+            if (j->child >= 0 && (a & held & ~b))
+                p->hold[j->child] |= (unsigned char)(a & held), again = true;
+            if (j->parent >= 0 && (b & held & ~a))
+                p->hold[j->parent] |= (unsigned char)(b & held), again = true;
         }
     }
-    // cylindrical joints, torques; or gravity and a centre of mass that does not hang below a joint
-    for (int k = 0; k < system->joint_count; ++k) {
-        const joint *j = &system->reports[k].rows;
-        if (j->kind == HN_JOINT_CYLINDRICAL) {
-            *normal = pose_direction(system_pose(system->q_start, j->parent), j->a[2]);
-            return true;
-        }
-        hn_vec3 side = vec3_cross(system->gravity,
-                                  pose_direction(system_pose(system->q_start, j->child), j->rho_b));
-        if (j->kind == HN_JOINT_SPHERICAL && vec3_norm(side) > 0.0) {
-            *normal = vec3_scale(1.0 / vec3_norm(side), side);
-            return true;
-        }
-    }
+}
+
+// A point of a body, `rho` in its directors, where something may push.
+static bool may_act(const hn_system *system, int body, hn_vec3 rho, const plane *p)
+{
+    if ((hold_of(p, body) & UPRIGHT) != 0 || system->bodies[body].kind != HN_BODY_RIGID)
+        return true;
+    hn_vec3 arm = pose_direction(system_pose(system->q_start, body), rho);
+    return is_across(arm, p->axes[2], system->length);
+}
+
+static bool fail_body(const hn_system *system, int body, const char *why, plane *p)
+{
+    snprintf(p->reason, sizeof p->reason, "body '%s' %s", system->bodies[body].name, why);
     return false;
 }
 
-static hn_status fail_body(const hn_system *system, int body, const char *why)
-{
-    return context_fail(system->context, HN_INVALID_MODEL, "the model is not planar: body '%s' %s",
-                        system->bodies[body].name, why);
-}
-
-static hn_status make_body(const hn_system *system, int i, const plane *p, jet_body *b)
+static bool make_body(const hn_system *system, int i, plane *p, jet_body *b)
 {
     const double *pose = system->q_start + POSE_SIZE * (size_t)i,
                  *twist = system->twist_start + TWIST_SIZE * (size_t)i;
     const double *inertia = system->inertia + 4 * (size_t)i;
     hn_vec3 n = p->axes[2];
     double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(vec3_load(twist + 3));
+    *b = (jet_body){.mass = inertia[0]};
     if (!is_across(vec3_load(twist), n, speed))
-        return fail_body(system, i, "moves out of the plane");
+        return fail_body(system, i, "moves out of the plane", p);
     hn_vec3 omega = vec3_load(twist + 3);
     if (vec3_norm(vec3_cross(omega, n)) > PLANE_TOLERANCE * vec3_norm(omega))
-        return fail_body(system, i, "does not turn about the normal of the plane");
-    b->mass = inertia[0];
+        return fail_body(system, i, "does not turn about the normal of the plane", p);
     b->inertia[0] = b->inertia[1] = b->mass;
     for (int k = 0; k < 3; ++k) b->axes[k] = p->axes[k];
     b->origin = vec3_scale(vec3_dot(n, vec3_load(pose)), n);
     memcpy(b->reference, pose + 3, sizeof b->reference);
     if (system->bodies[i].kind != HN_BODY_RIGID) {
         b->kind = JET_PLANE_POINT, b->y_count = b->w_count = 2;
-        return HN_OK;
+        return true;
     }
     b->kind = JET_PLANAR_RIGID, b->y_count = b->w_count = 3;
     for (int k = 0; k < 3; ++k)
@@ -111,9 +263,15 @@ static hn_status make_body(const hn_system *system, int i, const plane *p, jet_b
         if (equal && is_across(vec3_load(pose + 3 + 3 * k), n, 1.0))
             b->inertia[2] = inertia[1 + k] + inertia[1 + l];
     }
+    // an upright body may be out of balance: its joints take the moments
+    bool balanced = b->inertia[2] > 0.0;
+    for (int k = 0; k < 3 && !balanced && (hold_of(p, i) & UPRIGHT) != 0; ++k) {
+        double cosine = vec3_dot(vec3_load(pose + 3 + 3 * k), n);
+        b->inertia[2] += cosine * cosine * (inertia[1] + inertia[2] + inertia[3] - inertia[1 + k]);
+    }
     if (!(b->inertia[2] > 0.0))
-        return fail_body(system, i, "has no principal axis along the normal of the plane");
-    return HN_OK;
+        return fail_body(system, i, "has no principal axis along the normal of the plane", p);
+    return true;
 }
 
 // a world vector at the start in the directors of a body (the ground: world)
@@ -142,25 +300,30 @@ static void add_slide(const hn_system *system, hn_vec3 across, hn_vec3 along, je
     add_angle(system, across, along, x);
 }
 
-static hn_status make_joint(const hn_system *system, int source, const plane *p, jet_joint *x)
+static bool make_joint(const hn_system *system, int source, plane *p, jet_joint *x)
 {
+    *x = (jet_joint){0};
     const joint *j = jet_source_joint(system, source, &x->a, &x->b);
+    const char *name = system->reports[source].name;
     hn_vec3 n = p->axes[2];
     hn_vec3 axis_a = pose_direction(system_pose(system->q_start, x->a), j->a[2]);
     hn_vec3 axis_b = pose_direction(system_pose(system->q_start, x->b), j->b[2]);
     bool about = is_parallel(axis_a, n), along = is_across(axis_a, n, 1.0), good = true;
+    const char *expected = "is neither along nor across the normal of the plane";
     hn_vec3 side = vec3_cross(n, axis_a);
     x->source = source, x->rho_a = j->rho_a, x->rho_b = j->rho_b, x->row_count = 0,
     x->multiplier = -1;
     switch (j->kind) {
-    case HN_JOINT_FREE: break;
+    case HN_JOINT_FREE: return true;
     case HN_JOINT_SPHERICAL: add_pin(p, x); break;
     case HN_JOINT_REVOLUTE:
         good = about;
+        expected = "is not along the normal of the plane";
         add_pin(p, x);
         break;
     case HN_JOINT_UNIVERSAL:
         good = about || is_parallel(axis_b, n);
+        expected = "is not along the normal of the plane, nor is the other";
         add_pin(p, x);
         break;
     case HN_JOINT_CYLINDRICAL:
@@ -188,58 +351,106 @@ static hn_status make_joint(const hn_system *system, int source, const plane *p,
     case HN_JOINT_DISTANCE: {
         hn_vec3 e = vec3_subtract(pose_point(system_pose(system->q_start, x->b), j->rho_b),
                                   pose_point(system_pose(system->q_start, x->a), j->rho_a));
-        good = is_across(e, n, j->length);
+        good = is_across(e, n, j->length) ||
+               (hold_of(p, x->a) == (UPRIGHT | LEVEL) && hold_of(p, x->b) == (UPRIGHT | LEVEL));
+        expected = "leaves the plane";
         x->rows[x->row_count++] =
             (basic_row){.kind = BASIC_DISTANCE, .eta = 0.5 * j->length * j->length};
         break;
     }
     }
-    if (good) return HN_OK;
-    return context_fail(system->context, HN_INVALID_MODEL,
-                        "the model is not planar: the axis of joint '%s' is neither along nor "
-                        "across the normal of the plane",
-                        system->reports[source].name);
+    if (!good) {
+        snprintf(p->reason, sizeof p->reason, "the axis of joint '%s' %s", name, expected);
+        return false;
+    }
+    return true;
 }
 
-static hn_status check_load(const hn_system *system, const element *e, const plane *p)
+static bool check_arms(const hn_system *system, int source, plane *p)
+{
+    int body[2];
+    const joint *j = jet_source_joint(system, source, &body[0], &body[1]);
+    if (j->kind == HN_JOINT_FREE) return true;
+    bool a = may_act(system, body[0], j->rho_a, p), b = may_act(system, body[1], j->rho_b, p);
+    if (!a || !b)
+        snprintf(p->reason, sizeof p->reason,
+                 "joint '%s' acts beside the plane of body '%s', which nothing keeps from tilting",
+                 system->reports[source].name, system->bodies[a ? body[1] : body[0]].name);
+    return a && b;
+}
+
+static bool check_load(const hn_system *system, const element *e, plane *p)
 {
     static const char *const names[] = {"force", "torque", "spring", "torsional spring"};
     hn_vec3 n = p->axes[2], x = e->vector;
     const double *a = system_pose(system->q_start, e->a), *b = system_pose(system->q_start, e->b);
-    bool good = true;
+    bool good = true, beside = false;
+    unsigned char held = hold_of(p, e->a) & hold_of(p, e->b);
     if (e->body_fixed) x = pose_direction(b, x);
-    if (e->kind == ELEMENT_FORCE) good = is_across(x, n, vec3_norm(x));
+    if (e->kind == ELEMENT_FORCE) good = held == (UPRIGHT | LEVEL) || is_across(x, n, vec3_norm(x));
     else if (e->kind == ELEMENT_TORQUE)
-        good = vec3_norm(vec3_cross(x, n)) <= PLANE_TOLERANCE * vec3_norm(x);
+        good =
+            (held & UPRIGHT) != 0 || vec3_norm(vec3_cross(x, n)) <= PLANE_TOLERANCE * vec3_norm(x);
     else if (e->kind == ELEMENT_SPRING)
-        good = is_across(element_vector(e->link, a, b), n, fmax(system->length, e->rest));
-    if (good) return HN_OK;
-    return context_fail(system->context, HN_INVALID_MODEL,
-                        "the model is not planar: a %s on body '%s' acts out of the plane",
-                        names[e->kind], system->bodies[e->b >= 0 ? e->b : e->a].name);
+        good = held == (UPRIGHT | LEVEL) ||
+               is_across(element_vector(e->link, a, b), n, fmax(system->length, e->rest));
+    else good = is_parallel(pose_direction(a, vec3_cross(e->a1, e->a2)), n);
+    if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_SPRING)
+        for (int side = 0; side < 2; ++side)
+            // the link is p_b - p_a, or the point of b alone
+            beside = beside || !may_act(system, side == 0 ? e->a : e->b,
+                                        vec3_load(e->link + 4 * side + 1), p);
+    if (good && !beside) return true;
+    snprintf(p->reason, sizeof p->reason, "a %s on body '%s' acts %s", names[e->kind],
+             system->bodies[e->b >= 0 ? e->b : e->a].name,
+             good ? "beside the plane of a body that nothing keeps from tilting"
+                  : "out of the plane");
+    return false;
+}
+
+// All bodies and joints in the plane with normal n; false: it is not the plane, and why.
+static bool make_all(hn_system *system, jet_space *jet, hn_vec3 n, plane *p)
+{
+    p->axes[2] = n;
+    p->axes[0] = vec3_perpendicular(n);
+    p->axes[1] = vec3_cross(n, p->axes[0]);
+    jet->joint_count = 0;
+    find_held(system, p);
+    bool weightless = is_across(system->gravity, n, vec3_norm(system->gravity));
+    for (int i = 0; i < system->body_count; ++i) {
+        if (!weightless && p->hold[i] != (UPRIGHT | LEVEL) &&
+            system->bodies[i].kind != HN_BODY_PLANAR_POINT_MASS)
+            return fail_body(system, i, "falls out of the plane: gravity is not in it", p);
+        if (!make_body(system, i, p, &jet->bodies[i])) return false;
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        if (!make_joint(system, k, p, &jet->joints[jet->joint_count])) return false;
+        if (jet->joints[jet->joint_count].row_count > 0) jet->joint_count++;
+    }
+    for (int k = 0; k < system->joint_count; ++k)
+        if (!check_arms(system, k, p)) return false;
+    for (int i = 0; i < system->element_count; ++i)
+        if (!check_load(system, &system->elements[i], p)) return false;
+    return true;
 }
 
 hn_status jet_space_create_planar(hn_system *system, jet_space *jet)
 {
-    plane p;
+    plane p = {.reason = ""};
+    char first[sizeof p.reason] = "";
     TRY(jet_space_prepare(system, jet));
     jet->planar = true;
-    if (!find_normal(system, &p.axes[2]))
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "the model is not planar: no joint axis, plane or rotation tells the "
-                            "normal of a plane");
-    p.axes[0] = vec3_perpendicular(p.axes[2]);
-    p.axes[1] = vec3_cross(p.axes[2], p.axes[0]);
-    if (!is_across(system->gravity, p.axes[2], vec3_norm(system->gravity)))
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "the model is not planar: gravity acts out of the plane");
-    for (int i = 0; i < system->body_count; ++i) TRY(make_body(system, i, &p, &jet->bodies[i]));
-    for (int i = 0; i < system->element_count; ++i)
-        TRY(check_load(system, &system->elements[i], &p));
-    for (int k = 0; k < system->joint_count; ++k) {
-        TRY(make_joint(system, k, &p, &jet->joints[jet->joint_count]));
-        if (jet->joints[jet->joint_count].row_count > 0) jet->joint_count++;
-        else jet->joints[jet->joint_count] = (jet_joint){0};
+    p.hold = context_allocate(system->context, (size_t)system->body_count + 1);
+    if (p.hold == NULL) return HN_OUT_OF_MEMORY;
+    candidates list = list_candidates(system);
+    bool found = false;
+    for (int k = 0; k < list.count && !found; ++k) {
+        found = make_all(system, jet, list.normal[k], &p);
+        if (k == 0) memcpy(first, p.reason, sizeof first);
     }
+    context_release(system->context, p.hold);
+    if (!found)
+        return context_fail(system->context, HN_INVALID_MODEL, "the model is not planar: %s",
+                            first);
     return jet_space_finish(jet);
 }
