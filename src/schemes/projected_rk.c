@@ -1126,6 +1126,8 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
         return HN_NOT_CONVERGED;
     for (size_t k = 0; k < POSE_SIZE * (size_t)system->body_count; ++k)
         step->delta[k] = step->q[k] - step->state->q[k];
+    if (step->next_angles != NULL)
+        memcpy(step->next_angles, jet->angles, (size_t)system->angle_count * sizeof(double));
     step->multiplier_time = target;
     step->work = work;
     report->residual = worst;

@@ -29,6 +29,7 @@ typedef struct scheme_step {
     double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
     double multiplier_time; ///< out: s, the time they belong to
     double work;          ///< out: J, of loads and dampers
+    double *next_angles;  ///< in: rad, `angles`; out: those within half a turn of t_n+1, where a solver follows turns
 } scheme_step;
 
 /// Workspace of such a solver.

@@ -64,6 +64,7 @@ static void layout(arena *a, hn_simulation *s)
     s->taken = arena_doubles(a, s->scheme->tangent_momenta ? (size_t)system->cut_row_count : 0);
     s->loose = arena_doubles(a, s->scheme->tangent_momenta ? POSE_SIZE * n : 0);
     s->angles = arena_doubles(a, (size_t)system->angle_count);
+    s->next_angles = arena_doubles(a, (size_t)system->angle_count);
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
@@ -302,6 +303,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
     step->equations =
         (step_equations){.step_size = step_size, .time_middle = time + 0.5 * step_size};
+    memcpy(s->next_angles, s->angles, (size_t)system->angle_count * sizeof(double));
     scheme_step own = {.state = &s->state,
                        .step_size = step_size,
                        .time = time,
@@ -309,7 +311,8 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .q = step->data.q,
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
-                       .multipliers = s->next_multipliers};
+                       .multipliers = s->next_multipliers,
+                       .next_angles = s->next_angles};
     newton_options options = newton_options_of(s);
     s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
@@ -374,12 +377,12 @@ static void commit(hn_simulation *s, bool keep_history)
         memcpy(s->multipliers, s->next_multipliers,
                (size_t)system->constraint_count * sizeof(double));
     }
+    const double *near = s->scheme->solver_step == NULL ? s->angles : s->next_angles;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)
-            s->angles[e->angle] =
-                element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
-                              s->angles[e->angle]);
+            s->angles[e->angle] = element_angle(e, system_pose(step->data.q, e->a),
+                                                system_pose(step->data.q, e->b), near[e->angle]);
     }
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;

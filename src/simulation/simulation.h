@@ -60,6 +60,7 @@ struct hn_simulation {
     double *next_multipliers;
     double multiplier_time, next_multiplier_time;
     double next_work;
+    double *next_angles;   ///< unwrapped angles near the end of its step
     saddle *projection; ///< for projected momenta; made when first asked for
     double *scratch;    ///< 24 per body, for reports; made when first asked for
     void *memory;

@@ -480,6 +480,41 @@ TEST(dense_output, does_not_jump_over_a_pulse_and_stops_at_kinks)
         }
 }
 
+// A wheel that winds up a torsional spring by more than a turn in a nominal step: turns are counted inside.
+TEST(dense_output, turns_of_a_torsional_spring_are_not_lost_in_a_long_step)
+{
+    static const char text[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies:\n  wheel: {shape: {box: {size: [1, 1, 0.1]}}, mass: 6}\n"
+        "joints:\n  axle: {revolute: {bodies: [ground, wheel], at: [0, 0, 0], axis: z}}\n"
+        "loads:\n  coil: {torsion_spring: {joint: axle, stiffness: 0.25}}\n"
+        "start:\n  axle: {rate: 12}\n";
+    for (int dense = 0; dense < 2; ++dense) {
+        hn_model *model = NULL;
+        hn_simulation *sim = NULL;
+        hn_energy energy;
+        hn_context *context = hn_context_create(NULL);
+        CHECK_OK(context, hn_model_parse(context, text, strlen(text), "wheel", &model));
+        hn_simulation_def def = hn_simulation_def_default();
+        def.scheme = HN_SCHEME_PROJECTED_RK;
+        def.absolute_tolerance = def.relative_tolerance = 1e-11;
+        def.dense_output = dense == 1;
+        def.step_size = 1.0;
+        CHECK_OK(context, hn_simulation_create(model, &def, &sim));
+        for (int k = 1; k <= 4; ++k) {
+            // inertia 1 kg m^2, frequency 1/2: angle 24 sin(t/2), rate 12 cos(t/2)
+            CHECK_OK(context, hn_simulation_step(sim, 1));
+            CHECK_OK(context, hn_simulation_energy(sim, &energy));
+            CHECK_BELOW(energy.potential - 72.0 * sin(0.5 * k) * sin(0.5 * k),
+                        1e-8); // J; measured 4.6e-11
+            CHECK_BELOW(energy.kinetic - 72.0 * cos(0.5 * k) * cos(0.5 * k), 1e-8); // likewise
+        }
+        hn_simulation_destroy(sim);
+        hn_model_destroy(model);
+        hn_context_destroy(context);
+    }
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------
 
 TEST(dense_output, a_failed_step_leaves_state_and_memory_and_may_be_repeated)
