@@ -212,14 +212,21 @@ static bool land_velocity(scheme_solver *s, double *w)
     return true;
 }
 
+// theta of s->a on its spheres
+static void normalise_parameters(scheme_solver *s)
+{
+    const jet_space *jet = &s->jet;
+    for (int i = 0; i < jet->body_count; ++i)
+        if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
+}
+
 // (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there
 static bool project(scheme_solver *s, double tolerance, double *y, double *w)
 {
     jet_space *jet = &s->jet;
     double begin = seconds(s);
     bool good;
-    for (int i = 0; i < jet->body_count; ++i)
-        if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
+    normalise_parameters(s);
     if (s->orthogonal != NULL) {
         int count = 0;
         double *y1 = s->k[STAGES - 1]; // not yet in use when a stage is projected
@@ -790,8 +797,7 @@ static bool land_interpolated(scheme_solver *s)
 {
     jet_space *jet = &s->jet;
     if (s->orthogonal == NULL) {
-        for (int i = 0; i < jet->body_count; ++i)
-            if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
+        normalise_parameters(s);
         jet_set_position(jet, s->a);
         evaluate_rows(s);
         if (!factor(s, METRIC_EUCLIDEAN)) return false;
@@ -799,16 +805,22 @@ static bool land_interpolated(scheme_solver *s)
     return project(s, s->tolerance, s->y_next, s->w_next);
 }
 
-// Accelerations and powers inside the last internal step
+// Accelerations and powers inside the last internal step, at points of the quintic as they are: they are off M by no
+// more than O(h^6), and so are their accelerations, which are integrated.
 static bool look_inside(scheme_solver *s)
 {
+    jet_space *jet = &s->jet;
     internal_step *last = &s->last;
-    int n = s->jet.y_count;
+    int n = jet->y_count;
     for (int quarter = 1; quarter < QUARTERS - 1; ++quarter) {
         double t = 0.25 * quarter;
         interpolate_ends(s, t);
-        if (!land_interpolated(s)) return false;
-        distribution(s, s->y_next, s->w_next, last->begin + t * (last->end - last->begin), 2);
+        normalise_parameters(s);
+        jet_set_position(jet, s->a);
+        evaluate_rows(s);
+        if (!factor(s, METRIC_KINETIC)) return false;
+        jet_velocities(jet, s->a, s->a1, s->w_next);
+        distribution(s, s->a, s->w_next, last->begin + t * (last->end - last->begin), 2);
         memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
         last->power[quarter] = s->power[2];
     }
