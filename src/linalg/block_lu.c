@@ -1,37 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Sparse block LU on a graph of small dense blocks.
+// Sparse block LU on a graph of small dense blocks, multifrontal.
 //
 // For node k in elimination order with later neighbours i, j:
 //
 //   factor   D_k = P L U,   V_kj = D_k^-1 A_kj,   A_ij -= A_ik V_kj
 //   solve    y_k = D_k^-1 b_k,  b_j -= A_jk y_k (forward),   x_k = y_k - sum_j V_kj x_j (backward)
 //
-// and where the matrix is symmetric and positive definite
-//
-//   factor   D_k = L L^T,   X_jk = A_jk L^-T,   A_ij -= X_ik X_jk^T
-//   solve    y_k = L^-1 b_k,  b_j -= X_jk y_k,   x_k = L^-T (y_k - sum_j X_jk^T x_j)
-//
-// with L^-1 kept in place of D_k: products with it are sums that need not wait for each other.
+// Nodes that follow each other and have nearly the same later neighbours are eliminated together, in one dense matrix
+// over them and these neighbours: a front. What a front leaves for its later neighbours, the update, waits on a stack
+// until the front that eliminates the first of them takes it up. Orders are such that every subtree of the elimination
+// tree is contiguous; the stack then always has on top what is needed next, and memory is walked through once.
 #include "linalg/block_lu.h"
 
-#include "base/arena.h"
+#include "linalg/block_graph.h"
+#include "linalg/elimination_order.h"
 #include "linalg/small_lu.h"
 
-#include <amd.h>
-
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS_MAX = 6 }; // of a constraint node
+enum {
+    BLOCK_ROWS_MAX = 6, // of a constraint node
+    FRONT_PADDING =
+        3, // rows and columns at the end of a front, zero, so that kernels may work in fours
+    GROUP_SIZE = 32, // unknowns eliminated from a large front before the rest of it is updated
+    LARGE_FRONT = 96,
+};
 
-// One neighbour of a node that is eliminated later.
+// A front may store this part more than its nodes would alone.
+static const double AMALGAMATION_GROWTH = 0.15;
+
+// One neighbour of a node in the matrix that is eliminated later.
 typedef struct later {
     int node;
+    int at;       // its place in the front of the node
     size_t lower; // block (node, k): A_jk
-    size_t upper; // block (k, node): A_kj, then V_kj
+    size_t upper; // block (k, node): A_kj
 } later;
+
+// Consecutive unknowns of an update that stay consecutive in the front that takes it up.
+typedef struct run {
+    int from, to, count;
+} run;
+
+// Values of a front: the rows of its nodes, with factored diagonal blocks, V right of them, A below; then the rows of the
+// later neighbours, A alone.
+typedef struct front {
+    int first, end;             // its nodes, places in the order
+    int pivots;                 // unknowns of these
+    int later_first, later_end; // later neighbours, in `later_nodes`
+    int rest;                   // unknowns of these
+    int update_count;           // updates to take from the stack
+    int run_first, run_end;     // where its own update goes
+    size_t values;
+} front;
 
 struct block_lu {
     hn_context *context;
@@ -41,16 +64,24 @@ struct block_lu {
     int *offsets;     // node_count
     int *order;       // elimination order
     int *place;       // place in the order
-    size_t *diagonal; // block offsets
+    size_t *diagonal; // block offsets in `matrix`
     int *pivots;      // size
-    int *first;       // node_count + 1, into `links`
+    int *links_first; // node_count + 1, into `links`
     later *links;     // neighbours of order[k], sorted by place
-    size_t *
-        targets; // for every node, for every ordered pair (i, j) of later neighbours: offset of A_ij
-    size_t *target_first; // node_count
+    double *matrix;
+    size_t matrix_count;
+
+    front *fronts;
+    int front_count;
+    int *later_nodes;
+    run *runs;
+    int *local; // per node: its place in its front
     double *values;
     size_t value_count;
-    void *blocks[8]; // owned memory
+    double *work;     // one front
+    double *stack;    // updates
+    int *waiting;     // fronts whose updates are on the stack
+    void *blocks[16]; // owned memory
     int block_count;
 };
 
@@ -68,159 +99,164 @@ void block_lu_destroy(block_lu *lu)
     context_release(lu->context, lu);
 }
 
-static int compare_ints(const void *x, const void *y)
+// ---- analysis ---------------------------------------------------------------------------------------
+
+// The blocks of the matrix: diagonal ones, then for each node those to its later neighbours, in elimination order.
+static hn_status place_blocks(block_lu *lu, const block_graph *graph)
 {
-    int a = *(const int *)x, b = *(const int *)y;
-    return (a > b) - (a < b);
+    int n = lu->node_count, used = 0;
+    lu->links_first = keep(lu, ((size_t)n + 1) * sizeof(int));
+    lu->links = keep(lu, ((size_t)graph->first[n] / 2 + 1) * sizeof(later));
+    lu->diagonal = keep(lu, ((size_t)n + 1) * sizeof(size_t));
+    if (lu->links_first == NULL || lu->links == NULL || lu->diagonal == NULL)
+        return HN_OUT_OF_MEMORY;
+    size_t count = 0;
+    for (int k = 0; k < n; ++k) {
+        int node = lu->order[k], begin = used;
+        size_t size = (size_t)lu->sizes[node];
+        lu->links_first[k] = used;
+        lu->diagonal[node] = count;
+        count += size * size;
+        for (int p = graph->first[node]; p < graph->first[node + 1]; ++p) {
+            int other = graph->nodes[p], to = used;
+            if (lu->place[other] < k) continue;
+            for (; to > begin && lu->place[lu->links[to - 1].node] > lu->place[other]; --to)
+                lu->links[to] = lu->links[to - 1];
+            lu->links[to] = (later){.node = other};
+            used++;
+        }
+        for (int p = begin; p < used; ++p) {
+            size_t block = size * (size_t)lu->sizes[lu->links[p].node];
+            lu->links[p].lower = count;
+            lu->links[p].upper = count + block;
+            count += 2 * block;
+        }
+    }
+    lu->links_first[n] = used;
+    lu->matrix_count = count;
+    lu->matrix = keep(lu, count * sizeof(double));
+    return lu->matrix == NULL ? HN_OUT_OF_MEMORY : HN_OK;
 }
 
-// adjacency lists of the node graph in compressed form, sorted and without repeats
-static hn_status build_adjacency(hn_context *context, int n, int edge_count, const int (*edges)[2],
-                                 int **pointers, int **lists)
+static double front_storage(double pivots, double rest)
 {
-    int *start = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    int *list = context_allocate(context, ((size_t)edge_count * 2 + 1) * sizeof(int));
-    int *fill = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    *pointers = start;
-    *lists = list;
-    if (start == NULL || list == NULL || fill == NULL) {
-        context_release(context, fill);
-        return HN_OUT_OF_MEMORY;
+    return pivots * (pivots + 2.0 * rest);
+}
+
+// Group the nodes into fronts: a node joins the front of the node before it when that one's first later neighbour it is
+// and little is stored in vain.
+static hn_status group_fronts(block_lu *lu, const block_structure *structure)
+{
+    int n = lu->node_count;
+    lu->fronts = keep(lu, ((size_t)n + 1) * sizeof(front));
+    if (lu->fronts == NULL) return HN_OUT_OF_MEMORY;
+    double alone = 0.0; // storage of the open front's nodes as fronts of their own
+    for (int k = 0; k < n; ++k) {
+        int size = lu->sizes[lu->order[k]], rest = 0;
+        for (int p = structure->first[k]; p < structure->first[k + 1]; ++p)
+            rest += lu->sizes[lu->order[structure->places[p]]];
+        double own = front_storage(size, rest);
+        front *last = lu->front_count > 0 ? &lu->fronts[lu->front_count - 1] : NULL;
+        bool joins =
+            k > 0 && structure->first[k] > structure->first[k - 1] &&
+            structure->places[structure->first[k - 1]] == k &&
+            front_storage(last->pivots + size, rest) <= (1.0 + AMALGAMATION_GROWTH) * (alone + own);
+        if (!joins) {
+            last = &lu->fronts[lu->front_count++];
+            *last = (front){.first = k};
+            alone = 0.0;
+        }
+        lu->local[lu->order[k]] = last->pivots;
+        last->end = k + 1;
+        last->pivots += size;
+        last->rest = rest;
+        alone += own;
     }
-    for (int e = 0; e < edge_count; ++e) start[edges[e][0] + 1]++, start[edges[e][1] + 1]++;
-    for (int i = 0; i < n; ++i) start[i + 1] += start[i];
-    for (int i = 0; i < n; ++i) fill[i] = start[i];
-    for (int e = 0; e < edge_count; ++e) {
-        list[fill[edges[e][0]]++] = edges[e][1];
-        list[fill[edges[e][1]]++] = edges[e][0];
-    }
-    int used = 0;
-    for (int i = 0; i < n; ++i) {
-        int begin = start[i], end = fill[i];
-        qsort(list + begin, (size_t)(end - begin), sizeof(int), compare_ints);
-        start[i] = used;
-        for (int k = begin; k < end; ++k)
-            if (list[k] != i && (used == start[i] || list[used - 1] != list[k]))
-                list[used++] = list[k];
-    }
-    start[n] = used;
-    context_release(context, fill);
     return HN_OK;
 }
 
-// index of `node` in the sorted neighbours of order[k], or -1
-static int find_link(const block_lu *lu, int k, int node)
+// Where the unknowns of a front's later neighbours stand in the front `parent`, as runs.
+static void find_runs(block_lu *lu, const front *f, const front *parent, const int *at, int *used)
 {
-    int low = lu->first[k], high = lu->first[k + 1] - 1, wanted = lu->place[node];
-    while (low <= high) {
-        int middle = (low + high) / 2, at = lu->place[lu->links[middle].node];
-        if (at == wanted) return middle;
-        if (at < wanted) low = middle + 1;
-        else high = middle - 1;
+    int from = 0, open = -1;
+    for (int p = f->later_first; p < f->later_end; ++p) {
+        int node = lu->later_nodes[p], size = lu->sizes[node];
+        int to = lu->place[node] < parent->end ? lu->local[node] : at[node];
+        if (open >= 0 && lu->runs[open].to + lu->runs[open].count == to)
+            lu->runs[open].count += size;
+        else lu->runs[open = (*used)++] = (run){from, to, size};
+        from += size;
     }
-    return -1;
 }
 
-static size_t block_place(const block_lu *lu, int row, int column)
+// Later neighbours of the fronts, places of matrix blocks in them, the way of the updates, and memory for the values.
+static hn_status connect_fronts(block_lu *lu, const block_structure *structure)
 {
-    if (row == column) return lu->diagonal[row];
-    bool row_first = lu->place[row] < lu->place[column];
-    int link = find_link(lu, lu->place[row_first ? row : column], row_first ? column : row);
-    if (link < 0) return SIZE_MAX;
-    return row_first ? lu->links[link].upper : lu->links[link].lower;
-}
-
-// The later neighbours of every node after elimination: its own and those inherited from the nodes whose first later
-// neighbour it is (elimination tree).
-static hn_status symbolic(block_lu *lu, const int *pointers, const int *lists)
-{
-    hn_context *context = lu->context;
-    int n = lu->node_count;
+    int n = lu->node_count, used = 0, run_count = 0, widest = 0;
+    size_t later_count = 0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        int last = lu->fronts[f].end - 1;
+        later_count += (size_t)(structure->first[last + 1] - structure->first[last]);
+    }
+    int *front_of = context_allocate(lu->context, ((size_t)n + 1) * sizeof(int));
+    int *at = context_allocate(lu->context, ((size_t)n + 1) * sizeof(int));
+    lu->later_nodes = keep(lu, later_count * sizeof(int));
+    lu->runs = keep(lu, later_count * sizeof(run));
+    lu->waiting = keep(lu, ((size_t)lu->front_count + 1) * sizeof(int));
     hn_status status = HN_OUT_OF_MEMORY;
-    int *mark = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    int *child = context_allocate(context, ((size_t)n + 1) *
-                                               sizeof(int)); // first child in the elimination tree
-    int *sibling =
-        context_allocate(context, ((size_t)n + 1) * sizeof(int)); // next child of the same parent
-    int *begin = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    int *structure = NULL;
-    int capacity = 0, used = 0;
-    if (mark == NULL || child == NULL || sibling == NULL || begin == NULL) goto done;
-    for (int k = 0; k < n; ++k) mark[k] = child[k] = sibling[k] = -1;
-    for (int k = 0; k < n; ++k) {
-        int node = lu->order[k], start = used;
-        begin[k] = used;
-        mark[k] = k;
-        status = context_grow(context, (void **)&structure, &capacity, used + n - k, sizeof(int));
-        if (status != HN_OK) goto done;
-        for (int p = pointers[node]; p < pointers[node + 1]; ++p) {
-            int at = lu->place[lists[p]];
-            if (at > k && mark[at] != k) mark[at] = k, structure[used++] = at;
+    if (front_of == NULL || at == NULL || lu->later_nodes == NULL || lu->runs == NULL ||
+        lu->waiting == NULL)
+        goto done;
+    for (int f = 0; f < lu->front_count; ++f) {
+        front *own = &lu->fronts[f];
+        for (int k = own->first; k < own->end; ++k) front_of[lu->order[k]] = f;
+        own->later_first = used;
+        for (int p = structure->first[own->end - 1]; p < structure->first[own->end]; ++p)
+            lu->later_nodes[used++] = lu->order[structure->places[p]];
+        own->later_end = used;
+        own->values = lu->value_count;
+        lu->value_count += (size_t)own->pivots * ((size_t)own->pivots + 2 * (size_t)own->rest);
+        int width = own->pivots + own->rest;
+        if (width > widest) widest = width;
+    }
+    // the stack as the fronts will use it
+    size_t top = 0, highest = 0;
+    int depth = 0;
+    for (int f = 0; f < lu->front_count; ++f) {
+        front *own = &lu->fronts[f];
+        int next = own->pivots;
+        for (int p = own->later_first; p < own->later_end; ++p) {
+            at[lu->later_nodes[p]] = next;
+            next += lu->sizes[lu->later_nodes[p]];
         }
-        for (int c = child[k]; c >= 0; c = sibling[c])
-            for (int p = begin[c]; p < begin[c + 1]; ++p) {
-                int at = structure[p];
-                if (at > k && mark[at] != k) mark[at] = k, structure[used++] = at;
+        for (int k = own->first; k < own->end; ++k)
+            for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
+                int node = lu->links[p].node;
+                lu->links[p].at = front_of[node] == f ? lu->local[node] : at[node];
             }
-        qsort(structure + start, (size_t)(used - start), sizeof(int), compare_ints);
-        begin[k + 1] = used;
-        if (used > start) {
-            sibling[k] = child[structure[start]];
-            child[structure[start]] = k;
+        while (depth > 0) {
+            front *child = &lu->fronts[lu->waiting[depth - 1]];
+            if (front_of[lu->later_nodes[child->later_first]] != f) break;
+            child->run_first = run_count;
+            find_runs(lu, child, own, at, &run_count);
+            child->run_end = run_count;
+            own->update_count++;
+            top -= (size_t)child->rest * (size_t)child->rest;
+            depth--;
         }
+        if (own->rest == 0) continue;
+        lu->waiting[depth++] = f;
+        top += (size_t)own->rest * (size_t)own->rest;
+        if (top > highest) highest = top;
     }
-    status = HN_OUT_OF_MEMORY;
-    lu->first = keep(lu, ((size_t)n + 1) * sizeof(int));
-    lu->links = keep(lu, (size_t)used * sizeof(later));
-    lu->target_first = keep(lu, ((size_t)n + 1) * sizeof(size_t));
-    if (lu->first == NULL || lu->links == NULL || lu->target_first == NULL) goto done;
-    size_t values = 0, targets = 0;
-    for (int i = 0; i < n; ++i) {
-        lu->diagonal[i] = values;
-        values += (size_t)(lu->sizes[i] * lu->sizes[i]);
-    }
-    for (int k = 0; k <= n; ++k) lu->first[k] = begin[k];
-    for (int k = 0; k < n; ++k) {
-        for (int p = begin[k]; p < begin[k + 1]; ++p) {
-            int node = lu->order[structure[p]];
-            size_t block = (size_t)lu->sizes[node] * (size_t)lu->sizes[lu->order[k]];
-            lu->links[p] = (later){node, values, values + block};
-            values += 2 * block;
-        }
-        size_t degree = (size_t)(begin[k + 1] - begin[k]);
-        lu->target_first[k] = targets;
-        targets += degree * degree;
-    }
-    lu->value_count = values;
-    lu->targets = keep(lu, targets * sizeof(size_t));
-    lu->values = keep(lu, values * sizeof(double));
-    if (lu->targets == NULL || lu->values == NULL) goto done;
-    size_t next = 0;
-    for (int k = 0; k < n; ++k)
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p)
-            for (int r = lu->first[k]; r < lu->first[k + 1]; ++r)
-                lu->targets[next++] = block_place(lu, lu->links[p].node, lu->links[r].node);
-    status = HN_OK;
+    size_t padded = (size_t)widest + FRONT_PADDING + 1;
+    lu->values = keep(lu, lu->value_count * sizeof(double));
+    lu->work = keep(lu, padded * padded * sizeof(double));
+    lu->stack = keep(lu, highest * sizeof(double));
+    if (lu->values != NULL && lu->work != NULL && lu->stack != NULL) status = HN_OK;
 done:
-    context_release(context, mark);
-    context_release(context, child);
-    context_release(context, sibling);
-    context_release(context, begin);
-    context_release(context, structure);
-    return status;
-}
-
-hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2],
-                         int *order)
-{
-    int *pointers = NULL, *lists = NULL;
-    hn_status status = build_adjacency(context, node_count, edge_count, edges, &pointers, &lists);
-    if (status == HN_OK && node_count > 0 &&
-        amd_order(node_count, pointers, lists, order, NULL, NULL) < 0)
-        status = context_fail(context, HN_OUT_OF_MEMORY, "no memory to order a system of %d blocks",
-                              node_count);
-    context_release(context, pointers);
-    context_release(context, lists);
+    context_release(lu->context, front_of);
+    context_release(lu->context, at);
     return status;
 }
 
@@ -229,20 +265,21 @@ hn_status block_lu_create(hn_context *context, int node_count, const int *sizes,
 {
     *out = NULL;
     size_t n = (size_t)node_count;
-    int *pointers = NULL, *lists = NULL;
+    block_graph graph = {0};
+    block_structure structure = {0};
     hn_status status = HN_OUT_OF_MEMORY;
     block_lu *lu = context_allocate(context, sizeof *lu);
     if (lu == NULL) return HN_OUT_OF_MEMORY;
     lu->context = context;
     lu->node_count = node_count;
 
-    int *whole = keep(lu, 4 * (n + 1) * sizeof(int));
-    lu->diagonal = keep(lu, (n + 1) * sizeof(size_t));
-    if (whole == NULL || lu->diagonal == NULL) goto done;
+    int *whole = keep(lu, 5 * (n + 1) * sizeof(int));
+    if (whole == NULL) goto done;
     lu->sizes = whole;
     lu->offsets = whole + (n + 1);
     lu->order = whole + 2 * (n + 1);
     lu->place = whole + 3 * (n + 1);
+    lu->local = whole + 4 * (n + 1);
     for (int i = 0; i < node_count; ++i) {
         lu->sizes[i] = sizes[i];
         lu->offsets[i] = lu->size;
@@ -250,16 +287,20 @@ hn_status block_lu_create(hn_context *context, int node_count, const int *sizes,
     }
     lu->pivots = keep(lu, ((size_t)lu->size + 1) * sizeof(int));
     if (lu->pivots == NULL) goto done;
-    status = build_adjacency(context, node_count, edge_count, edges, &pointers, &lists);
+    status = block_graph_create(context, node_count, edge_count, edges, &graph);
     if (status != HN_OK) goto done;
     if (order != NULL) memcpy(lu->order, order, n * sizeof(int));
-    else status = block_lu_order(context, node_count, edge_count, edges, lu->order);
+    else status = order_minimum_degree(context, node_count, edge_count, edges, lu->order);
+    if (status == HN_OK) status = block_graph_postorder(context, &graph, lu->order);
     if (status != HN_OK) goto done;
     for (int k = 0; k < node_count; ++k) lu->place[lu->order[k]] = k;
-    status = symbolic(lu, pointers, lists);
+    status = block_structure_create(context, &graph, lu->order, &structure);
+    if (status == HN_OK) status = place_blocks(lu, &graph);
+    if (status == HN_OK) status = group_fronts(lu, &structure);
+    if (status == HN_OK) status = connect_fronts(lu, &structure);
 done:
-    context_release(context, pointers);
-    context_release(context, lists);
+    block_graph_destroy(context, &graph);
+    block_structure_destroy(context, &structure);
     if (status != HN_OK) {
         block_lu_destroy(lu);
         return status;
@@ -288,18 +329,35 @@ size_t block_lu_storage(const block_lu *lu)
     return lu->value_count;
 }
 
+// ---- the matrix -------------------------------------------------------------------------------------
+
 void block_lu_clear(block_lu *lu)
 {
-    memset(lu->values, 0, lu->value_count * sizeof(double));
+    // node by node: small enough to stay in registers and caches of memset
+    for (int k = 0; k < lu->node_count; ++k) {
+        size_t begin = lu->diagonal[lu->order[k]];
+        size_t end = k + 1 < lu->node_count ? lu->diagonal[lu->order[k + 1]] : lu->matrix_count;
+        memset(lu->matrix + begin, 0, (end - begin) * sizeof(double));
+    }
 }
 
 double *block_lu_block(block_lu *lu, int row, int column)
 {
-    size_t place = block_place(lu, row, column);
-    return place == SIZE_MAX ? NULL : lu->values + place;
+    if (row == column) return lu->matrix + lu->diagonal[row];
+    int place = lu->place[row], other = lu->place[column];
+    bool row_first = place < other;
+    int k = row_first ? place : other, wanted = row_first ? other : place;
+    int low = lu->links_first[k], high = lu->links_first[k + 1] - 1;
+    while (low <= high) {
+        int middle = (low + high) / 2, at = lu->place[lu->links[middle].node];
+        if (at == wanted)
+            return lu->matrix + (row_first ? lu->links[middle].upper : lu->links[middle].lower);
+        if (at < wanted) low = middle + 1;
+        else high = middle - 1;
+    }
+    return NULL;
 }
 
-// visit all blocks: diagonal, lower, upper
 static void multiply_block(int rows, int columns, const double *a, const double *x, double *y)
 {
     for (int i = 0; i < rows; ++i) {
@@ -314,21 +372,21 @@ void block_lu_multiply(const block_lu *lu, const double *x, double *y)
     memset(y, 0, (size_t)lu->size * sizeof(double));
     for (int k = 0; k < lu->node_count; ++k) {
         int node = lu->order[k], s = lu->sizes[node], o = lu->offsets[node];
-        multiply_block(s, s, lu->values + lu->diagonal[node], x + o, y + o);
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
+        multiply_block(s, s, lu->matrix + lu->diagonal[node], x + o, y + o);
+        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
             const later *l = &lu->links[p];
             int t = lu->sizes[l->node], q = lu->offsets[l->node];
-            multiply_block(t, s, lu->values + l->lower, x + o, y + q);
-            multiply_block(s, t, lu->values + l->upper, x + q, y + o);
+            multiply_block(t, s, lu->matrix + l->lower, x + o, y + q);
+            multiply_block(s, t, lu->matrix + l->upper, x + q, y + o);
         }
     }
 }
 
-static void copy_block(int rows, int columns, const double *a, int size, double *to)
+// a block into a larger row-major matrix
+static void copy_block(int rows, int columns, const double *a, size_t stride, double *to)
 {
     for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < columns; ++j)
-            to[(size_t)i * (size_t)size + (size_t)j] = a[i * columns + j];
+        for (int j = 0; j < columns; ++j) to[(size_t)i * stride + (size_t)j] = a[i * columns + j];
 }
 
 void block_lu_dense(const block_lu *lu, double *dense)
@@ -338,40 +396,140 @@ void block_lu_dense(const block_lu *lu, double *dense)
     for (int k = 0; k < lu->node_count; ++k) {
         int node = lu->order[k], s = lu->sizes[node];
         size_t o = (size_t)lu->offsets[node];
-        copy_block(s, s, lu->values + lu->diagonal[node], lu->size, dense + o * n + o);
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
+        copy_block(s, s, lu->matrix + lu->diagonal[node], n, dense + o * n + o);
+        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
             const later *l = &lu->links[p];
             size_t q = (size_t)lu->offsets[l->node];
-            copy_block(lu->sizes[l->node], s, lu->values + l->lower, lu->size, dense + q * n + o);
-            copy_block(s, lu->sizes[l->node], lu->values + l->upper, lu->size, dense + o * n + q);
+            copy_block(lu->sizes[l->node], s, lu->matrix + l->lower, n, dense + q * n + o);
+            copy_block(s, lu->sizes[l->node], lu->matrix + l->upper, n, dense + o * n + q);
         }
     }
 }
 
-// c -= a b, skipping zero entries of a
-static void subtract_product(int rows, int inner, int columns, const double *a, const double *b,
-                             double *c)
+// Two doubles that are added and multiplied together; gcc and clang know such types on every processor.
+typedef double pair __attribute__((vector_size(16)));
+
+static inline pair load_pair(const double *from)
+{
+    pair x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+
+// ---- factorisation ----------------------------------------------------------------------------------
+
+// a front being eliminated: row-major, `width` unknowns and padding
+typedef struct dense_front {
+    double *a;
+    int width;
+    size_t stride;
+} dense_front;
+
+static inline void subtract_pair(pair x, double *from)
+{
+    pair y = load_pair(from) - x;
+    memcpy(from, &y, sizeof y);
+}
+
+// c -= a b for four rows and four columns; the sums stay in registers
+static inline void subtract_tile(int inner, size_t stride, const double *a, const double *b,
+                                 double *c)
+{
+    pair zero = {0.0, 0.0};
+    pair s00 = zero, s01 = zero, s10 = zero, s11 = zero, s20 = zero, s21 = zero, s30 = zero,
+         s31 = zero;
+    for (int k = 0; k < inner; ++k, ++a, b += stride) {
+        pair b0 = load_pair(b), b1 = load_pair(b + 2);
+        double a0 = a[0], a1 = a[stride], a2 = a[2 * stride], a3 = a[3 * stride];
+        s00 += a0 * b0, s01 += a0 * b1;
+        s10 += a1 * b0, s11 += a1 * b1;
+        s20 += a2 * b0, s21 += a2 * b1;
+        s30 += a3 * b0, s31 += a3 * b1;
+    }
+    subtract_pair(s00, c), subtract_pair(s01, c + 2);
+    subtract_pair(s10, c + stride), subtract_pair(s11, c + stride + 2);
+    subtract_pair(s20, c + 2 * stride), subtract_pair(s21, c + 2 * stride + 2);
+    subtract_pair(s30, c + 3 * stride), subtract_pair(s31, c + 3 * stride + 2);
+}
+
+// c -= a b for what does not fill tiles
+static void subtract_strip(int rows, int inner, int columns, size_t stride,
+                           const double *restrict a, const double *restrict b, double *restrict c)
 {
     for (int i = 0; i < rows; ++i)
         for (int k = 0; k < inner; ++k) {
-            double factor = a[i * inner + k];
-            if (factor == 0.0) continue;
-            const double *row = b + (size_t)k * (size_t)columns;
-            double *to = c + (size_t)i * (size_t)columns;
-            for (int j = 0; j < columns; ++j) to[j] -= factor * row[j];
+            double factor = a[(size_t)i * stride + (size_t)k];
+            for (int j = 0; j < columns; ++j)
+                c[(size_t)i * stride + (size_t)j] -= factor * b[(size_t)k * stride + (size_t)j];
         }
+}
+
+// c -= a b inside a front: blocks of one row-major matrix
+static void subtract_product(int rows, int inner, int columns, size_t stride, const double *a,
+                             const double *b, double *c)
+{
+    int whole_rows = rows & ~3, whole_columns = columns & ~3;
+    for (int i = 0; i < whole_rows; i += 4)
+        for (int j = 0; j < whole_columns; j += 4)
+            subtract_tile(inner, stride, a + (size_t)i * stride, b + j,
+                          c + (size_t)i * stride + (size_t)j);
+    if (whole_columns < columns)
+        subtract_strip(whole_rows, inner, columns - whole_columns, stride, a, b + whole_columns,
+                       c + whole_columns);
+    if (whole_rows < rows)
+        subtract_strip(rows - whole_rows, inner, columns, stride, a + (size_t)whole_rows * stride,
+                       b, c + (size_t)whole_rows * stride);
+}
+
+// to -= factor from, four at a time and up to three into the padding
+static inline void subtract_row(int count, double factor, const double *from, double *to)
+{
+    for (int c = 0; c < count; c += 4) {
+        subtract_pair(factor * load_pair(from + c), to + c);
+        subtract_pair(factor * load_pair(from + c + 2), to + c + 2);
+    }
+}
+
+// b <- D^-1 b for the row strip of a node, with the reciprocals of U's diagonal. Many entries of D are zero: a body's inertia does not couple much.
+static void solve_strip(int n, size_t stride, const double *lu, const int *pivot, int columns,
+                        double *b)
+{
+    for (int k = 0; k < n; ++k) {
+        double *row = b + (size_t)k * stride, *other = b + (size_t)pivot[k] * stride;
+        for (int c = 0; row != other && c < columns; ++c) {
+            double swap = row[c];
+            row[c] = other[c];
+            other[c] = swap;
+        }
+    }
+    for (int i = 1; i < n; ++i)
+        for (int k = 0; k < i; ++k) {
+            double factor = lu[(size_t)i * stride + (size_t)k];
+            if (factor != 0.0)
+                subtract_row(columns, factor, b + (size_t)k * stride, b + (size_t)i * stride);
+        }
+    for (int i = n - 1; i >= 0; --i) {
+        double *row = b + (size_t)i * stride, inverse = lu[(size_t)i * (stride + 1)];
+        for (int k = i + 1; k < n; ++k) {
+            double factor = lu[(size_t)i * stride + (size_t)k];
+            if (factor != 0.0) subtract_row(columns, factor, b + (size_t)k * stride, row);
+        }
+        for (int c = 0; c < columns; ++c) row[c] *= inverse;
+    }
 }
 
 // Rows of a constraint node that depend on what was eliminated before: symmetric elimination of -D with the largest
 // relative pivot first; what is left when pivots get small is dependent and decoupled.
-static void drop_dependent_rows(block_lu *lu, int k, block_lu_rank *rank)
+static void drop_dependent_rows(const block_lu *lu, int node, const dense_front *d, int at,
+                                block_lu_rank *rank)
 {
-    int node = lu->order[k], n = lu->sizes[node];
+    int n = lu->sizes[node];
     int first = lu->offsets[node] - lu->offsets[rank->first_node];
     double work[BLOCK_ROWS_MAX * BLOCK_ROWS_MAX];
     bool done[BLOCK_ROWS_MAX] = {false};
-    double *diagonal = lu->values + lu->diagonal[node];
-    for (int i = 0; i < n * n; ++i) work[i] = -diagonal[i];
+    double *diagonal = d->a + (size_t)at * (d->stride + 1);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) work[i * n + j] = -diagonal[(size_t)i * d->stride + (size_t)j];
     for (int count = 0; count < n; ++count) {
         int best = -1;
         double size = -1.0;
@@ -394,16 +552,97 @@ static void drop_dependent_rows(block_lu *lu, int k, block_lu_rank *rank)
         double ratio = fabs(work[i * n + i]) / rank->scale[first + i];
         if (ratio >= rank->largest_dropped)
             rank->largest_dropped = ratio, rank->largest_dropped_node = node;
-        for (int j = 0; j < n; ++j) diagonal[i * n + j] = diagonal[j * n + i] = 0.0;
-        diagonal[i * n + i] = 1.0;
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-            int other = lu->sizes[lu->links[p].node];
-            for (int j = 0; j < other; ++j) {
-                lu->values[lu->links[p].upper + (size_t)(i * other + j)] = 0.0;
-                lu->values[lu->links[p].lower + (size_t)(j * n + i)] = 0.0;
-            }
+        double *row = d->a + (size_t)(at + i) * d->stride, *column = d->a + (at + i);
+        for (int j = at; j < d->width; ++j) row[j] = column[(size_t)j * d->stride] = 0.0;
+        row[at + i] = 1.0;
+    }
+}
+
+// Collect the matrix blocks of a front's nodes and the updates that wait for it.
+static void assemble_front(const block_lu *lu, const front *f, const dense_front *d, int *depth,
+                           size_t *top)
+{
+    for (int i = 0; i < d->width + FRONT_PADDING; ++i)
+        memset(d->a + (size_t)i * d->stride, 0, d->stride * sizeof(double));
+    for (int k = f->first; k < f->end; ++k) {
+        int node = lu->order[k], s = lu->sizes[node];
+        size_t at = (size_t)lu->local[node];
+        copy_block(s, s, lu->matrix + lu->diagonal[node], d->stride, d->a + at * (d->stride + 1));
+        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
+            const later *l = &lu->links[p];
+            int t = lu->sizes[l->node];
+            size_t to = (size_t)l->at;
+            copy_block(t, s, lu->matrix + l->lower, d->stride, d->a + to * d->stride + at);
+            copy_block(s, t, lu->matrix + l->upper, d->stride, d->a + at * d->stride + to);
         }
     }
+    for (int u = 0; u < f->update_count; ++u) {
+        const front *child = &lu->fronts[lu->waiting[--*depth]];
+        size_t rest = (size_t)child->rest;
+        *top -= rest * rest;
+        const double *update = lu->stack + *top;
+        const run *begin = lu->runs + child->run_first, *end = lu->runs + child->run_end;
+        for (const run *r = begin; r < end; ++r)
+            for (int i = 0; i < r->count; ++i) {
+                const double *from = update + (size_t)(r->from + i) * rest;
+                double *to = d->a + (size_t)(r->to + i) * d->stride;
+                for (const run *c = begin; c < end; ++c)
+                    for (int j = 0; j < c->count; ++j) to[c->to + j] += from[c->from + j];
+            }
+    }
+}
+
+// Eliminate the nodes of a front. Returns -1, or the node whose diagonal block is singular.
+static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_lu_rank *rank)
+{
+    size_t stride = d->stride;
+    double *a = d->a;
+    int group = d->width < LARGE_FRONT ? 0 : GROUP_SIZE;
+    int width = d->width,
+        begin = 0; // of the group of nodes whose effect on the rest of the front is pending
+    for (int k = f->first; k < f->end; ++k) {
+        int node = lu->order[k], s = lu->sizes[node], at = lu->local[node], end = at + s;
+        int *pivot = lu->pivots + lu->offsets[node];
+        double *strip = a + (size_t)at * stride;
+        if (at > begin) {
+            const double *pending = a + (size_t)begin * stride;
+            subtract_product(s, at - begin, width - at, stride, strip + begin, pending + at,
+                             strip + at);
+            subtract_product(width - end, at - begin, s, stride, a + (size_t)end * stride + begin,
+                             pending + at, a + (size_t)end * stride + at);
+        }
+        if (rank != NULL && node >= rank->first_node) drop_dependent_rows(lu, node, d, at, rank);
+        if (!small_lu_factor(s, (int)stride, strip + at, pivot)) return node;
+        for (int i = 0; i < s; ++i) {
+            double *entry = strip + at + (size_t)i * (stride + 1);
+            *entry = 1.0 / *entry;
+        }
+        solve_strip(s, stride, strip + at, pivot, width - end, strip + end);
+        bool last = k + 1 == f->end;
+        if (last || end + lu->sizes[lu->order[k + 1]] - begin > group) {
+            int rest = (width - end + FRONT_PADDING) & ~FRONT_PADDING;
+            subtract_product(rest, end - begin, rest, stride, a + (size_t)end * stride + begin,
+                             a + (size_t)begin * stride + end, a + (size_t)end * (stride + 1));
+            begin = end;
+        }
+    }
+    return -1;
+}
+
+// Keep the factors of a front and leave its update on the stack.
+static void store_front(block_lu *lu, const front *f, const dense_front *d, size_t *top)
+{
+    size_t pivots = (size_t)f->pivots, rest = (size_t)f->rest, width = pivots + rest;
+    double *upper = lu->values + f->values, *below = upper + pivots * width,
+           *update = lu->stack + *top;
+    for (size_t i = 0; i < pivots; ++i)
+        memcpy(upper + i * width, d->a + i * d->stride, width * sizeof(double));
+    for (size_t j = 0; j < rest; ++j) {
+        const double *row = d->a + (pivots + j) * d->stride;
+        memcpy(below + j * pivots, row, pivots * sizeof(double));
+        memcpy(update + j * rest, row + pivots, rest * sizeof(double));
+    }
+    *top += rest * rest;
 }
 
 int block_lu_factor(block_lu *lu)
@@ -413,180 +652,109 @@ int block_lu_factor(block_lu *lu)
 
 int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank)
 {
-    for (int k = 0; k < lu->node_count; ++k) {
-        int node = lu->order[k], s = lu->sizes[node];
-        double *diagonal = lu->values + lu->diagonal[node];
-        int *pivot = lu->pivots + lu->offsets[node];
-        if (rank != NULL && node >= rank->first_node) drop_dependent_rows(lu, k, rank);
-        if (!small_lu_factor(s, s, diagonal, pivot)) return node;
-        size_t next = lu->target_first[k];
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-            int columns = lu->sizes[lu->links[p].node];
-            small_lu_solve(s, s, diagonal, pivot, columns, columns,
-                           lu->values + lu->links[p].upper);
-        }
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p)
-            for (int r = lu->first[k]; r < lu->first[k + 1]; ++r)
-                subtract_product(lu->sizes[lu->links[p].node], s, lu->sizes[lu->links[r].node],
-                                 lu->values + lu->links[p].lower, lu->values + lu->links[r].upper,
-                                 lu->values + lu->targets[next++]);
+    size_t top = 0;
+    int depth = 0;
+    for (int k = 0; k < lu->front_count; ++k) {
+        const front *f = &lu->fronts[k];
+        int width = f->pivots + f->rest;
+        dense_front d = {lu->work, width, (size_t)((width + FRONT_PADDING + 1) & ~1)};
+        assemble_front(lu, f, &d, &depth, &top);
+        int singular = eliminate(lu, f, &d, rank);
+        if (singular >= 0) return singular;
+        store_front(lu, f, &d, &top);
+        if (f->rest > 0) lu->waiting[depth++] = k;
     }
     return -1;
+}
+
+// ---- solution ---------------------------------------------------------------------------------------
+
+// x of a front's own unknowns, or back
+static void load_pivots(const block_lu *lu, const front *f, const double *b, double *x)
+{
+    for (int k = f->first; k < f->end; ++k) {
+        int node = lu->order[k], s = lu->sizes[node];
+        for (int i = 0; i < s; ++i) x[lu->local[node] + i] = b[lu->offsets[node] + i];
+    }
+}
+
+static void store_pivots(const block_lu *lu, const front *f, const double *x, double *b)
+{
+    for (int k = f->first; k < f->end; ++k) {
+        int node = lu->order[k], s = lu->sizes[node];
+        for (int i = 0; i < s; ++i) b[lu->offsets[node] + i] = x[lu->local[node] + i];
+    }
+}
+
+static double dot(int n, const double *x, const double *y)
+{
+    pair first = {0.0, 0.0}, second = first;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        first += load_pair(x + i) * load_pair(y + i);
+        second += load_pair(x + i + 2) * load_pair(y + i + 2);
+    }
+    first += second;
+    double sum = first[0] + first[1];
+    for (; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+
+// x <- D^-1 x with the reciprocals of U's diagonal
+static void solve_diagonal(int n, size_t stride, const double *lu, const int *pivot, double *x)
+{
+    for (int k = 0; k < n; ++k) {
+        double swap = x[k];
+        x[k] = x[pivot[k]];
+        x[pivot[k]] = swap;
+    }
+    for (int i = 1; i < n; ++i)
+        for (int k = 0; k < i; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
+    for (int i = n - 1; i >= 0; --i) {
+        for (int k = i + 1; k < n; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
+        x[i] *= lu[(size_t)i * (stride + 1)];
+    }
 }
 
 void block_lu_solve(const block_lu *lu, double *b)
 {
-    for (int k = 0; k < lu->node_count; ++k) {
-        int node = lu->order[k], s = lu->sizes[node];
-        double *y = b + lu->offsets[node];
-        small_lu_solve(s, s, lu->values + lu->diagonal[node], lu->pivots + lu->offsets[node], 1, 1,
-                       y);
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-            int other = lu->links[p].node;
-            subtract_product(lu->sizes[other], s, 1, lu->values + lu->links[p].lower, y,
-                             b + lu->offsets[other]);
+    for (int f = 0; f < lu->front_count; ++f) {
+        const front *own = &lu->fronts[f];
+        size_t pivots = (size_t)own->pivots, width = pivots + (size_t)own->rest;
+        const double *upper = lu->values + own->values, *below = upper + pivots * width;
+        double *x = lu->work;
+        load_pivots(lu, own, b, x);
+        for (int k = own->first; k < own->end; ++k) {
+            int node = lu->order[k], s = lu->sizes[node], at = lu->local[node];
+            const double *row = upper + (size_t)at * width;
+            for (int i = 0; at > 0 && i < s; ++i, row += width) x[at + i] -= dot(at, row, x);
+            solve_diagonal(s, width, upper + (size_t)at * (width + 1),
+                           lu->pivots + lu->offsets[node], x + at);
+        }
+        store_pivots(lu, own, x, b);
+        for (int p = own->later_first; p < own->later_end; ++p) {
+            int node = lu->later_nodes[p];
+            double *to = b + lu->offsets[node];
+            for (int i = 0; i < lu->sizes[node]; ++i, below += pivots)
+                to[i] -= dot(own->pivots, below, x);
         }
     }
-    for (int k = lu->node_count - 1; k >= 0; --k) {
-        int node = lu->order[k], s = lu->sizes[node];
-        double *y = b + lu->offsets[node];
-        for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-            int other = lu->links[p].node;
-            subtract_product(s, lu->sizes[other], 1, lu->values + lu->links[p].upper,
-                             b + lu->offsets[other], y);
+    for (int f = lu->front_count - 1; f >= 0; --f) {
+        const front *own = &lu->fronts[f];
+        size_t width = (size_t)own->pivots + (size_t)own->rest;
+        const double *upper = lu->values + own->values;
+        double *x = lu->work, *next = x + own->pivots;
+        load_pivots(lu, own, b, x);
+        for (int p = own->later_first; p < own->later_end; ++p) {
+            int node = lu->later_nodes[p];
+            const double *from = b + lu->offsets[node];
+            for (int i = 0; i < lu->sizes[node]; ++i) *next++ = from[i];
         }
-    }
-}
-
-bool block_lu_is_lower(const block_lu *lu, int row, int column)
-{
-    return lu->place[row] > lu->place[column];
-}
-
-// The functions below are written for a node of any size s and compiled for the few sizes of joints: loops of known
-// length are unrolled, which takes a third off their time.
-#define UNROLLED static inline __attribute__((always_inline))
-
-UNROLLED double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-}
-
-// The lower triangle of D = L L^T becomes L^-1, row by row: l_i = d_i (L^-1)^T, then row i of L^-1 from those before
-UNROLLED bool invert_cholesky(int n, double *d)
-{
-    assert(n <= BLOCK_ROWS_MAX);
-    for (int i = 0; i < n; ++i) {
-        double *row = d + i * n, l[BLOCK_ROWS_MAX], pivot = row[i];
-        for (int j = 0; j < i; ++j) l[j] = dot(j + 1, row, d + j * n);
-        for (int j = 0; j < i; ++j) pivot -= l[j] * l[j];
-        if (!(pivot > 0.0)) return false;
-        double inverse = 1.0 / sqrt(pivot);
-        for (int j = 0; j < i; ++j) {
-            double sum = 0.0;
-            for (int k = j; k < i; ++k) sum += l[k] * d[k * n + j];
-            row[j] = -inverse * sum;
+        for (int k = own->end - 1; k >= own->first; --k) {
+            int node = lu->order[k], s = lu->sizes[node], at = lu->local[node], end = at + s;
+            for (int i = at; i < end; ++i)
+                x[i] -= dot((int)width - end, upper + (size_t)i * width + end, x + end);
         }
-        row[i] = inverse;
-    }
-    return true;
-}
-
-// Eliminate node k; false: not positive definite
-UNROLLED bool eliminate(block_lu *lu, int k, int s)
-{
-    int begin = lu->first[k], end = lu->first[k + 1];
-    double *inverse = lu->values + lu->diagonal[lu->order[k]];
-    if (!invert_cholesky(s, inverse)) return false;
-    // X: every row of A_jk times L^-T, its last entry first
-    for (int p = begin; p < end; ++p) {
-        double *x = lu->values + lu->links[p].lower;
-        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i, x += s)
-            for (int j = s - 1; j >= 0; --j) x[j] = dot(j + 1, x, inverse + j * s);
-    }
-    const size_t *targets = lu->targets + lu->target_first[k];
-    for (int p = begin; p < end; ++p, targets += end - begin)
-        for (int r = begin; r <= p; ++r) {
-            const double *x = lu->values + lu->links[p].lower, *y = lu->values + lu->links[r].lower;
-            int rows = lu->sizes[lu->links[p].node], columns = lu->sizes[lu->links[r].node];
-            double *to = lu->values + targets[r - begin];
-            for (int i = 0; i < rows; ++i)
-                for (int j = 0; j < (r == p ? i + 1 : columns); ++j)
-                    to[i * columns + j] -= dot(s, x + i * s, y + j * s);
-        }
-    return true;
-}
-
-// y_k = L^-1 b_k, b_j -= X_jk y_k
-UNROLLED void solve_forward(const block_lu *lu, int k, int s, double *b)
-{
-    const double *inverse = lu->values + lu->diagonal[lu->order[k]];
-    double *y = b + lu->offsets[lu->order[k]];
-    for (int i = s - 1; i >= 0; --i) y[i] = dot(i + 1, inverse + i * s, y);
-    for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-        const double *x = lu->values + lu->links[p].lower;
-        double *to = b + lu->offsets[lu->links[p].node];
-        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i) to[i] -= dot(s, x + i * s, y);
-    }
-}
-
-// x_k = L^-T (y_k - sum_j X_jk^T x_j)
-UNROLLED void solve_backward(const block_lu *lu, int k, int s, double *b)
-{
-    const double *inverse = lu->values + lu->diagonal[lu->order[k]];
-    double *y = b + lu->offsets[lu->order[k]];
-    for (int p = lu->first[k]; p < lu->first[k + 1]; ++p) {
-        const double *x = lu->values + lu->links[p].lower,
-                     *from = b + lu->offsets[lu->links[p].node];
-        for (int i = 0; i < lu->sizes[lu->links[p].node]; ++i)
-            for (int j = 0; j < s; ++j) y[j] -= x[i * s + j] * from[i];
-    }
-    for (int i = 0; i < s; ++i) {
-        for (int j = 0; j < i; ++j) y[j] += inverse[i * s + j] * y[i];
-        y[i] *= inverse[i * s + i];
-    }
-}
-
-int block_lu_factor_symmetric(block_lu *lu)
-{
-    for (int k = 0; k < lu->node_count; ++k) {
-        int size = lu->sizes[lu->order[k]];
-        bool good;
-        switch (size) {
-        case 2: good = eliminate(lu, k, 2); break;
-        case 3: good = eliminate(lu, k, 3); break;
-        case 4: good = eliminate(lu, k, 4); break;
-        case 5: good = eliminate(lu, k, 5); break;
-        case 6: good = eliminate(lu, k, 6); break;
-        default: good = eliminate(lu, k, size); break;
-        }
-        if (!good) return lu->order[k];
-    }
-    return -1;
-}
-
-void block_lu_solve_symmetric(const block_lu *lu, double *b)
-{
-    for (int k = 0; k < lu->node_count; ++k) {
-        int size = lu->sizes[lu->order[k]];
-        switch (size) {
-        case 2: solve_forward(lu, k, 2, b); break;
-        case 3: solve_forward(lu, k, 3, b); break;
-        case 4: solve_forward(lu, k, 4, b); break;
-        case 5: solve_forward(lu, k, 5, b); break;
-        default: solve_forward(lu, k, size, b); break;
-        }
-    }
-    for (int k = lu->node_count - 1; k >= 0; --k) {
-        int size = lu->sizes[lu->order[k]];
-        switch (size) {
-        case 2: solve_backward(lu, k, 2, b); break;
-        case 3: solve_backward(lu, k, 3, b); break;
-        case 4: solve_backward(lu, k, 4, b); break;
-        case 5: solve_backward(lu, k, 5, b); break;
-        default: solve_backward(lu, k, size, b); break;
-        }
+        store_pivots(lu, own, x, b);
     }
 }

@@ -11,9 +11,6 @@
 
 typedef struct block_lu block_lu;
 
-/// Minimum-degree elimination order (SuiteSparse AMD) of a graph given by `edge_count` pairs of nodes.
-hn_status block_lu_order(hn_context *context, int node_count, int edge_count, const int (*edges)[2], int *order);
-
 /// Analyse: `sizes` of the nodes, `edge_count` pairs of coupled nodes (either order, no self edges, repeats allowed),
 /// `order` of elimination, NULL: a minimum-degree one.
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
@@ -59,14 +56,6 @@ int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank);
 
 /// Solve in place.
 void block_lu_solve(const block_lu *lu, double *b);
-
-/// The same for a symmetric positive definite matrix with nodes of at most six unknowns (joints), by Cholesky's method.
-/// Of the blocks only those on the diagonal, there the lower triangle, and those whose row node is eliminated after
-/// their column node are read.
-bool block_lu_is_lower(const block_lu *lu, int row, int column);
-/// Factor in place. Returns -1, or the node at which the matrix proves not to be positive definite.
-int block_lu_factor_symmetric(block_lu *lu);
-void block_lu_solve_symmetric(const block_lu *lu, double *b);
 
 /// Number of doubles stored.
 size_t block_lu_storage(const block_lu *lu);

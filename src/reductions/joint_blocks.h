@@ -2,7 +2,7 @@
 // The sparse block system over bodies and joints that saddle-point solvers share: who is a block, and in which order.
 //
 // A body with its unknowns is a block. The multipliers of a joint that lies on no loop belong to the child's block;
-// those of a joint on a loop are a block of their own that is eliminated right after the later of its two bodies.
+// those of a joint on a loop are a block of their own that is eliminated after its two bodies.
 #ifndef REDUCTIONS_JOINT_BLOCKS_H
 #define REDUCTIONS_JOINT_BLOCKS_H
 

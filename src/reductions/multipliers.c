@@ -60,7 +60,9 @@ static double move(void *owner, step_data *step)
 static hn_status multipliers_solve(reduction *r, const step_equations *equations, step_data *step,
                                    const newton_options *options, newton_report *report)
 {
-    TRY(saddle_newton(r->saddle, equations, step, options, report, move, r));
+    newton_options exact = *options;
+    exact.reuse_factors = false; // the plain way to solve a step, to compare others with
+    TRY(saddle_newton(r->saddle, equations, step, &exact, report, move, r));
     for (int i = 0; i < r->system->body_count; ++i) step_body_from_delta(r->system, step, i);
     return HN_OK;
 }

@@ -12,7 +12,7 @@ typedef struct newton_options {
     double increment_tolerance; ///< rad, m over the system's length
     int iterations_max;
     double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
-    bool reuse_factors; ///< for a last increment, where that is as good (trees)
+    bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
 } newton_options;
 
 typedef struct newton_report {

@@ -10,12 +10,23 @@
 #include <float.h>
 #include <string.h>
 
-// A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
+// Eigenvalues below this part of the largest belong to dependent rows, in reports.
 static const double RANK_TOLERANCE = 1e-11;
 // A row of a joint on a loop may be off by this much (m, rad), and by this part of the distance from the origin, after
 // a step. A dropped row that is off by more is put back and the step solved again.
 static const double ROW_TOLERANCE = 1e-12;
 static const double ROW_ROUND_OFF = 64.0 * DBL_EPSILON;
+
+// Where the parts of a joint stand, so that nothing is looked up in a step.
+typedef struct joint_view {
+    double *lower[2],
+        *upper[2];  // blocks (rows, body) and (body, rows) from the first row on; NULL: ground
+    int columns[2]; // row length of `lower`
+    int width;      // row length of `upper`
+    int body_right[2], right; // first equation of the bodies, of the rows
+    int loop_row;             // first row among those of joints on loops, -1: on none
+    bool rigid;               // unknowns of both bodies are twists
+} joint_view;
 
 struct saddle {
     hn_system *system;
@@ -25,13 +36,15 @@ struct saddle {
     double *total;       // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
     double *internal;    // mu of internal constraints, 6 per body
     double *external;    // mu of joints
+    double *poses;       // q_w, 12 per body
     joint_place *joints; // tree joints by body, then cut joints
+    joint_view *views;   // the same
     int joint_count;
     int loop_row_count; // rows of joints on loops
-    double *scale;      // per loop row: size of an independent pivot
-    bool factored;      // the last matrix could be factored
-    double freezing;    // part of q_n in the poses where the rows' gradients are taken
-    bool *dropped;      // per loop row
+    independent_rows *choice;
+    bool factored;   // the last matrix could be factored
+    double freezing; // part of q_n in the poses where the rows' gradients are taken
+    bool *dropped;   // per loop row
     bool *dropped_before;
     bool *
         restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
@@ -46,8 +59,10 @@ void saddle_destroy(saddle *s)
     context_release(context, s->total);
     context_release(context, s->internal);
     context_release(context, s->external);
+    context_release(context, s->poses);
     context_release(context, s->joints);
-    context_release(context, s->scale);
+    context_release(context, s->views);
+    independent_rows_destroy(s->choice);
     context_release(context, s->dropped);
     context_release(context, s->dropped_before);
     context_release(context, s->restored);
@@ -84,6 +99,32 @@ static bool is_loop_node(const saddle *s, const joint_place *p)
     return joint_is_block(s->system, p);
 }
 
+static void fill_views(saddle *s)
+{
+    const hn_system *system = s->system;
+    int first_loop_row = s->loop_row_count > 0 ? block_lu_offset(s->lu, system->body_count) : 0;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        const int body[2] = {p->a, p->b};
+        joint_view *v = &s->views[k];
+        v->right = block_lu_offset(s->lu, p->node) + p->place;
+        v->loop_row = is_loop_node(s, p) ? v->right - first_loop_row : -1;
+        v->width = block_lu_node_size(s->lu, p->node);
+        v->rigid = s->level == SADDLE_TWISTS;
+        for (int side = 0; side < 2; ++side) {
+            if (body[side] < 0) continue;
+            v->body_right[side] = block_lu_offset(s->lu, body[side]);
+            v->columns[side] = block_lu_node_size(s->lu, body[side]);
+            if (p->rows->row_count > 0) {
+                v->lower[side] = block_lu_block(s->lu, p->node, body[side]) +
+                                 (size_t)p->place * (size_t)v->columns[side];
+                v->upper[side] = block_lu_block(s->lu, body[side], p->node) + p->place;
+            }
+            if (system->bodies[body[side]].kind != HN_BODY_RIGID) v->rigid = false;
+        }
+    }
+}
+
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
 {
     *out = NULL;
@@ -108,15 +149,18 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
     int rows = system->constraint_count - system->internal_count;
     s->right = context_allocate(context, ((size_t)block_lu_size(s->lu) + 1) * sizeof(double));
     s->total = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
+    s->poses = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
+    s->views = context_allocate(context, ((size_t)s->joint_count + 1) * sizeof(joint_view));
     s->internal = context_allocate(context, (n + 1) * INTERNAL_ROWS * sizeof(double));
     s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
-    s->scale = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(double));
     s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     s->dropped_before = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
-        s->scale != NULL && s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL)
-        status = HN_OK;
+        s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL &&
+        s->poses != NULL && s->views != NULL)
+        status = independent_rows_create(system, s->joints, s->joint_count, &s->choice);
+    if (status == HN_OK) fill_views(s);
 done:
     context_release(context, sizes);
     if (status != HN_OK) {
@@ -153,17 +197,18 @@ typedef struct assembly {
     const step_equations *equations;
     const step_data *step;
     double scale; // 1/(alpha m*)
+    bool tangent; // matrix and residual, or the residual alone
 } assembly;
 
-// place of a joint row among the rows of joints on loops
-static int loop_row(const saddle *s, const joint_place *p, int row)
+static const double *projection_pose(const saddle *s, int body)
 {
-    return block_lu_offset(s->lu, p->node) - block_lu_offset(s->lu, s->system->body_count) + row;
+    return system_pose(s->poses, body);
 }
 
-static bool row_dropped(const saddle *s, const joint_place *p, int row)
+static bool row_dropped(const saddle *s, int joint_index, int row)
 {
-    return is_loop_node(s, p) && s->dropped[loop_row(s, p, row)];
+    int first = s->views[joint_index].loop_row;
+    return first >= 0 && s->dropped[first + row];
 }
 
 // pose of a body between q (part 0) and q_n (part 1)
@@ -173,19 +218,55 @@ static void pose_between(const step_data *step, int body, double part, double *p
     for (int k = 0; k < POSE_SIZE; ++k) pose[k] = part * start[k] + (1.0 - part) * end[k];
 }
 
-// G(q_mid) Delta of a row: g(q) - g(q_n) to relative accuracy
-static double row_secant(const constraint_row *row, int a, int b, const step_data *step)
+// u and w of a row, and the parts of them that turn with each body. Of a row that is no product u is the direction.
+typedef struct row_vectors {
+    hn_vec3 u, w, turn_u[2], turn_w[2];
+} row_vectors;
+
+// sum c_k x_k of one body: c0 phi and the part that turns
+static inline hn_vec3 add_vector(const double *coefficients, const double *pose, hn_vec3 sum,
+                                 hn_vec3 *turning)
 {
-    const int body[2] = {a, b};
-    double middle[2][POSE_SIZE], sum = 0.0;
-    hn_vec3 gradient[8];
-    for (int side = 0; side < 2; ++side) pose_between(step, body[side], 0.5, middle[side]);
-    row_gradient(row, middle[0], middle[1], gradient);
-    for (int x = 0; x < 8; ++x)
-        if (body[x / 4] >= 0)
-            sum += vec3_dot(gradient[x],
-                            vec3_load(step->delta + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4)));
-    return sum;
+    *turning = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    return vec3_add(vec3_add_scaled(sum, coefficients[0], pose_center(pose)), *turning);
+}
+
+static inline void find_row_vectors(const constraint_row *row, const double *a, const double *b,
+                                    row_vectors *v)
+{
+    const hn_vec3 zero = vec3(0.0, 0.0, 0.0);
+    v->w = add_vector(row->beta, a, zero, &v->turn_w[0]);
+    v->w = add_vector(row->beta + 4, b, v->w, &v->turn_w[1]);
+    v->u = row->direction;
+    if (!row->product) return;
+    v->u = add_vector(row->alpha, a, zero, &v->turn_u[0]);
+    v->u = add_vector(row->alpha + 4, b, v->u, &v->turn_u[1]);
+}
+
+// The gradient of a row as a wrench on one of its bodies: delta x = c0 v + omega x (x - c0 phi).
+static inline void row_wrench(const constraint_row *row, const row_vectors *v, int side,
+                              double *wrench)
+{
+    double alpha = row->alpha[4 * side], beta = row->beta[4 * side];
+    hn_vec3 force = vec3_scale(beta, v->u), moment = vec3_cross(v->turn_w[side], v->u);
+    if (row->product) {
+        force = vec3_scale(row->factor, vec3_add_scaled(force, alpha, v->w));
+        moment = vec3_scale(row->factor, vec3_add(moment, vec3_cross(v->turn_u[side], v->w)));
+    }
+    vec3_store(force, wrench);
+    vec3_store(moment, wrench + 3);
+}
+
+// G(q_mid) Delta of a row with u and w at q_mid: g(q) - g(q_n) to relative accuracy
+static double row_secant(const constraint_row *row, const row_vectors *middle, int a, int b,
+                         const step_data *step)
+{
+    static const double AT_REST[POSE_SIZE] = {0.0};
+    row_vectors change;
+    find_row_vectors(row, a < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)a,
+                     b < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)b, &change);
+    if (!row->product) return vec3_dot(row->direction, change.w);
+    return row->factor * (vec3_dot(change.u, middle->w) + vec3_dot(middle->u, change.w));
 }
 
 // twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
@@ -209,10 +290,8 @@ static void add_mixed_term(const assembly *x, const stiffness_term *term, int fr
     const hn_system *system = s->system;
     const system_body *rows = &system->bodies[from], *columns = &system->bodies[to];
     int stride = block_lu_node_size(s->lu, to);
-    double *block = block_lu_block(s->lu, from, to), pose[POSE_SIZE], left[3][TWIST_SIZE],
-           right[3][TWIST_SIZE];
-    step_projection_pose(x->equations, x->step, from, pose);
-    twist_columns(u, pose, left);
+    double *block = block_lu_block(s->lu, from, to), left[3][TWIST_SIZE], right[3][TWIST_SIZE];
+    twist_columns(u, projection_pose(s, from), left);
     twist_columns(v, system_pose(x->step->q, to), right);
     for (int i = 0; i < body_unknowns(s, from); ++i)
         for (int k = 0; k < body_unknowns(s, to); ++k) {
@@ -251,10 +330,8 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
             double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
             bool rigid = rows->kind == HN_BODY_RIGID && columns->kind == HN_BODY_RIGID;
             if (s->level == SADDLE_TWISTS && rigid) {
-                double pose[POSE_SIZE], left[3][TWIST_SIZE], right[3][TWIST_SIZE],
-                    middle[3][TWIST_SIZE];
-                step_projection_pose(x->equations, x->step, body[from], pose);
-                twist_columns(u, pose, left);
+                double left[3][TWIST_SIZE], right[3][TWIST_SIZE], middle[3][TWIST_SIZE];
+                twist_columns(u, projection_pose(s, body[from]), left);
                 twist_columns(v, system_pose(x->step->q, body[to]), right);
                 for (int i = 0; i < 3; ++i)
                     for (int k = 0; k < TWIST_SIZE; ++k)
@@ -284,52 +361,9 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
         }
 }
 
-// One constraint row between bodies a and b (tree index or ground; internal rows: a alone): value, gradients, and its
-// part of the tangent. `node`, `place`: where the row and its multiplier stand.
-static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place,
-                    double mu, bool absolute)
+// w mu d^2 g through u and w: u^T w delta w + w^T delta u
+static void add_row_stiffness(const assembly *x, const constraint_row *row, int a, int b, double mu)
 {
-    saddle *s = x->s;
-    block_lu *lu = s->lu;
-    const double *q[2] = {system_pose(x->step->q, a), system_pose(x->step->q, b)};
-    double w[2][POSE_SIZE];
-    hn_vec3 force[8], gradient[8];
-    step_projection_pose(x->equations, x->step, a, w[0]);
-    step_projection_pose(x->equations, x->step, b, w[1]);
-    row_gradient(row, w[0], w[1], force);
-    const int body[2] = {a, b};
-    const double *at[2] = {q[0], q[1]};
-    double frozen[2][POSE_SIZE];
-    for (int side = 0; s->freezing > 0.0 && side < 2; ++side) {
-        pose_between(x->step, body[side], s->freezing, frozen[side]);
-        at[side] = frozen[side];
-    }
-    row_gradient(row, at[0], at[1], gradient);
-    double *right = s->right;
-    bool secant = s->level == SADDLE_TWISTS && x->step->delta != NULL && !absolute;
-    right[block_lu_offset(lu, node) + place] =
-        secant ? row_secant(row, a, b, x->step) : row_value(row, q[0], q[1]);
-    int node_size = block_lu_node_size(lu, node);
-    for (int side = 0; side < 2; ++side) {
-        if (body[side] < 0) continue;
-        int offset = block_lu_offset(lu, body[side]), count = body_unknowns(s, body[side]);
-        int columns = block_lu_node_size(lu, body[side]);
-        double *lower = block_lu_block(lu, node, body[side]),
-               *upper = block_lu_block(lu, body[side], node);
-        double values[POSE_SIZE], forces[POSE_SIZE],
-            *total = s->total + POSE_SIZE * (size_t)body[side];
-        covector_of(s, body[side], at[side], gradient + 4 * side, values);
-        covector_of(s, body[side], w[side], force + 4 * side, forces);
-        for (int i = 0; i < count; ++i) {
-            right[offset + i] += mu * forces[i];
-            lower[place * columns + i] += values[i];
-            upper[i * node_size + place] += forces[i];
-        }
-        for (int k = 0; mu != 0.0 && k < 4; ++k)
-            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force[4 * side + k]),
-                       total + 3 * k);
-    }
-    // w mu d^2 g through u and w: u^T w delta w + w^T delta u
     double factor = x->equations->weight * mu * row->factor;
     if (!row->product || factor == 0.0) return;
     stiffness_term term = {.c = {{factor, 0.0, 0.0}, {0.0, factor, 0.0}, {0.0, 0.0, factor}}};
@@ -340,8 +374,119 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
     }
 }
 
-// mass and constraints; dropped rows become "multiplier = 0" unless all are wanted
-static void add_mass_and_rows(const assembly *x, bool all_rows)
+// Row r of a joint between rigid bodies, in twists.
+static void add_twist_row(const assembly *x, const constraint_row *row, const joint_place *p,
+                          const joint_view *view, int r, double mu, bool absolute)
+{
+    saddle *s = x->s;
+    const step_data *step = x->step;
+    const int body[2] = {p->a, p->b};
+    const double *w[2] = {projection_pose(s, p->a), projection_pose(s, p->b)};
+    row_vectors v, at_iterate;
+    double wrench[TWIST_SIZE];
+    find_row_vectors(row, w[0], w[1], &v);
+    double *value = s->right + view->right + r;
+    if (step->delta == NULL || absolute) {
+        *value = row_value(row, system_pose(step->q, p->a), system_pose(step->q, p->b));
+    } else if (x->equations->weight == 0.5) {
+        *value = row_secant(row, &v, p->a, p->b, step); // q_w is the middle
+    } else {
+        double middle[2][POSE_SIZE];
+        for (int side = 0; side < 2; ++side) pose_between(step, body[side], 0.5, middle[side]);
+        find_row_vectors(row, middle[0], middle[1], &at_iterate);
+        *value = row_secant(row, &at_iterate, p->a, p->b, step);
+    }
+    for (int side = 0; side < 2; ++side) {
+        if (body[side] < 0) continue;
+        row_wrench(row, &v, side, wrench);
+        double *right = s->right + view->body_right[side], *upper = view->upper[side] + r;
+        for (int i = 0; i < TWIST_SIZE; ++i) right[i] += mu * wrench[i];
+        for (int i = 0; x->tangent && i < TWIST_SIZE; ++i) upper[i * view->width] = wrench[i];
+    }
+    if (!x->tangent) return;
+    const double *at[2] = {system_pose(step->q, p->a), system_pose(step->q, p->b)};
+    double frozen[2][POSE_SIZE];
+    for (int side = 0; s->freezing > 0.0 && side < 2; ++side) {
+        pose_between(step, body[side], s->freezing, frozen[side]);
+        at[side] = frozen[side];
+    }
+    find_row_vectors(row, at[0], at[1], &at_iterate);
+    for (int side = 0; side < 2; ++side) {
+        if (body[side] < 0) continue;
+        row_wrench(row, &at_iterate, side, view->lower[side] + r * view->columns[side]);
+        // forces on the directors, for the tangent of rotations
+        double *total = s->total + POSE_SIZE * (size_t)body[side];
+        for (int k = 1; mu != 0.0 && k < 4; ++k) {
+            hn_vec3 force = vec3_scale(row->beta[4 * side + k], v.u);
+            if (row->product)
+                force =
+                    vec3_scale(row->factor, vec3_add_scaled(force, row->alpha[4 * side + k], v.w));
+            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force), total + 3 * k);
+        }
+    }
+    add_row_stiffness(x, row, p->a, p->b, mu);
+}
+
+// One constraint row between bodies a and b (tree index or ground; internal rows: a alone) in any unknowns: value,
+// gradients, and its part of the tangent. `node`, `place`: where the row and its multiplier stand.
+static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place,
+                    double mu, bool absolute)
+{
+    saddle *s = x->s;
+    block_lu *lu = s->lu;
+    const double *q[2] = {system_pose(x->step->q, a), system_pose(x->step->q, b)};
+    const double *w[2] = {projection_pose(s, a), projection_pose(s, b)};
+    hn_vec3 force[8], gradient[8];
+    row_gradient(row, w[0], w[1], force);
+    const int body[2] = {a, b};
+    const double *at[2] = {q[0], q[1]};
+    double between[2][POSE_SIZE], *right = s->right,
+                                  *value = right + block_lu_offset(lu, node) + place;
+    if (s->level == SADDLE_TWISTS && x->step->delta != NULL && !absolute) {
+        row_vectors middle;
+        for (int side = 0; side < 2; ++side) pose_between(x->step, body[side], 0.5, between[side]);
+        find_row_vectors(row, between[0], between[1], &middle);
+        *value = row_secant(row, &middle, a, b, x->step);
+    } else {
+        *value = row_value(row, q[0], q[1]);
+    }
+    for (int side = 0; s->freezing > 0.0 && side < 2; ++side) {
+        pose_between(x->step, body[side], s->freezing, between[side]);
+        at[side] = between[side];
+    }
+    if (x->tangent) row_gradient(row, at[0], at[1], gradient);
+    int node_size = block_lu_node_size(lu, node);
+    for (int side = 0; side < 2; ++side) {
+        if (body[side] < 0) continue;
+        int offset = block_lu_offset(lu, body[side]), count = body_unknowns(s, body[side]);
+        int columns = block_lu_node_size(lu, body[side]);
+        double values[POSE_SIZE], forces[POSE_SIZE],
+            *total = s->total + POSE_SIZE * (size_t)body[side];
+        covector_of(s, body[side], w[side], force + 4 * side, forces);
+        for (int i = 0; i < count; ++i) right[offset + i] += mu * forces[i];
+        if (!x->tangent) continue;
+        double *lower = block_lu_block(lu, node, body[side]),
+               *upper = block_lu_block(lu, body[side], node);
+        covector_of(s, body[side], at[side], gradient + 4 * side, values);
+        for (int i = 0; i < count; ++i) {
+            lower[place * columns + i] += values[i];
+            upper[i * node_size + place] += forces[i];
+        }
+        for (int k = 0; mu != 0.0 && k < 4; ++k)
+            vec3_store(vec3_add_scaled(vec3_load(total + 3 * k), mu, force[4 * side + k]),
+                       total + 3 * k);
+    }
+    if (x->tangent) add_row_stiffness(x, row, a, b, mu);
+}
+
+static void find_projection_poses(const assembly *x)
+{
+    for (int i = 0; i < x->s->system->body_count; ++i)
+        step_projection_pose(x->equations, x->step, i, x->s->poses + POSE_SIZE * (size_t)i);
+}
+
+// the linear part of the mass, and internal constraints
+static void add_bodies(const assembly *x)
 {
     saddle *s = x->s;
     const hn_system *system = s->system;
@@ -350,7 +495,7 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         int size = block_lu_node_size(s->lu, i), width = coordinate_width(body);
         double *diagonal = block_lu_block(s->lu, i, i);
         int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(body) : 1;
-        for (int k = 0; k < vectors; ++k)
+        for (int k = 0; x->tangent && k < vectors; ++k)
             for (int c = width * k; c < width * (k + 1); ++c)
                 diagonal[c * size + c] += system->inertia[4 * i + k] / system->mass;
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
@@ -360,29 +505,18 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
                     s->internal[INTERNAL_ROWS * i + k], false);
         }
     }
-    for (int k = 0; k < s->joint_count; ++k) {
-        const joint_place *p = &s->joints[k];
-        for (int r = 0; r < p->rows->row_count; ++r) {
-            if (!all_rows && row_dropped(s, p, r)) {
-                int size = block_lu_node_size(s->lu, p->node);
-                s->right[block_lu_offset(s->lu, p->node) + p->place + r] = 0.0;
-                block_lu_block(s->lu, p->node, p->node)[(p->place + r) * (size + 1)] = 1.0;
-                continue;
-            }
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            add_row(x, &row, p->a, p->b, p->node, p->place + r, s->external[p->multiplier + r],
-                    is_loop_node(s, p) && s->restored[loop_row(s, p, r)]);
-        }
-    }
-    if (s->level == SADDLE_COORDINATES) return;
-    // rotations: alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I f_I^T - (d_I . f_I) 1) with f all forces on the body
+}
+
+// rotations: alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I f_I^T - (d_I . f_I) 1) with f all forces on the body
+static void add_rotations(const assembly *x)
+{
+    saddle *s = x->s;
+    const hn_system *system = s->system;
     for (int i = 0; i < system->body_count; ++i) {
         if (system->bodies[i].kind != HN_BODY_RIGID) continue;
         int size = block_lu_node_size(s->lu, i);
-        double *diagonal = block_lu_block(s->lu, i, i) + 3 * size + 3, pose[POSE_SIZE];
-        const double *q = system_pose(x->step->q, i);
-        step_projection_pose(x->equations, x->step, i, pose);
+        double *diagonal = block_lu_block(s->lu, i, i) + 3 * size + 3;
+        const double *q = system_pose(x->step->q, i), *pose = projection_pose(s, i);
         for (int v = 1; v < 4; ++v) {
             const double *d = q + 3 * v, *e = pose + 3 * v,
                          *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
@@ -397,96 +531,73 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
     }
 }
 
-void saddle_assemble(saddle *s, const step_equations *equations, const step_data *step)
+// mass and constraints; dropped rows become "multiplier = 0" unless all are wanted
+static void add_mass_and_rows(const assembly *x, bool all_rows)
+{
+    saddle *s = x->s;
+    add_bodies(x);
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        const joint_view *view = &s->views[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (!all_rows && row_dropped(s, k, r)) {
+                s->right[view->right + r] = 0.0;
+                if (x->tangent)
+                    block_lu_block(s->lu, p->node, p->node)[r * (view->width + 1)] = 1.0;
+                continue;
+            }
+            bool absolute = view->loop_row >= 0 && s->restored[view->loop_row + r];
+            double mu = s->external[p->multiplier + r];
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            if (view->rigid) add_twist_row(x, &row, p, view, r, mu, absolute);
+            else add_row(x, &row, p->a, p->b, p->node, p->place + r, mu, absolute);
+        }
+    }
+    if (s->level == SADDLE_TWISTS && x->tangent) add_rotations(x);
+}
+
+static void assemble(saddle *s, const step_equations *equations, const step_data *step,
+                     bool tangent)
 {
     const hn_system *system = s->system;
-    assembly x = {s, equations, step, 1.0 / (equations->mass_factor * system->mass)};
-    block_lu_clear(s->lu);
+    assembly x = {s, equations, step, 1.0 / (equations->mass_factor * system->mass), tangent};
+    if (tangent) block_lu_clear(s->lu);
+    find_projection_poses(&x);
     step_element_forces(system, equations, step);
     for (int i = 0; i < system->body_count; ++i) {
-        double *rho = s->total + POSE_SIZE * (size_t)i, pose[POSE_SIZE];
+        double *rho = s->total + POSE_SIZE * (size_t)i;
         hn_vec3 vectors[4];
         step_residual(system, equations, step, i, rho);
         for (int k = 0; k < POSE_SIZE; ++k) rho[k] *= x.scale;
         for (int k = 0; k < 4; ++k) vectors[k] = vec3_load(rho + 3 * k);
-        step_projection_pose(equations, step, i, pose);
-        covector_of(s, i, pose, vectors, s->right + block_lu_offset(s->lu, i));
+        covector_of(s, i, projection_pose(s, i), vectors, s->right + block_lu_offset(s->lu, i));
     }
     add_mass_and_rows(&x, false);
     stiffness_term terms[ELEMENT_TERMS_MAX];
-    for (int e = 0; e < system->element_count; ++e) {
+    for (int e = 0; tangent && e < system->element_count; ++e) {
         int count = step_element_terms(system, equations, step, e, terms);
         for (int t = 0; t < count; ++t)
             add_term(&x, &terms[t], system->elements[e].a, system->elements[e].b, x.scale);
     }
 }
 
-// ---- independent rows -------------------------------------------------------------------------------
-
-// size of an independent pivot of a row: g M^-1 g^T with the two bodies free
-static double row_scale(const hn_system *system, const joint_place *p, int index, const double *q)
+void saddle_assemble(saddle *s, const step_equations *equations, const step_data *step)
 {
-    constraint_row row;
-    hn_vec3 gradient[8];
-    joint_type_of(p->rows->kind)->row(p->rows, index, &row);
-    row_gradient(&row, system_pose(q, p->a), system_pose(q, p->b), gradient);
-    const int body[2] = {p->a, p->b};
-    double sum = 0.0;
-    for (int side = 0; side < 2; ++side) {
-        if (body[side] < 0) continue;
-        const double *inertia = system->inertia + 4 * (size_t)body[side],
-                     *pose = system_pose(q, body[side]);
-        double flat[POSE_SIZE], wrench[TWIST_SIZE];
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-        force_to_wrench(pose, flat, wrench);
-        hn_vec3 linear = vec3_load(wrench), turn = pose_components(pose, vec3_load(wrench + 3));
-        sum += vec3_dot(linear, linear) / inertia[0];
-        if (system->bodies[body[side]].kind != HN_BODY_RIGID) continue;
-        const double t[3] = {turn.x, turn.y, turn.z}, euler = inertia[1] + inertia[2] + inertia[3];
-        for (int k = 0; k < 3; ++k) {
-            double moment = euler - inertia[1 + k];
-            if (moment > 0.0) sum += t[k] * t[k] / moment;
-        }
-    }
-    return sum * system->mass;
+    assemble(s, equations, step, true);
 }
+
+void saddle_assemble_residual(saddle *s, const step_equations *equations, const step_data *step)
+{
+    assemble(s, equations, step, false);
+}
+
+// ---- independent rows -------------------------------------------------------------------------------
 
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
 {
-    const hn_system *system = s->system;
-    *choice = (saddle_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
-    if (s->loop_row_count == 0) return HN_OK;
     memset(s->restored, 0, (size_t)s->loop_row_count * sizeof(bool));
-    // the mass matrix and all rows at q; multipliers play no part
-    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
-    step_data step = {.q_start = q, .q = (double *)q};
-    assembly x = {s, &equations, &step, 1.0 / system->mass};
-    saddle_clear_multipliers(s);
-    block_lu_clear(s->lu);
-    add_mass_and_rows(&x, true);
-    for (int k = 0; k < s->joint_count; ++k) {
-        const joint_place *p = &s->joints[k];
-        for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r)
-            s->scale[loop_row(s, p, r)] = row_scale(system, p, r, q);
-    }
-    block_lu_rank rank = {.first_node = system->body_count,
-                          .scale = s->scale,
-                          .tolerance = RANK_TOLERANCE,
-                          .dropped = s->dropped,
-                          .smallest_kept = 1.0,
-                          .smallest_node = -1,
-                          .largest_dropped_node = -1};
-    int failed = block_lu_factor_rank(s->lu, &rank);
-    if (failed >= 0) return HN_SINGULAR_SYSTEM;
-    choice->smallest_kept = rank.smallest_kept;
-    choice->largest_dropped = rank.largest_dropped;
-    for (int k = 0; k < s->loop_row_count; ++k) choice->dropped_count += s->dropped[k] ? 1 : 0;
-    for (int k = 0; k < s->joint_count; ++k) {
-        int name = s->joints[k].rows->model_joint;
-        if (s->joints[k].node == rank.smallest_node) choice->smallest_joint = name;
-        if (s->joints[k].node == rank.largest_dropped_node) choice->dropped_joint = name;
-    }
-    return HN_OK;
+    return independent_rows_choose(s->choice, q, choice, s->dropped);
 }
 
 // (dG/dt) v of a row: for g = factor u . w it is 2 factor u(v) . w(v)
@@ -510,9 +621,10 @@ static hn_status factor_mass_matrix(saddle *s, const double *q)
     TRY(saddle_choose_rows(s, q, &choice));
     step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
     step_data step = {.q_start = q, .q = (double *)q};
-    assembly x = {s, &equations, &step, 1.0 / s->system->mass};
+    assembly x = {s, &equations, &step, 1.0 / s->system->mass, true};
     saddle_clear_multipliers(s);
     block_lu_clear(s->lu);
+    find_projection_poses(&x);
     add_mass_and_rows(&x, false);
     return block_lu_factor(s->lu) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
 }
@@ -538,7 +650,7 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
-            if (row_dropped(s, p, r)) continue;
+            if (row_dropped(s, k, r)) continue;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
                 -row_curvature(&row, p->a < 0 ? NULL : v + POSE_SIZE * (size_t)p->a,
@@ -571,7 +683,7 @@ hn_status saddle_project(saddle *s, const double *q, const double *p, double *tw
 
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)
 {
-    return row_dropped(s, &s->joints[joint_index], row);
+    return row_dropped(s, joint_index, row);
 }
 
 // how far a row of a joint may be off at the poses q
@@ -586,12 +698,16 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
 {
     for (int k = 0; s->level == SADDLE_TWISTS && k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
+        double middle[2][POSE_SIZE], tolerance = row_tolerance(p, step->q);
+        pose_between(step, p->a, 0.5, middle[0]);
+        pose_between(step, p->b, 0.5, middle[1]);
         for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
-            if (s->dropped[loop_row(s, p, r)]) continue;
+            if (s->dropped[s->views[k].loop_row + r]) continue;
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            if (!(fabs(row_secant(&row, p->a, p->b, step)) <= row_tolerance(p, step->q)))
-                return false;
+            row_vectors v;
+            find_row_vectors(&row, middle[0], middle[1], &v);
+            if (!(fabs(row_secant(&row, &v, p->a, p->b, step)) <= tolerance)) return false;
         }
     }
     return true;
@@ -603,13 +719,13 @@ bool saddle_restore_rows(saddle *s, const double *q)
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
-            if (!row_dropped(s, p, r)) continue;
+            if (!row_dropped(s, k, r)) continue;
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             double value = row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
             if (fabs(value) <= row_tolerance(p, q)) continue;
-            s->dropped[loop_row(s, p, r)] = false;
-            s->restored[loop_row(s, p, r)] = true;
+            s->dropped[s->views[k].loop_row + r] = false;
+            s->restored[s->views[k].loop_row + r] = true;
             restored = true;
         }
     }
@@ -661,6 +777,12 @@ double saddle_residual_size(const saddle *s, const step_equations *equations, do
     return largest;
 }
 
+void saddle_solve_again(saddle *s)
+{
+    for (int k = 0; k < block_lu_size(s->lu); ++k) s->right[k] = -s->right[k];
+    block_lu_solve(s->lu, s->right);
+}
+
 bool saddle_solve(saddle *s, int *worst_body)
 {
     int node = block_lu_factor(s->lu);
@@ -672,8 +794,7 @@ bool saddle_solve(saddle *s, int *worst_body)
                 *worst_body = s->joints[k].b >= 0 ? s->joints[k].b : s->joints[k].a;
         return false;
     }
-    for (int k = 0; k < block_lu_size(s->lu); ++k) s->right[k] = -s->right[k];
-    block_lu_solve(s->lu, s->right);
+    saddle_solve_again(s);
     return true;
 }
 
@@ -707,7 +828,7 @@ bool saddle_solve_constraints(saddle *s, const double *q)
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
-            if (row_dropped(s, p, r)) continue;
+            if (row_dropped(s, k, r)) continue;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
                 -row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
@@ -858,9 +979,10 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
         memset(s->dropped, 0, (size_t)s->loop_row_count * sizeof(bool));
         step_equations at_start = {.mass_factor = 1.0, .weight = 0.0};
         step_data pose = {.q_start = step->q_start, .q = (double *)step->q_start};
-        assembly x = {s, &at_start, &pose, 1.0 / system->mass};
+        assembly x = {s, &at_start, &pose, 1.0 / system->mass, true};
         saddle_clear_multipliers(s);
         block_lu_clear(s->lu);
+        find_projection_poses(&x);
         add_mass_and_rows(&x, true);
         block_lu_dense(s->lu, matrix);
         status = choose_rows_for_report(s, matrix, n);

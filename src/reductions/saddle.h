@@ -8,23 +8,16 @@
 // Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass: the
 // conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers
 // is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of a joint on a loop are
-// a node of their own that is eliminated right after the later of its two bodies: whatever has been eliminated is then
-// a part of the mechanism with its own constraints, which are independent, or show a zero pivot where they are not.
+// a node of their own that is eliminated after its two bodies: whatever has been eliminated is then a part of the
+// mechanism with its own constraints, which have been chosen to be independent.
 #ifndef REDUCTIONS_SADDLE_H
 #define REDUCTIONS_SADDLE_H
 
+#include "reductions/independent_rows.h"
 #include "reductions/reduction.h"
 
 typedef struct saddle saddle;
-
-/// How the independent rows of a step were found.
-typedef struct saddle_choice {
-    int dropped_count;
-    double smallest_kept;   ///< squared sine of the angle to the rows before, roughly
-    double largest_dropped;
-    int smallest_joint;     ///< model joint of the smallest kept pivot, -1: none
-    int dropped_joint;      ///< model joint of the largest dropped one, -1: none
-} saddle_choice;
+typedef row_choice saddle_choice;
 
 /// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay
 /// rigid. With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then taken as
@@ -59,10 +52,14 @@ void saddle_freeze(saddle *s, double part);
 void saddle_clear_multipliers(saddle *s);
 /// Assemble matrix and residual at the iterate.
 void saddle_assemble(saddle *s, const step_equations *equations, const step_data *step);
+/// The residual alone, for a solution with the factors of an earlier iterate.
+void saddle_assemble_residual(saddle *s, const step_equations *equations, const step_data *step);
 /// Size of the residual relative to the momentum scale, and the body where it is worst.
 double saddle_residual_size(const saddle *s, const step_equations *equations, double scale, int *worst_body);
 /// Factor and solve: increments are ready. False when singular at body `worst_body`.
 bool saddle_solve(saddle *s, int *worst_body);
+/// Solve with the factors at hand.
+void saddle_solve_again(saddle *s);
 /// Add the increments of the multipliers.
 void saddle_apply_multipliers(saddle *s);
 /// Change of a body in the last solution: twelve coordinates or six numbers of a twist.

@@ -2,18 +2,26 @@
 // Newton's method on the sparse saddle-point system. Note: docs/theory/closed-loops.md
 #include "reductions/saddle_newton.h"
 
+// Factors serve again near the solution, while they shorten the increment by so much each time: the tangent they stand
+// for is that of an earlier iterate, and the first one lacks the part of the multipliers. What is left after the last
+// increment is then about its product with the contraction.
+static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the length
+static const double LEFT_MAX = 1e-16;
+
 static hn_status iterate(saddle *s, const step_equations *equations, step_data *step,
                          const newton_options *options, newton_report *report, double scale,
                          double freezing, saddle_move move, void *owner)
 {
     saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
-    double residual = HUGE_VAL, before = HUGE_VAL;
+    double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0;
+    bool reuse = false;
     for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
         before = residual;
         // at a singular solution: multipliers first, then positions
         saddle_freeze(s, count == 0 && freezing > 0.0 ? 1.0 : freezing);
-        saddle_assemble(s, equations, step);
+        if (reuse) saddle_assemble_residual(s, equations, step);
+        else saddle_assemble(s, equations, step);
         residual = saddle_residual_size(s, equations, scale, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         bool converged = newton_note_residual(report, options, residual) ||
@@ -21,17 +29,26 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (!converged && freezing == 0.0 && newton_jumps(residual, before, options))
             return HN_NOT_CONVERGED;
         // also then: multipliers and factors are needed afterwards
-        bool solved = saddle_solve(s, &report->worst_body);
+        bool solved = true;
+        if (reuse) saddle_solve_again(s);
+        else solved = saddle_solve(s, &report->worst_body);
         if (solved) saddle_apply_multipliers(s);
         if (converged) return HN_OK;
         if (!solved) return newton_is_round_off(residual) ? HN_OK : HN_SINGULAR_SYSTEM;
+        double last = report->increment;
         report->increment = move(owner, step);
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
         bool exact = equations->weight == 0.0 || count > 0;
-        if (exact && report->increment <= options->increment_tolerance && saddle_rows_hold(s, step))
-            return HN_OK;
+        double tolerance = options->increment_tolerance;
+        if (reuse) {
+            contraction = report->increment / last;
+            exact = contraction * report->increment <= LEFT_MAX;
+        }
+        if (exact && report->increment <= tolerance && saddle_rows_hold(s, step)) return HN_OK;
+        reuse = options->reuse_factors && freezing == 0.0 && report->increment <= REUSE_BELOW &&
+                (!reuse || contraction <= REUSE_CONTRACTION);
     }
     return HN_NOT_CONVERGED;
 }

@@ -2,6 +2,7 @@
 // Points, constraints and dynamics of `projected-rk`: what `jet_space.h` promises, for space and plane alike.
 #include "schemes/jet_space.h"
 
+#include "linalg/elimination_order.h"
 #include "schemes/euler_parameters.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static void *take(jet_space *jet, size_t count, size_t size)
 void jet_space_destroy(jet_space *jet)
 {
     if (jet->system == NULL) return;
-    for (int m = 0; m < 2; ++m) block_lu_destroy(jet->systems[m]);
+    for (int m = 0; m < 2; ++m) block_cholesky_destroy(jet->systems[m]);
     for (int k = 0; k < jet->memory_count; ++k)
         context_release(jet->system->context, jet->memory[k]);
     *jet = (jet_space){0};
@@ -50,8 +51,8 @@ static void list_couplings(jet_space *jet, const int *first, const int *ends, bo
         for (int i = first[body]; i < first[body + 1]; ++i)
             for (int j = i; j < first[body + 1]; ++j) {
                 if (store)
-                    jet->couplings[count] = (jet_coupling){
-                        body, ends[i] / 2, ends[j] / 2, ends[i] % 2, ends[j] % 2, {NULL}, {NULL}};
+                    jet->couplings[count] = (jet_coupling){body,        ends[i] / 2, ends[j] / 2,
+                                                           ends[i] % 2, ends[j] % 2, {NULL}};
                 count++;
             }
     jet->coupling_count = count;
@@ -110,9 +111,8 @@ hn_status jet_space_finish(jet_space *jet)
     jet->gradient = take(jet, ws, sizeof(double));
     jet->acceleration = take(jet, ws, sizeof(double));
     jet->director_force = take(jet, 9 * n, sizeof(double));
-    jet->pivot_scale = take(jet, rows, sizeof(double));
     jet->dependent = take(jet, rows, sizeof(bool));
-    if (jet->memory_count < 18) return HN_OUT_OF_MEMORY;
+    if (jet->memory_count < 17) return HN_OUT_OF_MEMORY;
     if (jet->joint_count == 0) return HN_OK;
     list_couplings(jet, first, ends, true);
     int *sizes = context_allocate(context, (size_t)jet->joint_count * sizeof(int));
@@ -126,11 +126,11 @@ hn_status jet_space_finish(jet_space *jet)
                 edges[count][0] = jet->couplings[c].k, edges[count][1] = jet->couplings[c].l;
                 count++;
             }
-        status =
-            block_lu_order(context, jet->joint_count, count, (const int(*)[2])edges, jet->order);
+        status = order_minimum_degree(context, jet->joint_count, count, (const int(*)[2])edges,
+                                      jet->order);
         for (int m = 0; m < 2 && status == HN_OK; ++m)
-            status = block_lu_create(context, jet->joint_count, sizes, count,
-                                     (const int(*)[2])edges, jet->order, &jet->systems[m]);
+            status = block_cholesky_create(context, jet->joint_count, sizes, count,
+                                           (const int(*)[2])edges, jet->order, &jet->systems[m]);
     }
     context_release(context, sizes);
     context_release(context, edges);
@@ -138,13 +138,12 @@ hn_status jet_space_finish(jet_space *jet)
     for (int c = 0; c < jet->coupling_count; ++c)
         for (int m = 0; m < 2; ++m) {
             jet_coupling *x = &jet->couplings[c];
-            if (block_lu_is_lower(jet->systems[m], x->l, x->k)) {
+            if (block_cholesky_is_lower(jet->systems[m], x->l, x->k)) {
                 int k = x->k, side = x->side_k;
                 x->k = x->l, x->side_k = x->side_l;
                 x->l = k, x->side_l = side;
             }
-            x->block[m] = block_lu_block(jet->systems[m], x->k, x->l);
-            x->mirror[m] = x->k == x->l ? NULL : block_lu_block(jet->systems[m], x->l, x->k);
+            x->block[m] = block_cholesky_block(jet->systems[m], x->k, x->l);
         }
     return HN_OK;
 }
@@ -451,11 +450,11 @@ static inline double dot(int count, const double *a, const double *b)
     return sum;
 }
 
-// The lower triangles of the systems of the wanted metrics times `sign`, of the rows that are kept
-static void assemble_systems(jet_space *jet, const bool wanted[2], double sign)
+// The lower triangles of the systems of the wanted metrics, of the rows that are kept
+static void assemble_systems(jet_space *jet, const bool wanted[2])
 {
     for (int m = 0; m < 2; ++m)
-        if (wanted[m]) block_lu_clear(jet->systems[m]);
+        if (wanted[m]) block_cholesky_clear(jet->systems[m]);
     for (int c = 0; c < jet->coupling_count; ++c) {
         const jet_coupling *x = &jet->couplings[c];
         const jet_body *body = &jet->bodies[x->body];
@@ -471,7 +470,7 @@ static void assemble_systems(jet_space *jet, const bool wanted[2], double sign)
             double sum[2][JET_ROWS] = {{0.0}};
             if (k->dropped[i]) continue;
             for (int m = 0; m < body->w_count; ++m) {
-                double plain = sign * bk[i][m], weighted = plain * body->inverse[m];
+                double plain = bk[i][m], weighted = plain * body->inverse[m];
                 if (plain == 0.0) continue; // directions of the axes, and turns alone
                 for (int j = 0; j < JET_ROWS; ++j) {
                     sum[METRIC_KINETIC][j] += weighted * transposed[m][j];
@@ -490,20 +489,8 @@ static void assemble_systems(jet_space *jet, const bool wanted[2], double sign)
         const jet_joint *j = &jet->joints[k];
         for (int r = 0; r < j->row_count; ++r)
             for (int m = 0; m < 2 && j->dropped[r]; ++m)
-                if (wanted[m]) block_lu_block(jet->systems[m], k, k)[r * (j->row_count + 1)] = 1.0;
-    }
-}
-
-// The other triangle
-static void mirror_system(jet_space *jet, jet_metric metric)
-{
-    for (int c = 0; c < jet->coupling_count; ++c) {
-        const jet_coupling *x = &jet->couplings[c];
-        int rows = jet->joints[x->k].row_count, columns = jet->joints[x->l].row_count;
-        double *mirror = x->k == x->l ? x->block[metric] : x->mirror[metric];
-        for (int i = 0; i < rows; ++i)
-            for (int j = 0; j < (x->k == x->l ? i : columns); ++j)
-                mirror[j * rows + i] = x->block[metric][i * columns + j];
+                if (wanted[m])
+                    block_cholesky_block(jet->systems[m], k, k)[r * (j->row_count + 1)] = 1.0;
     }
 }
 
@@ -516,19 +503,10 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
     if (jet->joint_count == 0) return HN_OK;
     for (int k = 0; k < jet->joint_count; ++k)
         memset(jet->joints[k].dropped, 0, sizeof jet->joints[k].dropped);
-    assemble_systems(jet, (const bool[2]){[METRIC_KINETIC] = true}, -1.0);
-    mirror_system(jet, METRIC_KINETIC);
-    for (int k = 0; k < jet->joint_count; ++k) {
-        const jet_joint *j = &jet->joints[k];
-        const double *diagonal = block_lu_block(jet->systems[METRIC_KINETIC], k, k);
-        for (int r = 0; r < j->row_count; ++r)
-            jet->pivot_scale[j->first + r] = -diagonal[r * (j->row_count + 1)];
-    }
-    block_lu_rank rank = {.scale = jet->pivot_scale,
-                          .tolerance = RANK_TOLERANCE,
-                          .dropped = jet->dependent,
-                          .smallest_kept = 1.0};
-    if (block_lu_factor_rank(jet->systems[METRIC_KINETIC], &rank) >= 0) return HN_SINGULAR_SYSTEM;
+    assemble_systems(jet, (const bool[2]){[METRIC_KINETIC] = true});
+    block_cholesky_rank rank = {.tolerance = RANK_TOLERANCE, .dropped = jet->dependent};
+    if (block_cholesky_factor_rank(jet->systems[METRIC_KINETIC], &rank) >= 0)
+        return HN_SINGULAR_SYSTEM;
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r) {
             jet->joints[k].dropped[r] = jet->dependent[jet->joints[k].first + r];
@@ -540,9 +518,9 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
 static bool factor_systems(jet_space *jet, const bool wanted[2], int *worst)
 {
     if (jet->joint_count == 0) return true;
-    assemble_systems(jet, wanted, 1.0);
+    assemble_systems(jet, wanted);
     for (int m = 0; m < 2; ++m) {
-        int node = wanted[m] ? block_lu_factor_symmetric(jet->systems[m]) : -1;
+        int node = wanted[m] ? block_cholesky_factor(jet->systems[m]) : -1;
         if (node < 0) continue;
         *worst = jet->joints[node].b >= 0 ? jet->joints[node].b : jet->joints[node].a;
         return false;
@@ -604,7 +582,7 @@ void jet_solve(const jet_space *jet, jet_metric metric, double *x)
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r)
             if (jet->joints[k].dropped[r]) x[jet->joints[k].first + r] = 0.0;
-    block_lu_solve_symmetric(jet->systems[metric], x);
+    block_cholesky_solve(jet->systems[metric], x);
 }
 
 // A vector fixed in a body, turned by omega: first and second derivative (the latter without angular acceleration).

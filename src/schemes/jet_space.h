@@ -9,7 +9,7 @@
 #ifndef SCHEMES_JET_SPACE_H
 #define SCHEMES_JET_SPACE_H
 
-#include "linalg/block_lu.h"
+#include "linalg/block_cholesky.h"
 #include "system/system.h"
 
 enum { JET_ROWS = 6, JET_VELOCITIES = 6, JET_COORDINATES = 7 };
@@ -64,8 +64,7 @@ typedef struct jet_joint {
 typedef struct jet_coupling {
     int body, k, l; ///< joints; k is l or eliminated after it
     int side_k, side_l;
-    double *block[2];  ///< block (k, l) of S and of B B^T
-    double *mirror[2]; ///< block (l, k), for the choice of rows; NULL on the diagonal
+    double *block[2]; ///< block (k, l) of S and of B B^T
 } jet_coupling;
 
 /// Two systems over the joints: S = B E^-1 B^T of the dynamics, B B^T of the nearest point in coordinates.
@@ -79,8 +78,8 @@ typedef struct jet_space {
     jet_joint *joints;
     jet_coupling *couplings;
     int *order; ///< joints in elimination order
-    block_lu
-        *systems[2]; ///< per metric: S = B E^-1 B^T over the graph of joints (TAN 5.1), B B^T; NULL without constraints
+    /// Per metric: S = B E^-1 B^T over the graph of joints (TAN 5.1), B B^T; NULL without constraints.
+    block_cholesky *systems[2];
     double *angles;  ///< rad, torsional springs: unwrapped angles near the current state
     double length;   ///< m, scales translational rows
 
@@ -95,8 +94,7 @@ typedef struct jet_space {
     double *acceleration;                         ///< d, w_count
     double power;                                 ///< W, of loads and dampers
     double *director_force;                       ///< 9 per body, for the multipliers of directors
-    double *pivot_scale;                          ///< row_count, for the choice of rows
-    bool *dependent;                              ///< row_count, likewise
+    bool *dependent;                              ///< row_count, for the choice of rows
     void *memory[24];
     int memory_count;
 } jet_space;

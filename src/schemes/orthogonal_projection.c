@@ -15,6 +15,8 @@
 // first.
 #include "schemes/projected_rk.h"
 
+#include "linalg/block_lu.h"
+#include "linalg/elimination_order.h"
 #include "schemes/euler_parameters.h"
 
 #include <string.h>
@@ -85,7 +87,7 @@ hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **o
             edges[body_edges][0] = t[0], edges[body_edges][1] = t[1];
             body_edges++;
         }
-    status = block_lu_order(context, bodies, body_edges, (const int(*)[2])edges, order);
+    status = order_minimum_degree(context, bodies, body_edges, (const int(*)[2])edges, order);
     if (status != HN_OK) goto done;
     for (int k = 0; k < jet->joint_count; ++k) order[bodies + k] = bodies + jet->order[k];
     status = block_lu_create(context, bodies + jet->joint_count, sizes, count,

@@ -20,8 +20,8 @@ STANDARD_C = set("""assert complex ctype errno fenv float inttypes iso646 limits
     wctype""".split())
 POSIX = set("""dirent fcntl libgen poll pthread strings sys/ioctl sys/mman sys/resource sys/stat sys/time sys/types
     sys/wait unistd""".split())
-# counters of the processor, for benchmarks
-KERNEL = {"linux/perf_event.h", "sys/syscall.h"}
+# counters of the processor and of valgrind, for benchmarks
+KERNEL = {"linux/perf_event.h", "sys/syscall.h", "valgrind/callgrind.h"}
 LINEAR_ALGEBRA = re.compile(r"(suitesparse/)?(amd|btf|camd|ccolamd|cholmod|colamd|klu|umfpack|spqr|SuiteSparse\w*|"
                             r"lapack|lapacke|cblas|blas)\.h")
 FILES = re.compile(r"(hdf5|H5public|libfyaml|muParserDLL|libxml/\w+)\.h")
@@ -94,7 +94,7 @@ def check_user_includes(path, text, folder):
             continue
         if not angled and ((ROOT / folder / name).is_file() or (path.parent / name).is_file()):
             continue
-        # the benchmarks run on the models that the tool generates, and count instructions through the kernel
+        # the benchmarks run on the models that the tool generates, and count instructions through kernel or valgrind
         if folder == "benchmarks" and (name in KERNEL or (not angled and (ROOT / "cli" / name).is_file())):
             continue
         complain(path, number, f"{folder} uses only <holonom/...> and standard headers, not {name}")

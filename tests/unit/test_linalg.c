@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Small and block LU against LAPACK's dense solution; eigenvalues, least squares, inverses, ranks against known
 // matrices.
+#include "linalg/block_cholesky.h"
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
+#include "linalg/elimination_order.h"
 #include "linalg/small_lu.h"
 
 #include "support/check.h"
@@ -92,7 +94,7 @@ TEST(small_lu, refuses_singular_and_infinite_matrices)
 
 // ---- block LU ---------------------------------------------------------------------------------------
 
-enum { NODES_MAX = 60, EDGES_MAX = 200 };
+enum { NODES_MAX = 60, EDGES_MAX = 600 };
 
 typedef struct graph {
     const char *name;
@@ -156,6 +158,16 @@ static graph random_pairs(number_source *numbers)
             b = (int)(14.0 * (1.0 + next_number(numbers)));
         if (a != b) connect(&g, a, b);
     }
+    return g;
+}
+
+// All nodes tied to each other: one front of some hundred unknowns.
+static graph clique(number_source *numbers)
+{
+    graph g = {.name = "clique", .node_count = 34};
+    random_sizes(&g, numbers);
+    for (int i = 0; i < g.node_count; ++i)
+        for (int k = 0; k < i; ++k) connect(&g, i, k);
     return g;
 }
 
@@ -231,20 +243,23 @@ static void check_graph(hn_context *context, const graph *g, const int *order,
 TEST(block_lu, solves_as_lapack_does_on_trees_ladders_and_grids)
 {
     hn_context *context = hn_context_create(NULL);
-    double worst = 0.0;
+    double worst = 0.0, grown = 0.0;
     for (uint64_t seed = 0; seed < 5; ++seed) {
         number_source numbers = {40 + seed};
-        graph graphs[4] = {random_tree(&numbers), ladder(&numbers), grid(&numbers),
-                           random_pairs(&numbers)};
+        graph graphs[5] = {random_tree(&numbers), ladder(&numbers), grid(&numbers),
+                           random_pairs(&numbers), clique(&numbers)};
+        double *error[5] = {&worst, &worst, &worst, &worst, &grown};
         int backwards[NODES_MAX];
-        for (int i = 0; i < 4; ++i) {
-            check_graph(context, &graphs[i], NULL, &numbers, &worst);
+        for (int i = 0; i < 5; ++i) {
+            check_graph(context, &graphs[i], NULL, &numbers, error[i]);
             for (int k = 0; k < graphs[i].node_count; ++k)
                 backwards[k] = graphs[i].node_count - 1 - k;
-            check_graph(context, &graphs[i], backwards, &numbers, &worst);
+            check_graph(context, &graphs[i], backwards, &numbers, error[i]);
         }
     }
     CHECK_BELOW(worst, 1e-13); // measured 1.6e-15
+    CHECK_BELOW(grown,
+                2e-12); // measured 6.0e-14: pivots inside blocks alone, in a matrix that is full
     hn_context_destroy(context);
 }
 
@@ -272,22 +287,25 @@ static void fill_symmetric(block_lu *lu, const graph *g, number_source *numbers)
     }
 }
 
-static void spoil_upper(block_lu *lu, const graph *g)
+// The lower triangle of a symmetric block matrix; the rest of the diagonal blocks is not to be read.
+static void copy_lower(block_lu *lu, const graph *g, block_cholesky *c)
 {
+    block_cholesky_clear(c);
     for (int i = 0; i < g->node_count; ++i)
-        for (int k = 0; k < g->sizes[i]; ++k)
-            for (int m = k + 1; m < g->sizes[i]; ++m)
-                block_lu_block(lu, i, i)[k * g->sizes[i] + m] = nan("");
+        for (int k = 0, n = g->sizes[i]; k < n; ++k)
+            for (int m = 0; m < n; ++m)
+                block_cholesky_block(c, i, i)[k * n + m] =
+                    m <= k ? block_lu_block(lu, i, i)[k * n + m] : nan("");
     for (int e = 0; e < g->edge_count; ++e) {
-        bool lower = block_lu_is_lower(lu, g->edges[e][0], g->edges[e][1]);
-        int row = g->edges[e][lower ? 1 : 0], column = g->edges[e][lower ? 0 : 1];
-        CHECK(!block_lu_is_lower(lu, row, column));
-        double *block = block_lu_block(lu, row, column);
-        for (int k = 0; k < g->sizes[row] * g->sizes[column]; ++k) block[k] = nan("");
+        bool lower = block_cholesky_is_lower(c, g->edges[e][0], g->edges[e][1]);
+        int row = g->edges[e][lower ? 0 : 1], column = g->edges[e][lower ? 1 : 0];
+        CHECK(block_cholesky_block(c, column, row) == NULL);
+        memcpy(block_cholesky_block(c, row, column), block_lu_block(lu, row, column),
+               (size_t)(g->sizes[row] * g->sizes[column]) * sizeof(double));
     }
 }
 
-TEST(block_lu, solves_symmetric_systems_from_their_lower_triangle)
+TEST(block_cholesky, solves_symmetric_systems_from_their_lower_triangle)
 {
     hn_context *context = hn_context_create(NULL);
     double worst = 0.0;
@@ -298,10 +316,18 @@ TEST(block_lu, solves_symmetric_systems_from_their_lower_triangle)
         for (int i = 0; i < 4; ++i) {
             graph *g = &graphs[i];
             block_lu *lu = NULL;
+            block_cholesky *c = NULL;
             g->sizes[3] = 6, g->sizes[4] = 1; // the largest joint and the smallest
+            int *order = malloc((size_t)g->node_count * sizeof(int));
+            CHECK(order != NULL);
+            CHECK_OK(context, order_minimum_degree(context, g->node_count, g->edge_count,
+                                                   (const int(*)[2])g->edges, order));
             CHECK_OK(context, block_lu_create(context, g->node_count, g->sizes, g->edge_count,
                                               (const int(*)[2])g->edges, NULL, &lu));
+            CHECK_OK(context, block_cholesky_create(context, g->node_count, g->sizes, g->edge_count,
+                                                    (const int(*)[2])g->edges, order, &c));
             size_t n = (size_t)block_lu_size(lu);
+            CHECK_EQUAL(block_cholesky_size(c), (int)n);
             double *dense = malloc(n * n * sizeof(double)), *b = malloc(3 * n * sizeof(double));
             CHECK(dense != NULL && b != NULL);
             double *x = b + n, *reference = b + 2 * n;
@@ -309,9 +335,9 @@ TEST(block_lu, solves_symmetric_systems_from_their_lower_triangle)
                 fill_symmetric(lu, g, &numbers);
                 block_lu_dense(lu, dense);
                 for (size_t k = 0; k < n; ++k) b[k] = x[k] = next_number(&numbers);
-                spoil_upper(lu, g);
-                CHECK_EQUAL(block_lu_factor_symmetric(lu), -1);
-                block_lu_solve_symmetric(lu, x);
+                copy_lower(lu, g, c);
+                CHECK_EQUAL(block_cholesky_factor(c), -1);
+                block_cholesky_solve(c, x);
                 lapack_solve((int)n, dense, b, reference);
                 worst = fmax(worst, largest_difference((int)n, x, reference));
             }
@@ -319,13 +345,54 @@ TEST(block_lu, solves_symmetric_systems_from_their_lower_triangle)
             fill_symmetric(lu, g, &numbers);
             int node = (int)seed + 1, size = g->sizes[node];
             block_lu_block(lu, node, node)[size * size - 1] = -1.0;
-            CHECK_EQUAL(block_lu_factor_symmetric(lu), node);
+            copy_lower(lu, g, c);
+            CHECK_EQUAL(block_cholesky_factor(c), node);
+            free(order);
             free(dense);
             free(b);
+            block_cholesky_destroy(c);
             block_lu_destroy(lu);
         }
     }
     CHECK_BELOW(worst, 1e-14); // measured 1.3e-15
+    hn_context_destroy(context);
+}
+
+// B B^T of three joints, the rows of one of them following from the others'.
+TEST(block_cholesky, drops_rows_that_depend_on_others)
+{
+    enum { ROWS = 4, COLUMNS = 9, JOINTS = 3 };
+    hn_context *context = hn_context_create(NULL);
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        number_source numbers = {300 + seed};
+        double rows[JOINTS * ROWS][COLUMNS];
+        for (int i = 0; i < JOINTS * ROWS; ++i)
+            for (int k = 0; k < COLUMNS; ++k) rows[i][k] = next_number(&numbers);
+        // joint 0 has two equal rows; joint 2: combinations of rows of the others
+        memcpy(rows[1], rows[0], sizeof rows[0]);
+        for (int i = 0; i < ROWS; ++i)
+            for (int k = 0; k < COLUMNS; ++k)
+                rows[2 * ROWS + i][k] = rows[i][k] - 0.5 * rows[ROWS + i][k];
+        const int sizes[JOINTS] = {ROWS, ROWS, ROWS}, edges[3][2] = {{0, 1}, {1, 2}, {2, 0}},
+                  order[JOINTS] = {0, 1, 2};
+        block_cholesky *c = NULL;
+        CHECK_OK(context, block_cholesky_create(context, JOINTS, sizes, 3, edges, order, &c));
+        for (int a = 0; a < JOINTS; ++a)
+            for (int b = 0; b <= a; ++b)
+                for (int i = 0; i < ROWS; ++i)
+                    for (int j = 0; j < ROWS; ++j) {
+                        double sum = 0.0;
+                        for (int k = 0; k < COLUMNS; ++k)
+                            sum += rows[a * ROWS + i][k] * rows[b * ROWS + j][k];
+                        block_cholesky_block(c, a, b)[i * ROWS + j] = sum;
+                    }
+        bool dropped[JOINTS * ROWS];
+        block_cholesky_rank rank = {.tolerance = 1e-11, .dropped = dropped};
+        CHECK_EQUAL(block_cholesky_factor_rank(c, &rank), -1);
+        for (int i = 0; i < JOINTS * ROWS; ++i) CHECK(dropped[i] == (i >= 2 * ROWS) || i < 2);
+        CHECK(dropped[0] != dropped[1]);
+        block_cholesky_destroy(c);
+    }
     hn_context_destroy(context);
 }
 

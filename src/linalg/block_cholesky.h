@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Sparse block Cholesky: symmetric positive definite matrices of small dense blocks on a graph, such as the constraints
+// of joints in the metric of the bodies between them. Analysed once, factored again and again without allocation.
+#ifndef LINALG_BLOCK_CHOLESKY_H
+#define LINALG_BLOCK_CHOLESKY_H
+
+#include "base/context.h"
+
+typedef struct block_cholesky block_cholesky;
+
+/// Analyse: `sizes` of the nodes, at most BLOCK_CHOLESKY_ROWS_MAX each, pairs of coupled nodes (either order, no self
+/// edges, repeats allowed), `order` of elimination.
+enum { BLOCK_CHOLESKY_ROWS_MAX = 6 };
+hn_status block_cholesky_create(hn_context *context, int node_count, const int *sizes, int edge_count,
+                                const int (*edges)[2], const int *order, block_cholesky **out);
+void block_cholesky_destroy(block_cholesky *c);
+
+/// Total size. Unknowns of the nodes follow each other in vectors.
+int block_cholesky_size(const block_cholesky *c);
+
+/// Set all blocks to zero.
+void block_cholesky_clear(block_cholesky *c);
+
+/// Is `row` eliminated after `column`? Only such blocks are stored, and diagonal ones, of which the lower triangle is
+/// read.
+bool block_cholesky_is_lower(const block_cholesky *c, int row, int column);
+/// Block (row node, column node), row-major with stride equal to the column node's size; NULL when it is not stored.
+double *block_cholesky_block(block_cholesky *c, int row, int column);
+
+/// Factor in place. Returns -1, or the node at which the matrix proves not to be positive definite.
+int block_cholesky_factor(block_cholesky *c);
+/// Solve in place.
+void block_cholesky_solve(const block_cholesky *c, double *b);
+
+/// What a factorisation says about the rank of a positive semidefinite matrix.
+typedef struct block_cholesky_rank {
+    double tolerance; ///< a pivot below this part of its diagonal element belongs to a row that depends on others
+    bool *dropped;    ///< per unknown: set to true for these
+} block_cholesky_rank;
+
+/// Factor in place and decide on the way which rows depend on those eliminated before. The factors are not meant for
+/// solving: assemble again without the dropped rows. Returns -1, or the node at which that fails.
+int block_cholesky_factor_rank(block_cholesky *c, const block_cholesky_rank *rank);
+
+#endif

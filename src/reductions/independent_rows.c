@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// Independent constraint rows of loops, by elimination of G S G^T.
+#include "reductions/independent_rows.h"
+
+#include "reductions/coordinates.h"
+
+#include <string.h>
+
+// A pivot below this (a squared sine) belongs to a dependent row.
+static const double RANK_TOLERANCE = 1e-11;
+
+// a joint on a loop
+typedef struct loop_joint {
+    const joint *rows;
+    int body[2]; // or GROUND
+    int first_row;
+} loop_joint;
+
+// two joints (or one) that meet at a body, each with a side of theirs
+typedef struct meeting {
+    int joint[2], side[2];
+    double *block, *transposed;
+} meeting;
+
+struct independent_rows {
+    hn_system *system;
+    block_lu *lu; // a node for every joint on a loop
+    loop_joint *joints;
+    int joint_count, row_count;
+    meeting *meetings;
+    int meeting_count;
+    double *turn_scale;            // per body: 1/l
+    double (*rows)[2][TWIST_SIZE]; // per row and side: G S^1/2
+    double *scale;                 // per row: its pivot without rows before
+};
+
+void independent_rows_destroy(independent_rows *r)
+{
+    if (r == NULL) return;
+    hn_context *context = r->system->context;
+    block_lu_destroy(r->lu);
+    context_release(context, r->joints);
+    context_release(context, r->meetings);
+    context_release(context, r->turn_scale);
+    context_release(context, r->rows);
+    context_release(context, r->scale);
+    context_release(context, r);
+}
+
+// l: the largest arm of a body's joints
+static void find_lengths(independent_rows *r)
+{
+    const hn_system *system = r->system;
+    for (int i = 0; i < system->body_count; ++i) r->turn_scale[i] = 0.0;
+    for (int k = 0; k < r->joint_count; ++k)
+        for (int side = 0; side < 2; ++side) {
+            int body = r->joints[k].body[side];
+            const joint *j = r->joints[k].rows;
+            if (body >= 0)
+                r->turn_scale[body] =
+                    fmax(r->turn_scale[body], vec3_norm(side == 0 ? j->rho_a : j->rho_b));
+        }
+    for (int i = 0; i < system->body_count; ++i)
+        r->turn_scale[i] = 1.0 / (r->turn_scale[i] > 0.0 ? r->turn_scale[i] : system->length);
+}
+
+// Joints by body, then all pairs that meet at one. With `meetings` NULL they are counted only.
+static int find_meetings(const independent_rows *r, const int *first, const int (*ends)[2],
+                         meeting *meetings)
+{
+    int count = 0;
+    for (int body = 0; body < r->system->body_count; ++body)
+        for (int p = first[body]; p < first[body + 1]; ++p)
+            for (int q = first[body]; q <= p; ++q, ++count)
+                if (meetings != NULL)
+                    meetings[count] = (meeting){.joint = {ends[p][0], ends[q][0]},
+                                                .side = {ends[p][1], ends[q][1]}};
+    return count;
+}
+
+// The blocks: a node for every joint, an edge for every two that meet.
+static hn_status create_blocks(independent_rows *r)
+{
+    hn_context *context = r->system->context;
+    size_t bodies = (size_t)r->system->body_count, n = (size_t)r->joint_count;
+    int *first = context_allocate(context, (bodies + 2) * sizeof(int));
+    int(*ends)[2] = context_allocate(context, (2 * n + 1) * sizeof(int[2])); // joint, side
+    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
+    int(*edges)[2] = NULL;
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (first == NULL || ends == NULL || sizes == NULL) goto done;
+    for (int k = 0; k < r->joint_count; ++k)
+        for (int side = 0; side < 2; ++side)
+            if (r->joints[k].body[side] >= 0) first[r->joints[k].body[side] + 2]++;
+    for (size_t i = 0; i < bodies; ++i) first[i + 2] += first[i + 1];
+    for (int k = 0; k < r->joint_count; ++k) {
+        sizes[k] = r->joints[k].rows->row_count;
+        for (int side = 0; side < 2; ++side) {
+            int body = r->joints[k].body[side];
+            if (body < 0) continue;
+            int *end = ends[first[body + 1]++];
+            end[0] = k, end[1] = side;
+        }
+    }
+    r->meeting_count = find_meetings(r, first, (const int(*)[2])ends, NULL);
+    r->meetings = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(meeting));
+    edges = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(int[2]));
+    if (r->meetings == NULL || edges == NULL) goto done;
+    find_meetings(r, first, (const int(*)[2])ends, r->meetings);
+    int count = 0;
+    for (int i = 0; i < r->meeting_count; ++i) {
+        const meeting *m = &r->meetings[i];
+        if (m->joint[0] == m->joint[1]) continue;
+        edges[count][0] = m->joint[0], edges[count][1] = m->joint[1];
+        count++;
+    }
+    status = block_lu_create(context, r->joint_count, sizes, count, (const int(*)[2])edges, NULL,
+                             &r->lu);
+    for (int i = 0; status == HN_OK && i < r->meeting_count; ++i) {
+        meeting *m = &r->meetings[i];
+        m->block = block_lu_block(r->lu, m->joint[0], m->joint[1]);
+        m->transposed = block_lu_block(r->lu, m->joint[1], m->joint[0]);
+    }
+done:
+    context_release(context, first);
+    context_release(context, ends);
+    context_release(context, sizes);
+    context_release(context, edges);
+    return status;
+}
+
+hn_status independent_rows_create(hn_system *system, const joint_place *joints, int joint_count,
+                                  independent_rows **out)
+{
+    *out = NULL;
+    hn_context *context = system->context;
+    independent_rows *r = context_allocate(context, sizeof *r);
+    if (r == NULL) return HN_OUT_OF_MEMORY;
+    r->system = system;
+    hn_status status = HN_OUT_OF_MEMORY;
+    r->joints = context_allocate(context, ((size_t)joint_count + 1) * sizeof(loop_joint));
+    r->turn_scale = context_allocate(context, ((size_t)system->body_count + 1) * sizeof(double));
+    if (r->joints == NULL || r->turn_scale == NULL) goto done;
+    for (int k = 0; k < joint_count; ++k) {
+        if (!joint_is_block(system, &joints[k])) continue;
+        r->joints[r->joint_count++] =
+            (loop_joint){joints[k].rows, {joints[k].a, joints[k].b}, r->row_count};
+        r->row_count += joints[k].rows->row_count;
+    }
+    r->rows = context_allocate(context, ((size_t)r->row_count + 1) * sizeof *r->rows);
+    r->scale = context_allocate(context, ((size_t)r->row_count + 1) * sizeof(double));
+    if (r->rows == NULL || r->scale == NULL) goto done;
+    find_lengths(r);
+    status = create_blocks(r);
+done:
+    if (status != HN_OK) {
+        independent_rows_destroy(r);
+        return status;
+    }
+    *out = r;
+    return HN_OK;
+}
+
+// G S^1/2 of one side of a row
+static void scaled_row(const independent_rows *r, int body, const double *q,
+                       const hn_vec3 gradient[4], double *row)
+{
+    for (int k = 0; k < TWIST_SIZE; ++k) row[k] = 0.0;
+    if (body < 0) return;
+    const system_body *b = &r->system->bodies[body];
+    if (b->kind != HN_BODY_RIGID) {
+        coordinates_of(b, gradient[0], row);
+        return;
+    }
+    double flat[POSE_SIZE];
+    for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
+    force_to_wrench(system_pose(q, body), flat, row);
+    for (int k = 3; k < TWIST_SIZE; ++k) row[k] *= r->turn_scale[body];
+}
+
+// -G S G^T
+static void assemble(independent_rows *r, const double *q)
+{
+    for (int k = 0; k < r->joint_count; ++k) {
+        const loop_joint *j = &r->joints[k];
+        const double *pose[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
+        for (int i = 0; i < j->rows->row_count; ++i) {
+            constraint_row row;
+            hn_vec3 gradient[8];
+            double(*scaled)[TWIST_SIZE] = r->rows[j->first_row + i], sum = 0.0;
+            joint_type_of(j->rows->kind)->row(j->rows, i, &row);
+            row_gradient(&row, pose[0], pose[1], gradient);
+            for (int side = 0; side < 2; ++side) {
+                scaled_row(r, j->body[side], q, gradient + 4 * side, scaled[side]);
+                for (int c = 0; c < TWIST_SIZE; ++c) sum += scaled[side][c] * scaled[side][c];
+            }
+            r->scale[j->first_row + i] = sum;
+        }
+    }
+    block_lu_clear(r->lu);
+    for (int m = 0; m < r->meeting_count; ++m) {
+        const meeting *x = &r->meetings[m];
+        const loop_joint *a = &r->joints[x->joint[0]], *b = &r->joints[x->joint[1]];
+        int rows = a->rows->row_count, columns = b->rows->row_count;
+        for (int i = 0; i < rows; ++i) {
+            const double *left = r->rows[a->first_row + i][x->side[0]];
+            for (int k = 0; k < columns; ++k) {
+                const double *right = r->rows[b->first_row + k][x->side[1]];
+                double product = left[0] * right[0] + left[1] * right[1] + left[2] * right[2] +
+                                 left[3] * right[3] + left[4] * right[4] + left[5] * right[5];
+                x->block[i * columns + k] -= product;
+                if (x->joint[0] != x->joint[1]) x->transposed[k * rows + i] -= product;
+                else if (x->side[0] != x->side[1]) x->block[k * columns + i] -= product;
+            }
+        }
+    }
+}
+
+hn_status independent_rows_choose(independent_rows *r, const double *q, row_choice *choice,
+                                  bool *dropped)
+{
+    *choice = (row_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
+    if (r->row_count == 0) return HN_OK;
+    assemble(r, q);
+    block_lu_rank rank = {.first_node = 0,
+                          .scale = r->scale,
+                          .tolerance = RANK_TOLERANCE,
+                          .dropped = dropped,
+                          .smallest_kept = 1.0,
+                          .smallest_node = -1,
+                          .largest_dropped_node = -1};
+    if (block_lu_factor_rank(r->lu, &rank) >= 0) return HN_SINGULAR_SYSTEM;
+    choice->smallest_kept = rank.smallest_kept;
+    choice->largest_dropped = rank.largest_dropped;
+    for (int k = 0; k < r->row_count; ++k) choice->dropped_count += dropped[k] ? 1 : 0;
+    if (rank.smallest_node >= 0)
+        choice->smallest_joint = r->joints[rank.smallest_node].rows->model_joint;
+    if (rank.largest_dropped_node >= 0)
+        choice->dropped_joint = r->joints[rank.largest_dropped_node].rows->model_joint;
+    return HN_OK;
+}
