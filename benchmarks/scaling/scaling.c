@@ -8,7 +8,7 @@
 //   scaling --reduction NAME    reduced (default), nullspace or multipliers
 //   scaling --scheme NAME       energy-momentum (default) or variational
 //   scaling --limit SECONDS     for one case at one size; larger sizes are left out once it is passed (default 60)
-//   scaling --repeats N         how often the steps are timed (default 3; 0: once and fewer, for an outer counter)
+//   scaling --repeats N         how often the steps are timed (default 3; 0: once and fewer, for valgrind to count)
 //   scaling --csv               comma separated values instead of a table
 //
 // Models are those of `holonom generate`. A case runs in a process of its own. Its state is saved after a few steps
@@ -37,13 +37,14 @@ enum {
     CASES_MAX = 16,
     STEPS_MIN = 5,
     STEPS_MAX = 5000,
-    COUNTED_STEPS_MAX = 100
+    COUNTED_STEPS_MAX = 100,
 };
 
-static const double STEP = 1e-3;       // s
-static const int64_t WORK = 100000;    // bodies times steps in a repeat, about
-static const double ZIGZAG = 10.0;     // degrees, so that ball-jointed chains move in space
-static const double TREE_ANGLE = 30.0; // degrees below the horizontal
+static const double STEP = 1e-3;           // s
+static const int64_t WORK = 100000;        // bodies times steps in a repeat, about
+static const int64_t COUNTED_WORK = 10000; // the same for an outer counter
+static const double ZIGZAG = 10.0;         // degrees, so that ball-jointed chains move in space
+static const double TREE_ANGLE = 30.0;     // degrees below the horizontal
 
 static const struct {
     const char *name;
@@ -136,6 +137,19 @@ static double processor_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// Valgrind's callgrind counts from here to there when it is told not to from the start; otherwise nothing happens.
+#if defined(__has_include)
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define COUNTING_BEGIN CALLGRIND_START_INSTRUMENTATION
+#define COUNTING_END CALLGRIND_STOP_INSTRUMENTATION
+#endif
+#endif
+#if !defined(COUNTING_BEGIN)
+#define COUNTING_BEGIN (void)0
+#define COUNTING_END (void)0
+#endif
+
 /// The timed steps under a name of their own, for profilers that begin and end counting at a function.
 hn_status scaling_timed_steps(hn_simulation *simulation, int steps);
 #if defined(__GNUC__)
@@ -144,7 +158,10 @@ __attribute__((noinline))
 hn_status
 scaling_timed_steps(hn_simulation *simulation, int steps)
 {
-    return hn_simulation_step(simulation, steps);
+    COUNTING_BEGIN;
+    hn_status status = hn_simulation_step(simulation, steps);
+    COUNTING_END;
+    return status;
 }
 
 static int steps_of(int bodies)
@@ -221,7 +238,10 @@ static hn_status measure(hn_context *context, const scaling_options *options,
 
     TRY(hn_simulation_step(simulation, WARM_UP_STEPS));
     if (options->repeats == 0) {
-        if (result->steps > COUNTED_STEPS_MAX) result->steps = COUNTED_STEPS_MAX;
+        int64_t counted = COUNTED_WORK / result->structure.body_count;
+        result->steps = counted < 1                   ? 1
+                        : counted > COUNTED_STEPS_MAX ? COUNTED_STEPS_MAX
+                                                      : (int)counted;
         TRY(scaling_timed_steps(simulation, result->steps));
         goto done;
     }
