@@ -34,9 +34,9 @@ static int place_joints(hn_system *system, joint_blocks *blocks, int *sizes)
     return nodes;
 }
 
-// Do the bodies of a joint meet in the tangent beside its rows? When the rows stand in the child's block they do. Rows of
-// their own block couple them by second derivatives alone, and rows that are linear in the coordinates have none: bodies
-// at a ball joint then meet through its multipliers only, which keeps the fill of nets small.
+// Do the bodies of a joint meet in the tangent beside its rows? When the rows stand in the child's block they do. Rows
+// of their own block couple them by second derivatives alone, and rows that are linear in the coordinates have none:
+// bodies at a ball joint then meet through its multipliers only, which keeps the fill of nets small.
 static bool joint_couples_bodies(const hn_system *system, const joint_place *p)
 {
     if (p->a < 0 || p->b < 0) return false;
@@ -82,8 +82,8 @@ static hn_status insert_joints(const hn_system *system, const joint_blocks *bloc
     return status;
 }
 
-// Two ways, and the cheaper one taken: bodies by minimum degree on the graph of joints, which is good where joints couple
-// their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not.
+// Two ways, and the cheaper one taken: bodies by minimum degree on the graph of joints, which is good where joints
+// couple their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not.
 static hn_status order_blocks(const hn_system *system, const joint_blocks *blocks, int node_count,
                               const int *sizes, int edge_count, const int (*edges)[2], int *order)
 {
