@@ -247,8 +247,8 @@ int block_cholesky_factor(block_cholesky *c)
     return -1;
 }
 
-// Rows of node k that depend on what was eliminated before: elimination of D with the largest relative pivot first; what
-// is left when pivots get small is dependent and decoupled.
+// Rows of node k that depend on what was eliminated before: elimination of D with the largest relative pivot first;
+// what is left when pivots get small is dependent and decoupled.
 static void drop_dependent_rows(block_cholesky *c, int k, const block_cholesky_rank *rank)
 {
     int node = c->order[k], n = c->sizes[node], first = c->offsets[node];

@@ -44,8 +44,8 @@ typedef struct run {
     int from, to, count;
 } run;
 
-// Values of a front: the rows of its nodes, with factored diagonal blocks, V right of them, A below; then the rows of the
-// later neighbours, A alone.
+// Values of a front: the rows of its nodes, with factored diagonal blocks, V right of them, A below; then the rows of
+// the later neighbours, A alone.
 typedef struct front {
     int first, end;             // its nodes, places in the order
     int pivots;                 // unknowns of these
@@ -490,7 +490,8 @@ static inline void subtract_row(int count, double factor, const double *from, do
     }
 }
 
-// b <- D^-1 b for the row strip of a node, with the reciprocals of U's diagonal. Many entries of D are zero: a body's inertia does not couple much.
+// b <- D^-1 b for the row strip of a node, with the reciprocals of U's diagonal. Many entries of D are zero: a body's
+// inertia does not couple much.
 static void solve_strip(int n, size_t stride, const double *lu, const int *pivot, int columns,
                         double *b)
 {

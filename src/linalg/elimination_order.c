@@ -24,8 +24,9 @@ hn_status order_minimum_degree(hn_context *context, int node_count, int edge_cou
 // ---- minimum degree with nodes that wait ------------------------------------------------------------
 
 // A quotient graph (George and Liu): an eliminated node stands for the clique of its later neighbours, and takes in the
-// eliminated nodes it was a neighbour of. The lists of a node in `graph` hold its eliminated neighbours first, then those
-// others it is still tied to by edges of its own; they never grow. Degrees are upper bounds (Amestoy, Davis, Duff).
+// eliminated nodes it was a neighbour of. The lists of a node in `graph` hold its eliminated neighbours first, then
+// those others it is still tied to by edges of its own; they never grow. Degrees are upper bounds (Amestoy, Davis,
+// Duff).
 typedef struct quotient {
     block_graph graph;
     const int *sizes;
