@@ -9,7 +9,7 @@
 //
 // In ggl.h: (K2) is (G1) with x = W = h M^-1 p_n+1, (K1) is (G3), (K3) and (K4) are (G4) and (G5).
 //
-// Keeps: g = 0 and G M^-1 p = 0 at the nodes, to solver tolerance.
+// Keeps: g = 0 and G M^-1 p = 0 at the nodes and linear momentum, to solver tolerance.
 // Does not keep: the symplectic form, angular momentum, energy (rotations lose it at the rate h omega^2). First order.
 // Needs: no flat bodies.
 #include "schemes/ggl.h"
@@ -25,7 +25,7 @@ const scheme_type scheme_ggl_classical = {
     .impetus_is_momentum = true,
     .reaction_weight = 1.0,
     .energy_habit = "drifts",
-    .momenta_not_kept = true,
+    .angular_momentum_not_kept = true,
     .may_halve = true,
     .look_ahead = false,
     .energy_kept = false,

@@ -50,7 +50,8 @@ typedef struct scheme_type {
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
     bool any_rotation; ///< a body may turn by any angle in a step
-    bool momenta_not_kept; ///< momentum maps are no promise
+    bool linear_momentum_not_kept;  ///< momenta of translations are no promise
+    bool angular_momentum_not_kept; ///< momenta of rotations are no promise
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger
     /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.
     void (*start)(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);

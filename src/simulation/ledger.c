@@ -187,13 +187,14 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     int64_t n = s->step_count;
     bool imposes = s->scheme->imposes_invariants;
     bool energy = s->scheme->energy_kept || (imposes && s->def.impose_energy);
-    bool momenta = imposes ? s->def.impose_momentum : !s->scheme->momenta_not_kept;
+    bool linear = imposes ? s->def.impose_momentum : !s->scheme->linear_momentum_not_kept;
+    bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
     fill(&e[HN_PROMISE_ENERGY], energy, ratio(r->energy_error, ledger->energy_scale),
          ratio(r->energy_drift, ledger->energy_scale), ENERGY_BOUND, n);
-    fill(&e[HN_PROMISE_LINEAR_MOMENTUM], momenta && s->translation_count > 0,
+    fill(&e[HN_PROMISE_LINEAR_MOMENTUM], linear && s->translation_count > 0,
          ratio(r->linear_error, r->linear_scale), ratio(r->linear_drift, r->linear_scale),
          MOMENTUM_BOUND, n);
-    fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], momenta && s->rotation_count > 0,
+    fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], angular && s->rotation_count > 0,
          ratio(r->angular_error, r->angular_scale), ratio(r->angular_drift, r->angular_scale),
          MOMENTUM_BOUND, n);
     fill(&e[HN_PROMISE_JOINTS], s->system->constraint_count > s->system->internal_count, r->opening,
@@ -209,17 +210,17 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     else
         snprintf(text, size, "%s; band of %.2g so far", s->scheme->energy_habit,
                  ratio(r->energy_max - r->energy_min, ledger->energy_scale));
-    const char *reason = !momenta               ? "not kept by this scheme"
-                         : s->symmetries.loaded ? "not conserved: loads act"
-                                                : "not conserved: gravity or ground reactions";
+    static const char *const NOT_KEPT = "not kept by this scheme";
+    const char *reason = s->symmetries.loaded ? "not conserved: loads act"
+                                              : "not conserved: gravity or ground reactions";
     text = e[HN_PROMISE_LINEAR_MOMENTUM].note;
-    if (!momenta) snprintf(text, size, "%s", reason);
+    if (!linear) snprintf(text, size, "%s", NOT_KEPT);
     else if (s->translation_count == 3) snprintf(text, size, "all components");
     else if (s->translation_count > 0)
         snprintf(text, size, "%d of 3 directions", s->translation_count);
     else snprintf(text, size, "%s", reason);
     text = e[HN_PROMISE_ANGULAR_MOMENTUM].note;
-    if (!momenta) snprintf(text, size, "%s", reason);
+    if (!angular) snprintf(text, size, "%s", NOT_KEPT);
     else if (s->rotation_count == 3) snprintf(text, size, "all components");
     else if (s->rotation_count == 1)
         snprintf(text, size, "about the axis (%.3g, %.3g, %.3g)", s->rotations[0][3],
