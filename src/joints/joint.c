@@ -14,6 +14,21 @@ const joint_type *joint_type_of(hn_joint_kind kind)
     return types[kind];
 }
 
+void joint_swap_sides(joint *j)
+{
+    int body = j->parent;
+    j->parent = j->child;
+    j->child = body;
+    hn_vec3 rho = j->rho_a;
+    j->rho_a = j->rho_b;
+    j->rho_b = rho;
+    for (int k = 0; k < 3; ++k) {
+        hn_vec3 x = j->a[k];
+        j->a[k] = j->b[k];
+        j->b[k] = x;
+    }
+}
+
 // ---- rows -------------------------------------------------------------------------------------------
 
 static const double NO_COEFFICIENTS[8] = {0.0};

@@ -130,6 +130,9 @@ typedef struct joint_type {
 /// The table of joint kinds, indexed by hn_joint_kind.
 const joint_type *joint_type_of(hn_joint_kind kind);
 
+/// Body a becomes body b. The rows are then other functions of q with the same zeros.
+void joint_swap_sides(joint *j);
+
 extern const joint_type joint_spherical;
 extern const joint_type joint_revolute;
 extern const joint_type joint_prismatic;

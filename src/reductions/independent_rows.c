@@ -79,7 +79,7 @@ static int find_meetings(const independent_rows *r, const int *first, const int 
 }
 
 // The blocks: a node for every joint, an edge for every two that meet.
-static hn_status create_blocks(independent_rows *r)
+static hn_status create_blocks(independent_rows *r, const int *sequence)
 {
     hn_context *context = r->system->context;
     size_t bodies = (size_t)r->system->body_count, n = (size_t)r->joint_count;
@@ -114,8 +114,8 @@ static hn_status create_blocks(independent_rows *r)
         edges[count][0] = m->joint[0], edges[count][1] = m->joint[1];
         count++;
     }
-    status = block_lu_create(context, r->joint_count, sizes, count, (const int(*)[2])edges, NULL,
-                             &r->lu);
+    status = block_lu_create(context, r->joint_count, sizes, count, (const int(*)[2])edges,
+                             sequence, &r->lu);
     for (int i = 0; status == HN_OK && i < r->meeting_count; ++i) {
         meeting *m = &r->meetings[i];
         m->block = block_lu_block(r->lu, m->joint[0], m->joint[1]);
@@ -130,7 +130,7 @@ done:
 }
 
 hn_status independent_rows_create(hn_system *system, const joint_place *joints, int joint_count,
-                                  independent_rows **out)
+                                  const int *sequence, independent_rows **out)
 {
     *out = NULL;
     hn_context *context = system->context;
@@ -151,7 +151,7 @@ hn_status independent_rows_create(hn_system *system, const joint_place *joints, 
     r->scale = context_allocate(context, ((size_t)r->row_count + 1) * sizeof(double));
     if (r->rows == NULL || r->scale == NULL) goto done;
     find_lengths(r);
-    status = create_blocks(r);
+    status = create_blocks(r, sequence);
 done:
     if (status != HN_OK) {
         independent_rows_destroy(r);

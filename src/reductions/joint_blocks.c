@@ -8,18 +8,31 @@
 
 // Give every joint its rows: in the child's block, or in a block of its own when it lies on a loop. Returns blocks
 // used.
-static int place_joints(hn_system *system, joint_blocks *blocks, int *sizes)
+static int place_joints(hn_system *system, bool as_defined, joint_blocks *blocks, int *sizes)
 {
     int nodes = system->body_count;
     for (int k = 0; k < blocks->joint_count; ++k) {
         bool cut = k >= system->body_count;
         const joint *rows = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
         joint_place *p = &blocks->joints[k];
-        bool turned = !cut && rows->child_is_a;
+        bool child_is_a = !cut && rows->child_is_a;
         *p = (joint_place){.rows = rows,
-                           .a = turned ? rows->child : rows->parent,
-                           .b = turned ? rows->parent : rows->child,
+                           .a = child_is_a ? rows->child : rows->parent,
+                           .b = child_is_a ? rows->parent : rows->child,
                            .multiplier = blocks->multiplier_count};
+        if (as_defined && rows->swapped && rows->row_count > 0 && rows->parent >= 0) {
+            p->rows = &system->reports[rows->model_joint].rows;
+            p->a = p->rows->parent;
+            p->b = p->rows->child;
+        } else if (as_defined && cut && rows->child < 0) {
+            joint *turned = &blocks->turned[k - system->body_count];
+            *turned = *rows;
+            joint_swap_sides(turned);
+            turned->swapped = true;
+            p->rows = turned;
+            p->a = turned->parent;
+            p->b = turned->child;
+        }
         blocks->multiplier_count += rows->row_count;
         if (rows->row_count > 0 && (cut || system->in_loop[k])) {
             p->node = nodes++;
@@ -84,8 +97,10 @@ static hn_status insert_joints(const hn_system *system, const joint_blocks *bloc
 
 // Two ways, and the cheaper one taken: bodies by minimum degree on the graph of joints, which is good where joints
 // couple their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not.
-static hn_status order_blocks(const hn_system *system, const joint_blocks *blocks, int node_count,
-                              const int *sizes, int edge_count, const int (*edges)[2], int *order)
+// `with_bodies`: the first way. Its sequence of joints is remembered.
+static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_blocks *blocks,
+                              int node_count, const int *sizes, int edge_count,
+                              const int (*edges)[2], int *order)
 {
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count, joints = (size_t)blocks->joint_count;
@@ -109,7 +124,11 @@ static hn_status order_blocks(const hn_system *system, const joint_blocks *block
     status = order_minimum_degree(context, system->body_count, link_count, (const int(*)[2])links,
                                   bodies);
     if (status == HN_OK) status = insert_joints(system, blocks, bodies, order);
-    if (status != HN_OK || blocks->loop_row_count == 0) goto done;
+    if (status != HN_OK) goto done;
+    for (int k = 0, count = 0; k < node_count; ++k)
+        if (order[k] >= system->body_count)
+            blocks->sequence[count++] = order[k] - system->body_count;
+    if (with_bodies || blocks->loop_row_count == 0) goto done;
     status = order_cost(context, node_count, sizes, edge_count, edges, order, &cost);
     if (status == HN_OK)
         status = order_minimum_degree_waiting(context, node_count, sizes, system->body_count,
@@ -125,33 +144,173 @@ done:
     return status;
 }
 
+// ---- cycles -----------------------------------------------------------------------------------------
+
+// The graph of bodies (the ground comes last) and joints on loops, and what a search in it needs.
+typedef struct joint_graph {
+    const joint_blocks *blocks;
+    int body_count;
+    int *sequence; // joints on loops as they are eliminated
+    int sequence_count;
+    int *rank;    // per joint: place in the sequence
+    int *first;   // per body: into `at`
+    int *at;      // joints at a body
+    int *group;   // bodies connected by the joints eliminated so far, a forest
+    int *reached; // per body: number of the search that found it
+    int search;   // number of the last search
+    int *through; // per body: joint through which it was found
+    int *queue;
+    void *memory;
+} joint_graph;
+
+static int graph_body(const joint_graph *g, int body)
+{
+    return body < 0 ? g->body_count : body;
+}
+
+static hn_status graph_create(const hn_system *system, const joint_blocks *blocks, int node_count,
+                              joint_graph *g)
+{
+    size_t n = (size_t)system->body_count + 1, joints = (size_t)blocks->joint_count;
+    *g = (joint_graph){.blocks = blocks, .body_count = system->body_count};
+    int *memory = context_allocate(system->context, (5 * n + 1 + 5 * joints) * sizeof(int));
+    if (memory == NULL) return HN_OUT_OF_MEMORY;
+    g->memory = memory;
+    int **const parts[] = {&g->first, &g->group, &g->reached, &g->through, &g->queue};
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; ++k)
+        *parts[k] = memory, memory += n + (k == 0 ? 1 : 0);
+    g->sequence = memory, memory += joints;
+    g->rank = memory, memory += joints;
+    int *owner = memory; // joint of a block, by block
+    memory += joints;
+    g->at = memory;
+    for (int k = 0; k < blocks->joint_count; ++k) {
+        const joint_place *p = &blocks->joints[k];
+        if (!joint_is_block(system, p)) continue;
+        owner[p->node - system->body_count] = k;
+        g->first[graph_body(g, p->a) + 1]++, g->first[graph_body(g, p->b) + 1]++;
+    }
+    for (size_t i = 0; i < n; ++i) g->first[i + 1] += g->first[i];
+    for (size_t i = 0; i < n; ++i) g->group[i] = (int)i, g->queue[i] = g->first[i];
+    for (int k = 0; k < node_count - system->body_count; ++k) {
+        int one = owner[blocks->sequence[k]];
+        const joint_place *p = &blocks->joints[one];
+        g->at[g->queue[graph_body(g, p->a)]++] = g->at[g->queue[graph_body(g, p->b)]++] = one;
+        g->rank[one] = g->sequence_count;
+        g->sequence[g->sequence_count++] = one;
+    }
+    return HN_OK;
+}
+
+static int graph_group(joint_graph *g, int body)
+{
+    while (g->group[body] != body) body = g->group[body] = g->group[g->group[body]];
+    return body;
+}
+
+// Number of joints on a shortest way through joints eliminated before `closing` from its body b to its body a, found
+// backwards: g->through leads from b to a.
+static int graph_search(joint_graph *g, int closing)
+{
+    const joint_place *joints = g->blocks->joints;
+    int from = graph_body(g, joints[closing].a), to = graph_body(g, joints[closing].b);
+    int head = 0, tail = 0, search = ++g->search, length = 0;
+    g->reached[from] = search;
+    g->queue[tail++] = from;
+    while (head < tail && g->reached[to] != search) {
+        int body = g->queue[head++];
+        for (int k = g->first[body]; k < g->first[body + 1]; ++k) {
+            const joint_place *p = &joints[g->at[k]];
+            int a = graph_body(g, p->a), next = a == body ? graph_body(g, p->b) : a;
+            if (g->rank[g->at[k]] >= g->rank[closing] || g->reached[next] == search) continue;
+            g->reached[next] = search;
+            g->through[next] = g->at[k];
+            g->queue[tail++] = next;
+        }
+    }
+    for (int body = to; body != from; ++length) {
+        const joint_place *p = &joints[g->through[body]];
+        int a = graph_body(g, p->a);
+        body = a == body ? graph_body(g, p->b) : a;
+    }
+    return length;
+}
+
+static hn_status find_cycles(const hn_system *system, joint_blocks *blocks, int node_count)
+{
+    joint_graph g;
+    TRY(graph_create(system, blocks, node_count, &g));
+    hn_status status = HN_OUT_OF_MEMORY;
+    size_t capacity = 0;
+    int used = 0;
+    blocks->cycles =
+        context_allocate(system->context, ((size_t)g.sequence_count + 1) * sizeof(joint_cycle));
+    if (blocks->cycles == NULL) goto done;
+    // which joints close a loop, and how long it is
+    for (int k = 0; k < g.sequence_count; ++k) {
+        const joint_place *p = &blocks->joints[g.sequence[k]];
+        int a = graph_group(&g, graph_body(&g, p->a)), b = graph_group(&g, graph_body(&g, p->b));
+        if (a != b) {
+            g.group[a] = b;
+            continue;
+        }
+        int count = 1 + graph_search(&g, g.sequence[k]);
+        blocks->cycles[blocks->cycle_count++] =
+            (joint_cycle){.first = g.sequence[k], .count = count};
+        capacity += (size_t)count;
+    }
+    blocks->way = context_allocate(system->context, (capacity + 1) * sizeof(cycle_joint));
+    if (blocks->way == NULL) goto done;
+    for (int c = 0; c < blocks->cycle_count; ++c) {
+        int closing = blocks->cycles[c].first;
+        const joint_place *p = &blocks->joints[closing];
+        graph_search(&g, closing);
+        blocks->cycles[c].first = used;
+        blocks->way[used++] = (cycle_joint){closing, true};
+        for (int body = graph_body(&g, p->b); body != graph_body(&g, p->a);) {
+            const joint_place *next = &blocks->joints[g.through[body]];
+            bool forward = graph_body(&g, next->a) == body;
+            blocks->way[used++] = (cycle_joint){g.through[body], forward};
+            body = graph_body(&g, forward ? next->b : next->a);
+        }
+    }
+    status = HN_OK;
+done:
+    context_release(system->context, g.memory);
+    return status;
+}
+
 void joint_blocks_destroy(hn_system *system, joint_blocks *blocks)
 {
     block_lu_destroy(blocks->lu);
     context_release(system->context, blocks->joints);
+    context_release(system->context, blocks->turned);
+    context_release(system->context, blocks->cycles);
+    context_release(system->context, blocks->way);
+    context_release(system->context, blocks->sequence);
     *blocks = (joint_blocks){0};
 }
 
-hn_status joint_blocks_create(hn_system *system, const int *body_sizes, joint_blocks *blocks)
-{
-    return joint_blocks_create_wide(system, body_sizes, 1, blocks);
-}
-
-hn_status joint_blocks_create_wide(hn_system *system, const int *body_sizes, int width,
-                                   joint_blocks *blocks)
+hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
+                                   const joint_blocks_options *options, joint_blocks *blocks)
 {
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count, joints = n + (size_t)system->cut_count;
     size_t edges_max = 3 * joints + (size_t)system->element_count + 1;
-    *blocks = (joint_blocks){.joint_count = (int)joints, .width = width};
+    *blocks = (joint_blocks){.joint_count = (int)joints, .width = options->width};
     int *sizes = context_allocate(context, (n + joints + 1) * sizeof(int));
     int *order = context_allocate(context, (n + joints + 1) * sizeof(int));
     int(*edges)[2] = context_allocate(context, edges_max * sizeof(int[2]));
     blocks->joints = context_allocate(context, (joints + 1) * sizeof(joint_place));
+    size_t turned = options->as_defined ? (size_t)system->cut_count : 0;
+    blocks->turned = context_allocate(context, (turned + 1) * sizeof(joint));
+    blocks->sequence = context_allocate(context, (joints + 1) * sizeof(int));
     hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes == NULL || order == NULL || edges == NULL || blocks->joints == NULL) goto done;
+    if (sizes == NULL || order == NULL || edges == NULL || blocks->joints == NULL ||
+        blocks->turned == NULL || blocks->sequence == NULL)
+        goto done;
     for (size_t i = 0; i < n; ++i) sizes[i] = body_sizes[i];
-    int nodes = place_joints(system, blocks, sizes), count = 0;
+    int nodes = place_joints(system, options->as_defined, blocks, sizes), count = 0;
     for (int k = 0; k < blocks->joint_count; ++k)
         if (joint_couples_bodies(system, &blocks->joints[k]))
             edges[count][0] = blocks->joints[k].a, edges[count][1] = blocks->joints[k].b, count++;
@@ -165,8 +324,29 @@ hn_status joint_blocks_create_wide(hn_system *system, const int *body_sizes, int
         if (p->a >= 0) edges[count][0] = p->node, edges[count][1] = p->a, count++;
         if (p->b >= 0) edges[count][0] = p->node, edges[count][1] = p->b, count++;
     }
-    status = order_blocks(system, blocks, nodes, sizes, count, (const int(*)[2])edges, order);
+    status = order_blocks(system, options->cycles, blocks, nodes, sizes, count,
+                          (const int(*)[2])edges, order);
+    if (status == HN_OK && options->cycles) status = find_cycles(system, blocks, nodes);
     if (status != HN_OK) goto done;
+    if (blocks->cycle_count > 0) {
+        size_t couplings = 0;
+        for (int c = 0; c < blocks->cycle_count; ++c) couplings += (size_t)blocks->cycles[c].count;
+        int(*wider)[2] = context_allocate(context, (edges_max + couplings) * sizeof(int[2]));
+        if (wider == NULL) {
+            status = HN_OUT_OF_MEMORY;
+            goto done;
+        }
+        memcpy(wider, edges, (size_t)count * sizeof(int[2]));
+        context_release(context, edges);
+        edges = wider;
+        for (int c = 0; c < blocks->cycle_count; ++c) {
+            const cycle_joint *way = blocks->way + blocks->cycles[c].first;
+            for (int k = 1; k < blocks->cycles[c].count; ++k, ++count) {
+                edges[count][0] = blocks->joints[way[0].joint].node;
+                edges[count][1] = blocks->joints[way[k].joint].node;
+            }
+        }
+    }
     status =
         block_lu_create(context, nodes, sizes, count, (const int(*)[2])edges, order, &blocks->lu);
 done:
@@ -175,4 +355,10 @@ done:
     context_release(context, edges);
     if (status != HN_OK) joint_blocks_destroy(system, blocks);
     return status;
+}
+
+hn_status joint_blocks_create(hn_system *system, const int *body_sizes, joint_blocks *blocks)
+{
+    const joint_blocks_options plain = {.width = 1};
+    return joint_blocks_create_with(system, body_sizes, &plain, blocks);
 }

@@ -39,6 +39,7 @@ struct saddle {
     double *poses;       // q_w, 12 per body
     joint_place *joints; // tree joints by body, then cut joints
     joint_view *views;   // the same
+    joint *turned;       // some of their rows
     int joint_count;
     int loop_row_count; // rows of joints on loops
     independent_rows *choice;
@@ -63,6 +64,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->joints);
     context_release(context, s->views);
     independent_rows_destroy(s->choice);
+    context_release(context, s->turned);
     context_release(context, s->dropped);
     context_release(context, s->dropped_before);
     context_release(context, s->restored);
@@ -125,8 +127,9 @@ static void fill_views(saddle *s)
     }
 }
 
-hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
+static hn_status create(hn_system *system, saddle_level level, bool as_defined, saddle **out)
 {
+    const joint_blocks_options options = {.width = 1, .as_defined = as_defined};
     *out = NULL;
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count;
@@ -139,10 +142,11 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
     joint_blocks blocks = {0};
     for (int i = 0; status == HN_OK && i < system->body_count; ++i)
         sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
-    if (status == HN_OK) status = joint_blocks_create(system, sizes, &blocks);
+    if (status == HN_OK) status = joint_blocks_create_with(system, sizes, &options, &blocks);
     if (status != HN_OK) goto done;
     s->lu = blocks.lu;
     s->joints = blocks.joints;
+    s->turned = blocks.turned;
     s->joint_count = blocks.joint_count;
     s->loop_row_count = blocks.loop_row_count;
     status = HN_OUT_OF_MEMORY;
@@ -159,10 +163,12 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
     if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
         s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL &&
         s->poses != NULL && s->views != NULL)
-        status = independent_rows_create(system, s->joints, s->joint_count, &s->choice);
+        status = independent_rows_create(system, s->joints, s->joint_count,
+                                         as_defined ? blocks.sequence : NULL, &s->choice);
     if (status == HN_OK) fill_views(s);
 done:
     context_release(context, sizes);
+    context_release(context, blocks.sequence);
     if (status != HN_OK) {
         saddle_destroy(s);
         return status;
@@ -179,6 +185,16 @@ const hn_system *saddle_system(const saddle *s)
 void saddle_freeze(saddle *s, double part)
 {
     s->freezing = part;
+}
+
+hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
+{
+    return create(system, level, false, out);
+}
+
+hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out)
+{
+    return create(system, level, true, out);
 }
 
 void saddle_clear_multipliers(saddle *s)

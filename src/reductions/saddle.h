@@ -26,6 +26,8 @@ typedef row_choice saddle_choice;
 typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
+/// The same with rows as the user has bodies a and b of the joints.
+hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out);
 void saddle_destroy(saddle *s);
 const hn_system *saddle_system(const saddle *s);
 

@@ -19,30 +19,19 @@
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/saddle.h"
+#include "schemes/ggl_stress.h"
 
 #include <string.h>
 
 // A body whose smallest Euler moment is below this part of its largest counts as flat.
 static const double FLAT_BODY = 1e-12;
 
-// One constraint row and where it stands.
-typedef struct ggl_row {
-    constraint_row row;
-    int a, b;      // bodies or GROUND
-    int node;      // block
-    int primary;   // place of lambda' and (G4) in the block
-    int secondary; // place of gamma' and (G5)
-    int joint;     // joint in the order of joint_blocks, -1: internal
-    int index;     // row of the joint
-    int report;    // place among all constraints in the order of the public API
-    bool dropped;
-} ggl_row;
-
 struct scheme_solver {
     hn_system *system;
     bool variational;
     saddle *choice; // chooses independent rows
     joint_blocks blocks;
+    ggl_stress stress; // variational: what takes the place of rows left out
     ggl_row *rows;
     int row_count;
     double *lambda, *gamma; // lambda', gamma', row_count each
@@ -52,6 +41,8 @@ struct scheme_solver {
     double *bar, *end;      // q_n + x, q_n + y
     double *push;           // h (p_n + h f)/m*, 12 per body
     double *force;          // h f, 12 per body
+    double *stress_force;   // X of (R4), 12 per body
+    double *excess;         // N mu, row_count
     double *velocity;       // M^-1 p_n, 12 per body
     double *still;          // zero velocities, 12 per body
     double *angles;         // unwrapped angles of torsional springs
@@ -66,6 +57,7 @@ void ggl_destroy(scheme_solver *s)
     if (s == NULL) return;
     hn_context *context = s->system->context;
     saddle_destroy(s->choice);
+    ggl_stress_destroy(s->system, &s->stress);
     joint_blocks_destroy(s->system, &s->blocks);
     void *const owned[] = {s->rows,
                            s->lambda,
@@ -79,6 +71,8 @@ void ggl_destroy(scheme_solver *s)
                            s->end,
                            s->push,
                            s->force,
+                           s->stress_force,
+                           s->excess,
                            s->velocity,
                            s->angles,
                            s->still};
@@ -136,18 +130,11 @@ static void place_rows(scheme_solver *s)
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *p = &s->blocks.joints[k];
         const joint *rows = p->rows;
-        int a = p->a, b = p->b;
-        if (rows->swapped && rows->row_count > 0 && !joint_is_block(system, p)) {
-            // rows as the user has the joint, so that the motion does not depend on who is the parent
-            rows = &system->reports[rows->model_joint].rows;
-            a = rows->parent;
-            b = rows->child;
-        }
         int first = rows->row_count > 0 ? system->reports[rows->model_joint].rows.row_offset : 0;
         for (int r = 0; r < rows->row_count; ++r) {
             ggl_row *row = &s->rows[count++];
-            *row = (ggl_row){.a = a,
-                             .b = b,
+            *row = (ggl_row){.a = p->a,
+                             .b = p->b,
                              .node = p->node,
                              .primary = p->place + r,
                              .secondary = p->place + rows->row_count + r,
@@ -191,12 +178,15 @@ static hn_status allocate(scheme_solver *s)
     for (size_t i = 0; i < n; ++i)
         sizes[i] = vector_count(s) * system->bodies[i].coordinate_count +
                    2 * system->bodies[i].internal_count;
-    hn_status status = joint_blocks_create_wide(system, sizes, 2, &s->blocks);
+    // rows as the user has the joint, so that the motion does not depend on who is the parent; with the ground as
+    // body a rows are linear where those with the ground as b are not
+    joint_blocks_options options = {.width = 2, .as_defined = true, .cycles = s->variational};
+    hn_status status = joint_blocks_create_with(system, sizes, &options, &s->blocks);
     context_release(context, sizes);
     TRY(status);
-    TRY(saddle_create(system, SADDLE_COORDINATES, &s->choice));
-    double **const vectors[] = {&s->x,    &s->y,     &s->bar,      &s->end,
-                                &s->push, &s->force, &s->velocity, &s->still};
+    TRY(saddle_create_as_defined(system, SADDLE_TWISTS, &s->choice));
+    double **const vectors[] = {&s->x,     &s->y,        &s->bar,   &s->end,         &s->push,
+                                &s->force, &s->velocity, &s->still, &s->stress_force};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; ++k)
         if ((*vectors[k] = context_allocate(context, vector)) == NULL) return HN_OUT_OF_MEMORY;
     s->w = s->variational ? context_allocate(context, vector) : s->x;
@@ -204,32 +194,49 @@ static hn_status allocate(scheme_solver *s)
     s->lambda = context_allocate(context, rows * sizeof(double));
     s->gamma = context_allocate(context, rows * sizeof(double));
     s->gamma_out = context_allocate(context, rows * sizeof(double));
+    s->excess = context_allocate(context, rows * sizeof(double));
     s->right =
         context_allocate(context, ((size_t)block_lu_size(s->blocks.lu) + 1) * sizeof(double));
     s->angles = context_allocate(context, ((size_t)system->angle_count + 1) * sizeof(double));
     if (s->w == NULL || s->rows == NULL || s->lambda == NULL || s->gamma == NULL ||
-        s->gamma_out == NULL || s->right == NULL || s->angles == NULL)
+        s->gamma_out == NULL || s->excess == NULL || s->right == NULL || s->angles == NULL)
         return HN_OUT_OF_MEMORY;
     return HN_OK;
 }
 
-hn_status ggl_create(hn_system *system, const char *scheme, bool variational, scheme_solver **out)
+static hn_status create(hn_system *system, const scheme_type *type, scheme_solver **out)
 {
     *out = NULL;
-    TRY(check_bodies(system, scheme));
+    TRY(check_bodies(system, type->name));
     scheme_solver *s = context_allocate(system->context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
-    s->variational = variational;
+    s->variational = type == &scheme_ggl_variational;
     hn_status status = allocate(s);
+    if (status == HN_OK) {
+        place_rows(s);
+        status = ggl_stress_create(system, &s->blocks, s->rows, s->row_count, &s->stress);
+    }
     if (status != HN_OK) {
         ggl_destroy(s);
         return status;
     }
-    place_rows(s);
     for (int k = 0; k < system->angle_count; ++k) s->angles[k] = system->angle_start[k];
     *out = s;
     return HN_OK;
+}
+
+hn_status ggl_create_variational(hn_system *system, const hn_simulation_def *def,
+                                 scheme_solver **out)
+{
+    (void)def;
+    return create(system, &scheme_ggl_variational, out);
+}
+
+hn_status ggl_create_classical(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
+{
+    (void)def;
+    return create(system, &scheme_ggl_classical, out);
 }
 
 // ---- state ------------------------------------------------------------------------------------------
@@ -314,13 +321,37 @@ static void add_line(scheme_solver *s, const ggl_row *r, int place, int body, gg
     for (int i = 0; i < s->system->bodies[body].coordinate_count; ++i) block[i] += values[i];
 }
 
+// (R3): N mu on the secondary level of the loop's rows, N^T gamma' = 0 in the places of the spread rows
+static void add_stress(scheme_solver *s, const stress_loop *loop)
+{
+    block_lu *lu = s->blocks.lu;
+    for (int e = 0; e < loop->count; ++e) {
+        const ggl_row *front = &s->rows[loop->row[e]];
+        int front_size = block_lu_node_size(lu, front->node);
+        double *sum = s->right + block_lu_offset(lu, front->node) + front->primary;
+        *sum = 0.0;
+        for (int k = 0; k < loop->joint_count; ++k) {
+            const stress_joint *j = &loop->joints[k];
+            const int node = s->rows[j->first].node, size = block_lu_node_size(lu, node);
+            double *column = block_lu_block(lu, node, front->node) + front->primary;
+            double *line = block_lu_block(lu, front->node, node) + front->primary * size;
+            for (int r = 0; r < j->count; ++r) {
+                int secondary = s->rows[j->first + r].secondary;
+                column[secondary * front_size] -= j->stress[r][e];
+                line[secondary] += j->stress[r][e];
+                *sum += j->stress[r][e] * s->gamma[j->first + r];
+            }
+        }
+    }
+}
+
 static void add_row(scheme_solver *s, int index)
 {
     const hn_system *system = s->system;
     const ggl_row *r = &s->rows[index];
     int node = block_lu_offset(s->blocks.lu, r->node);
     double *right = s->right, lambda = s->lambda[index], gamma = s->gamma[index];
-    if (r->dropped) {
+    if (r->dropped && !r->spread) {
         // multipliers zero
         int size = block_lu_node_size(s->blocks.lu, r->node);
         double *diagonal = block_lu_block(s->blocks.lu, r->node, r->node);
@@ -339,8 +370,9 @@ static void add_row(scheme_solver *s, int index)
     if (r->row.product) row_gradient(&r->row, a, b, bent);
     else memset(bent, 0, sizeof bent);
 
-    right[node + r->primary] =
-        row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b)); // (G4)
+    if (!r->spread)
+        right[node + r->primary] =
+            row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b)); // (G4)
     const int body[2] = {r->a, r->b};
     double secondary = 0.0; // (G5)
     for (int side = 0; side < 2; ++side) {
@@ -363,14 +395,14 @@ static void add_row(scheme_solver *s, int index)
             if (s->variational) own[at_w + i] += gamma * g_bent[i]; // (G2)
             own[at_y + i] -= gamma * g_place[i];                    // (G3)
         }
-        add_column(s, r, r->primary, body[side], VECTOR_X, 1.0, g_first);
+        if (!r->spread) add_column(s, r, r->primary, body[side], VECTOR_X, 1.0, g_first);
         if (s->variational) add_column(s, r, r->secondary, body[side], VECTOR_W, 1.0, g_bent);
         add_column(s, r, r->secondary, body[side], VECTOR_Y, -1.0, g_place);
-        add_line(s, r, r->primary, body[side], VECTOR_Y, g_end);
+        if (!r->spread) add_line(s, r, r->primary, body[side], VECTOR_Y, g_end);
         add_line(s, r, r->secondary, body[side], VECTOR_W, g_place);
         if (r->row.product) add_line(s, r, r->secondary, body[side], secondary_vector(s), g_bent);
     }
-    right[node + r->secondary] = secondary;
+    right[node + r->secondary] = secondary - s->excess[index];
     if (s->variational) add_second_derivative(s, r, gamma, VECTOR_W, VECTOR_W);
     else add_second_derivative(s, r, lambda, VECTOR_X, VECTOR_Y);
     add_second_derivative(s, r, -gamma, VECTOR_Y, secondary_vector(s));
@@ -457,13 +489,14 @@ static void assemble(scheme_solver *s)
 {
     const hn_system *system = s->system;
     block_lu_clear(s->blocks.lu);
+    ggl_stress_excess(&s->stress, s->row_count, s->excess);
     for (int i = 0; i < system->body_count; ++i) {
         const system_body *body = &system->bodies[i];
         int width = coordinate_width(body), size = block_lu_node_size(s->blocks.lu, i);
         int at_x = vector_place(s, i, VECTOR_X), at_w = vector_place(s, i, VECTOR_W),
             at_y = vector_place(s, i, VECTOR_Y);
         size_t at = POSE_SIZE * (size_t)i;
-        double x[POSE_SIZE], w[POSE_SIZE], y[POSE_SIZE], push[POSE_SIZE];
+        double x[POSE_SIZE], w[POSE_SIZE], y[POSE_SIZE], push[POSE_SIZE], forces[POSE_SIZE];
         double *right = s->right + block_lu_offset(s->blocks.lu, i),
                *diagonal = block_lu_block(s->blocks.lu, i, i);
         for (int k = 0; k < POSE_SIZE; ++k) {
@@ -473,7 +506,9 @@ static void assemble(scheme_solver *s)
         coordinates_contract(body, s->x + at, x);
         coordinates_contract(body, s->w + at, w);
         coordinates_contract(body, s->y + at, y);
-        coordinates_contract(body, s->push + at, push);
+        for (int k = 0; k < POSE_SIZE; ++k)
+            forces[k] = s->push[at + (size_t)k] + s->stress_force[at + (size_t)k];
+        coordinates_contract(body, forces, push);
         for (int k = 0; k < coordinate_vectors(body); ++k)
             for (int c = width * k; c < width * (k + 1); ++c) {
                 double mass = system->inertia[4 * i + k] / system->mass;
@@ -490,6 +525,7 @@ static void assemble(scheme_solver *s)
             }
     }
     for (int k = 0; k < s->row_count; ++k) add_row(s, k);
+    for (int k = 0; k < s->stress.loop_count; ++k) add_stress(s, &s->stress.loops[k]);
     for (int k = 0; k < system->element_count; ++k) {
         const element *e = &system->elements[k];
         if (e->damping != 0.0 && (e->kind == ELEMENT_SPRING || e->kind == ELEMENT_TORSION_SPRING))
@@ -549,17 +585,27 @@ static double apply(scheme_solver *s, const double *solution)
     }
     for (int k = 0; k < s->row_count; ++k) {
         const double *own = solution + block_lu_offset(s->blocks.lu, s->rows[k].node);
-        s->lambda[k] += own[s->rows[k].primary];
+        if (!s->rows[k].spread) s->lambda[k] += own[s->rows[k].primary];
         s->gamma[k] += own[s->rows[k].secondary];
+    }
+    for (int l = 0; l < s->stress.loop_count; ++l) {
+        stress_loop *loop = &s->stress.loops[l];
+        for (int e = 0; e < loop->count; ++e) {
+            const ggl_row *front = &s->rows[loop->row[e]];
+            loop->mu[e] += solution[block_lu_offset(s->blocks.lu, front->node) + front->primary];
+        }
     }
     return largest;
 }
 
 static void read_choice(scheme_solver *s)
 {
-    for (int k = 0; k < s->row_count; ++k)
+    for (int k = 0; k < s->row_count; ++k) {
         s->rows[k].dropped = s->rows[k].joint >= 0 &&
                              saddle_row_is_dropped(s->choice, s->rows[k].joint, s->rows[k].index);
+        s->rows[k].spread = false;
+    }
+    ggl_stress_find(s->system, &s->stress, s->q_start, s->rows);
 }
 
 // first iterate: everything moves as p_n says, no constraint forces
@@ -570,6 +616,7 @@ static void predict(scheme_solver *s)
     for (size_t k = 0; k < count; ++k) s->x[k] = s->w[k] = s->y[k] = s->h * s->velocity[k];
     memset(s->lambda, 0, (size_t)s->row_count * sizeof(double));
     memset(s->gamma, 0, (size_t)s->row_count * sizeof(double));
+    memset(s->stress_force, 0, count * sizeof(double));
 }
 
 static void set_scales(scheme_solver *s, const double *p)
@@ -595,6 +642,7 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step, newton_report *re
     TRY(saddle_choose_rows(s->choice, q, &choice));
     report->smallest_joint = choice.smallest_joint;
     report->smallest_pivot = choice.smallest_kept;
+    ggl_stress_begin(&s->stress);
     read_choice(s);
 
     // velocities M^-1 p_n for the first iterate; forces at q_n without dampers, loads as in the middle of the step
@@ -623,6 +671,8 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
 {
     block_lu *lu = s->blocks.lu;
     while (report->iterations < options->iterations_max) {
+        // X is of the size of mu times gamma, O(h^4): it is taken from the iterate before
+        ggl_stress_force(s->system, &s->stress, s->q_start, s->rows, s->gamma, s->stress_force);
         assemble(s);
         double residual = residual_size(s, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
@@ -663,22 +713,25 @@ static void measure_levels(scheme_solver *s)
     const hn_system *system = s->system;
     ggl_levels *l = &s->levels;
     *l = (ggl_levels){0};
+    ggl_stress_excess(&s->stress, s->row_count, s->excess);
     for (int k = 0; k < s->row_count; ++k) {
         const ggl_row *r = &s->rows[k];
-        double middle = fabs(row_rate(r, secondary_pose(s), s->w)) / s->h;
+        double rate = row_rate(r, secondary_pose(s), s->w), middle = fabs(rate) / s->h;
         l->primary =
             fmax(l->primary,
                  fabs(row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b))));
-        if (!r->dropped) l->secondary = fmax(l->secondary, middle);
+        if (!r->dropped || r->spread)
+            l->secondary = fmax(l->secondary, fabs(rate - s->excess[k]) / s->h);
         l->secondary_all = fmax(l->secondary_all, middle);
         l->secondary_node = fmax(l->secondary_node, fabs(row_rate(r, s->end, s->w)) / s->h);
         l->redundant_count += r->dropped ? 1 : 0;
+        l->spread_count += r->spread ? 1 : 0;
     }
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
         l->speed = fmax(l->speed, fabs(s->w[k]) / s->h);
 }
 
-// lambda of one joint and of its bodies' internal constraints, from the rows of the tree to those of the user, which
+// lambda of one joint and of its bodies' internal constraints, from the solver's rows to those of the user, which
 // are other functions of q when bodies a and b have changed places: the same wrenches at q, the rest is internal.
 static void convert_joint(const scheme_solver *s, const joint_place *p, const double *q,
                           double *multipliers)
@@ -759,7 +812,7 @@ static void report_multipliers(scheme_solver *s, double *multipliers)
     for (int k = 0; k < s->row_count; ++k) multipliers[s->rows[k].report] = force * s->lambda[k];
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *p = &s->blocks.joints[k];
-        if (p->rows->swapped && p->rows->row_count > 0 && joint_is_block(system, p))
+        if (p->rows->swapped && p->rows->row_count > 0)
             convert_joint(s, p, s->variational ? s->q_start : s->end, multipliers);
     }
 }
@@ -769,18 +822,18 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
 {
     const hn_system *system = s->system;
     TRY(ggl_begin(s, step, report));
-    TRY(iterate(s, options, report));
     size_t count = POSE_SIZE * (size_t)system->body_count;
-    for (size_t k = 0; k < count; ++k)
-        s->end[k] = s->q_start[k] + s->y[k], s->bar[k] = s->q_start[k] + s->x[k];
-    while (saddle_restore_rows(s->choice, s->end)) {
+    for (bool again = true; again;) {
+        TRY(iterate(s, options, report));
+        for (size_t k = 0; k < count; ++k)
+            s->end[k] = s->q_start[k] + s->y[k], s->bar[k] = s->q_start[k] + s->x[k];
+        again = ggl_stress_lost(&s->stress, s->end, s->rows);
+        again = saddle_restore_rows(s->choice, s->end) || again;
+        if (!again) break;
         // the rank went up within the step: with the violated rows as equations
         read_choice(s);
         predict(s);
         report->iterations = 0;
-        TRY(iterate(s, options, report));
-        for (size_t k = 0; k < count; ++k)
-            s->end[k] = s->q_start[k] + s->y[k], s->bar[k] = s->q_start[k] + s->x[k];
     }
     memcpy(step->q, s->end, count * sizeof(double));
     memcpy(step->delta, s->y, count * sizeof(double));

@@ -13,6 +13,9 @@
 //   (G5)  G_z W = 0
 //
 //   `ggl-variational`: G_l = G(q_n), G_z = G(q_n + x);   `ggl-classical`: G_l = G_z = G(q_n + y)
+//
+// Redundant rows are left out of (G4). On the manifold they hold all the same; for (G5) of `ggl-variational`, off the
+// manifold, ggl_stress.h says what takes their place.
 #ifndef SCHEMES_GGL_H
 #define SCHEMES_GGL_H
 
@@ -23,7 +26,8 @@ extern const scheme_type scheme_ggl_classical;
 
 /// Work memory for the variational (H kept, two poses) or the classical form.
 /// @return HN_OK, HN_OUT_OF_MEMORY, HN_INVALID_MODEL (a flat body: its mass matrix has no inverse)
-hn_status ggl_create(hn_system *system, const char *scheme, bool variational, scheme_solver **out);
+hn_status ggl_create_variational(hn_system *system, const hn_simulation_def *def, scheme_solver **out);
+hn_status ggl_create_classical(hn_system *system, const hn_simulation_def *def, scheme_solver **out);
 void ggl_destroy(scheme_solver *solver);
 hn_status ggl_step(scheme_solver *solver, scheme_step *step, const newton_options *options, newton_report *report);
 
@@ -39,7 +43,8 @@ typedef struct ggl_levels {
     double secondary_all;  ///< likewise over all rows, redundant ones included
     double secondary_node; ///< max |G(q_n+1) M^-1 p_n+1|, all rows
     double speed;          ///< max |M^-1 p_n+1|, to compare with
-    int redundant_count;   ///< rows left out in the last step
+    int redundant_count;   ///< rows left out of g(q_n+1) = 0 in the last step
+    int spread_count;      ///< those whose secondary level a self-stress has taken over, (R3) of ggl_stress.h
 } ggl_levels;
 ggl_levels ggl_last_levels(const scheme_solver *solver);
 

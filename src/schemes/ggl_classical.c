@@ -14,12 +14,6 @@
 // Needs: no flat bodies.
 #include "schemes/ggl.h"
 
-static hn_status create(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
-{
-    (void)def;
-    return ggl_create(system, "ggl-classical", false, out);
-}
-
 const scheme_type scheme_ggl_classical = {
     .name = "ggl-classical",
     .impetus_is_momentum = true,
@@ -27,11 +21,9 @@ const scheme_type scheme_ggl_classical = {
     .energy_habit = "drifts",
     .angular_momentum_not_kept = true,
     .may_halve = true,
-    .look_ahead = false,
-    .energy_kept = false,
     .start = ggl_start,
     .momenta = ggl_momenta,
-    .solver_create = create,
+    .solver_create = ggl_create_classical,
     .solver_destroy = ggl_destroy,
     .solver_step = ggl_step,
 };

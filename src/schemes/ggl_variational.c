@@ -6,34 +6,25 @@
 //   (L2)  p_n+1 - p_n = h (F - grad V)(q_n) - h G(q_n)^T lambda_n - h sum gamma_k D^2 g_k M^-1 p_n+1
 //   (L3)  M v_n = (1 + h sum gamma_k D^2 g_k M^-1) p_n+1
 //   (L4)  0 = g(q_n+1)
-//   (L5)  0 = G(q_bar) M^-1 p_n+1
+//   (L5)  0 = G(q_bar) M^-1 p_n+1        with redundant rows: (R3), (R4) of ggl_stress.h
 //
 // The last term of (L2) carries p_n+1, as in (40b) and (42b) of the paper; (41b) as printed has p_n there. (L3) turns
 // (L2) into M v_n = p_n + h (F - grad V) - h G(q_n)^T lambda_n, which is (G1) of ggl.h; (L3), (L1), (L4), (L5) are
 // (G2) to (G5).
 //
-// Keeps: symplectic form, momenta of symmetries, g = 0 and (L5) to solver tolerance. Energy oscillates without drift.
+// Keeps: symplectic form, momenta of symmetries, g = 0 (all rows) and (L5) to solver tolerance. Energy oscillates
+// without drift.
 // Does not keep: energy exactly; G(q_n) M^-1 p_n = 0 at the nodes (it is O(h^2)); time reversal. First order.
-// Needs: h |omega| < 1/2 for every body; no flat bodies.
+// Needs: h |omega| < 1/2 for every body, less where bodies are jointed or slender; no flat bodies.
 #include "schemes/ggl.h"
-
-static hn_status create(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
-{
-    (void)def;
-    return ggl_create(system, "ggl-variational", true, out);
-}
 
 const scheme_type scheme_ggl_variational = {
     .name = "ggl-variational",
     .impetus_is_momentum = true,
-    .reaction_weight = 0.0,
     .energy_habit = "oscillates without drift",
-    .may_halve = false,
-    .look_ahead = false,
-    .energy_kept = false,
     .start = ggl_start,
     .momenta = ggl_momenta,
-    .solver_create = create,
+    .solver_create = ggl_create_variational,
     .solver_destroy = ggl_destroy,
     .solver_step = ggl_step,
 };

@@ -225,21 +225,6 @@ static void set_child_kind(const hn_system *system, joint *j)
         for (int k = 0; k < 3; ++k) j->a[k] = system->bodies[j->child].plane[k];
 }
 
-static void swap_sides(joint *j)
-{
-    int body = j->parent;
-    j->parent = j->child;
-    j->child = body;
-    hn_vec3 rho = j->rho_a;
-    j->rho_a = j->rho_b;
-    j->rho_b = rho;
-    for (int k = 0; k < 3; ++k) {
-        hn_vec3 x = j->a[k];
-        j->a[k] = j->b[k];
-        j->b[k] = x;
-    }
-}
-
 // The joint with a and b as the rows want them. Only the cylindrical joint is not symmetric in its bodies at a
 // midpoint: its rows are carried by the ground or by the body whose name sorts first, so that neither the order of
 // bodies in a file nor that in a joint changes the motion.
@@ -263,7 +248,7 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
     if (from->kind == HN_JOINT_CYLINDRICAL && from->body_a >= 0 &&
         (from->body_b < 0 ||
          strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
-        swap_sides(j);
+        joint_swap_sides(j);
         report->rows_swapped = true;
     }
 }
@@ -288,7 +273,7 @@ static void compile_tree_joint(hn_system *system, const tree *t, int body)
                 j->child = other;
                 j->child_is_a = true;
             } else {
-                swap_sides(j);
+                joint_swap_sides(j);
                 j->swapped = true;
             }
         }

@@ -7,6 +7,7 @@
 
 #include "schemes/ggl.h"
 
+#include "physics/symplectic_form.h"
 #include "support/check.h"
 
 #include <math.h>
@@ -187,6 +188,15 @@ static inline hn_vec3 ggl_angular(const ggl_run *r)
     for (int i = 0; i < POSE_SIZE * r->system->body_count; i += 3)
         sum = vec3_add(sum, vec3_cross(vec3_load(r->state.q + i), vec3_load(r->state.impetus + i)));
     return sum;
+}
+
+/// q and p, at most PHASE_MAX numbers each.
+static inline void ggl_measure(const ggl_run *r, phase *x)
+{
+    size_t size = POSE_SIZE * (size_t)r->system->body_count * sizeof(double);
+    CHECK(size <= sizeof x->q);
+    memcpy(x->q, r->state.q, size);
+    memcpy(x->p, r->state.impetus, size);
 }
 
 #endif

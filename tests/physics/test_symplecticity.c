@@ -2,18 +2,11 @@
 // The variational step map keeps the symplectic form on the constraint manifold; the energy-momentum map does not.
 //
 // A start (u, nu) moves the model's start pose along its joints by u and gives it the joint rates nu: q is on the
-// manifold and p = M P nu. Central differences of start and end with respect to two directions in (u, nu) give
-// delta q, delta p, and the form is delta1 q . delta2 p - delta2 q . delta1 p. It does not depend on which p + G^T mu
-// stands for the momentum, since delta q is tangent.
+// manifold and p = M P nu.
 #include "physics/run.h"
+#include "physics/symplectic_form.h"
 
 #include <stdlib.h>
-
-static const double EPSILON = 1e-5; // difference step, rad or m, and per second
-
-typedef struct phase {
-    double q[RUN_COORDINATES_MAX], p[RUN_COORDINATES_MAX];
-} phase;
 
 // Put the simulation at (u, nu), measured from the start of the model.
 static void place(const run *r, const double *u, const double *nu)
@@ -73,13 +66,19 @@ static void measure(const run *r, phase *x)
     CHECK_OK(r->context, hn_simulation_legendre(r->sim, &out));
 }
 
-// Start and end of `steps` steps from (u, nu).
-static void map(const run *r, const double *u, const double *nu, int steps, phase ends[2])
+typedef struct steps_of {
+    const run *r;
+    int count;
+} steps_of;
+
+// Start and end of steps from (u, nu).
+static void map(void *user, const double *start, phase ends[2])
 {
-    place(r, u, nu);
-    measure(r, &ends[0]);
-    run_step(r, steps);
-    measure(r, &ends[1]);
+    const steps_of *x = user;
+    place(x->r, start, start + x->r->sim->system->dof);
+    measure(x->r, &ends[0]);
+    run_step(x->r, x->count);
+    measure(x->r, &ends[1]);
 }
 
 // A number in (-1, 1) that looks random, the same on every machine.
@@ -100,52 +99,24 @@ static double violation(const char *model, hn_scheme scheme, double h, double ra
         hn_simulation_destroy(r.sim);
         CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.sim));
     }
-    int dof = r.sim->system->dof, n = r.coordinate_count;
+    int dof = r.sim->system->dof;
+    steps_of user = {&r, steps};
     unsigned seed = 12345;
     double worst = 0.0;
+    CHECK(2 * dof <= FORM_PARAMETERS_MAX);
     for (int pair = 0; pair < 4; ++pair) {
-        double u0[64], nu0[64], direction[2][2][64];
-        phase delta[2][2], plus[2], minus[2]; // [direction][end]
-        CHECK(dof <= 64);
+        double start[FORM_PARAMETERS_MAX], one[FORM_PARAMETERS_MAX], two[FORM_PARAMETERS_MAX];
         for (int k = 0; k < dof; ++k) {
-            u0[k] = 0.5 * scatter(&seed);
-            nu0[k] = rate * scatter(&seed);
-            for (int d = 0; d < 2; ++d) {
-                direction[d][0][k] = scatter(&seed);
-                direction[d][1][k] = rate * scatter(&seed);
-            }
+            start[k] = 0.5 * scatter(&seed);
+            start[dof + k] = rate * scatter(&seed);
+            one[k] = scatter(&seed);
+            one[dof + k] = rate * scatter(&seed);
+            two[k] = scatter(&seed);
+            two[dof + k] = rate * scatter(&seed);
         }
-        for (int d = 0; d < 2; ++d) {
-            double u[64], nu[64];
-            for (int k = 0; k < dof; ++k) {
-                u[k] = u0[k] + EPSILON * direction[d][0][k];
-                nu[k] = nu0[k] + EPSILON * direction[d][1][k];
-            }
-            map(&r, u, nu, steps, plus);
-            for (int k = 0; k < dof; ++k) {
-                u[k] = u0[k] - EPSILON * direction[d][0][k];
-                nu[k] = nu0[k] - EPSILON * direction[d][1][k];
-            }
-            map(&r, u, nu, steps, minus);
-            for (int end = 0; end < 2; ++end)
-                for (int k = 0; k < n; ++k) {
-                    delta[d][end].q[k] = (plus[end].q[k] - minus[end].q[k]) / (2.0 * EPSILON);
-                    delta[d][end].p[k] = (plus[end].p[k] - minus[end].p[k]) / (2.0 * EPSILON);
-                }
-        }
-        double form[2] = {0.0, 0.0}, scale = 0.0;
-        for (int end = 0; end < 2; ++end) {
-            double size = 0.0;
-            for (int k = 0; k < n; ++k) {
-                double one = delta[0][end].q[k] * delta[1][end].p[k],
-                       two = delta[1][end].q[k] * delta[0][end].p[k];
-                form[end] += one - two;
-                size += fabs(one) + fabs(two);
-            }
-            scale = fmax(scale, size);
-        }
-        CHECK(fabs(form[0]) > 1e-3 * scale); // a form near zero would say nothing
-        worst = fmax(worst, fabs(form[1] - form[0]) / scale);
+        const double *const directions[2] = {one, two};
+        worst =
+            fmax(worst, form_change(map, &user, r.coordinate_count, 2 * dof, start, directions));
     }
     run_end(&r);
     print_message("%s, %s, h = %g, %d steps: form changes by %.2g\n", model, hn_scheme_name(scheme),
