@@ -3,19 +3,19 @@
 // root.
 #include "physics/generic_pair.h"
 
-enum { STEPS = 250 };
+enum { STEPS = 250, GGL_STEPS = 50 };
 static const double STEP_SIZE = 0.01; // s
 static const double SAME = 1e-9;      // m and parts of unit vectors
 
 // Largest difference between the plain model, moved afterwards, and the model that was built moved.
 static double difference(const generic_options *plain, const generic_options *other,
-                         hn_scheme scheme, hn_reduction way)
+                         hn_scheme scheme, hn_reduction way, int steps)
 {
     generic_pair a = generic_build(plain), b = generic_build(other);
     run ra = generic_run(&a, scheme, HN_REDUCTION_REDUCED, STEP_SIZE),
         rb = generic_run(&b, scheme, way, STEP_SIZE);
     double worst = 0.0;
-    for (int n = 0; n <= STEPS; ++n) {
+    for (int n = 0; n <= steps; ++n) {
         if (n > 0) {
             run_step(&ra, 1);
             run_step(&rb, 1);
@@ -35,20 +35,32 @@ static double difference(const generic_options *plain, const generic_options *ot
     return worst;
 }
 
-// Every kind of joint, both schemes, flying and hanging.
-static void check_kinds(const char *what, const generic_options *change, hn_reduction way)
+// The schemes that any reduction solves, and both GGL schemes, which bring their own solver.
+enum { SCHEME_COUNT = REDUCTION_SCHEME_COUNT + 2 };
+
+static hn_scheme scheme_of(int index)
 {
-    for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s)
+    return index < REDUCTION_SCHEME_COUNT    ? SCHEMES[index]
+           : index == REDUCTION_SCHEME_COUNT ? HN_SCHEME_GGL_VARIATIONAL
+                                             : HN_SCHEME_GGL_CLASSICAL;
+}
+
+// Every kind of joint, the first `schemes` schemes, flying and hanging.
+static void check_kinds(const char *what, const generic_options *change, int schemes,
+                        hn_reduction way)
+{
+    for (int s = 0; s < schemes; ++s)
         for (int grounded = 0; grounded < 2; ++grounded)
             for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
                 generic_options plain = generic_defaults((hn_joint_kind)kind), other = *change;
                 plain.grounded = other.grounded = grounded == 1;
                 plain.spring = other.spring = true;
                 other.kind = plain.kind;
-                double worst = difference(&plain, &other, SCHEMES[s], way);
+                double worst = difference(&plain, &other, scheme_of(s), way,
+                                          s < REDUCTION_SCHEME_COUNT ? STEPS : GGL_STEPS);
                 if (!(worst < SAME))
                     print_error("%s: %s joint, %s, %s: %.3g\n", what,
-                                hn_joint_kind_name(plain.kind), hn_scheme_name(SCHEMES[s]),
+                                hn_joint_kind_name(plain.kind), hn_scheme_name(scheme_of(s)),
                                 grounded ? "hanging" : "flying", worst);
                 CHECK_BELOW(worst, SAME); // measured 4.3e-12
             }
@@ -64,7 +76,7 @@ TEST(invariance, moving_and_turning_the_whole_model)
 {
     generic_options change = generic_defaults(HN_JOINT_FREE);
     move(&change);
-    check_kinds("moved", &change, HN_REDUCTION_REDUCED);
+    check_kinds("moved", &change, SCHEME_COUNT, HN_REDUCTION_REDUCED);
 }
 
 TEST(invariance, order_of_definition_and_root)
@@ -74,7 +86,8 @@ TEST(invariance, order_of_definition_and_root)
     for (int k = 0; k < 2; ++k) {
         generic_options change = generic_defaults(HN_JOINT_FREE);
         memcpy(change.order, ORDERS[k], sizeof change.order);
-        check_kinds(k == 0 ? "child first" : "grandchild first", &change, HN_REDUCTION_REDUCED);
+        check_kinds(k == 0 ? "child first" : "grandchild first", &change, SCHEME_COUNT,
+                    HN_REDUCTION_REDUCED);
     }
 }
 
@@ -97,7 +110,7 @@ TEST(invariance, body_a_and_body_b_change_places)
 {
     generic_options change = generic_defaults(HN_JOINT_FREE);
     change.swap = true;
-    check_kinds("swapped", &change, HN_REDUCTION_REDUCED);
+    check_kinds("swapped", &change, REDUCTION_SCHEME_COUNT, HN_REDUCTION_REDUCED);
 }
 
 TEST(invariance, all_at_once_with_the_other_reductions)
@@ -106,5 +119,6 @@ TEST(invariance, all_at_once_with_the_other_reductions)
     change.swap = true;
     change.order[0] = GRANDCHILD, change.order[1] = PARENT, change.order[2] = CHILD;
     move(&change);
-    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) check_kinds("all at once", &change, REDUCTIONS[k]);
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k)
+        check_kinds("all at once", &change, REDUCTION_SCHEME_COUNT, REDUCTIONS[k]);
 }
