@@ -23,8 +23,8 @@ typedef struct row_choice {
     int dropped_joint;      ///< model joint of the largest dropped one, -1: none
 } row_choice;
 
-/// For the joints that are blocks of their own, in this order. `sequence`, which these are counted in: joints decided on
-/// first; rows that depend on others stand in later ones. NULL: any.
+/// For the joints that are blocks of their own, in this order. `sequence` says on which of them to decide first: rows
+/// that depend on others stand in later ones; NULL: any.
 hn_status independent_rows_create(hn_system *system, const joint_place *joints, int joint_count, const int *sequence,
                                   independent_rows **out);
 void independent_rows_destroy(independent_rows *r);
