@@ -23,8 +23,6 @@ typedef struct newton_report {
     int history_count;
     int worst_body;   ///< tree index of the largest residual
     bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
-    int smallest_joint;    ///< joint whose constraints are nearest to dependent, model index; -1: none
-    double smallest_pivot; ///< how near: squared sine, roughly
 } newton_report;
 
 typedef struct reduction reduction;

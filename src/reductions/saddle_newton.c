@@ -60,8 +60,6 @@ hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *s
     double scale = newton_momentum_scale(saddle_system(s), equations, step);
     saddle_choice choice;
     TRY(saddle_choose_rows(s, step->q_start, &choice));
-    report->smallest_joint = choice.smallest_joint;
-    report->smallest_pivot = choice.smallest_kept;
     hn_status status =
         iterate(s, equations, step, options, report, scale, options->freezing, move, owner);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {

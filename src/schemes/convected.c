@@ -838,8 +838,6 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
     saddle_choice choice;
     begin(s, step);
     TRY(saddle_choose_rows(s->rows, step->state->q, &choice));
-    report->smallest_joint = choice.smallest_joint;
-    report->smallest_pivot = choice.smallest_kept;
     hn_status status = iterate(s, step, options, report);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s->rows, s->q)) {
         // the rank went up within the step: with the violated rows as equations

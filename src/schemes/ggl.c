@@ -632,7 +632,7 @@ static void set_scales(scheme_solver *s, const double *p)
     s->speed_scale = fmax(speed, s->momentum_scale);
 }
 
-hn_status ggl_begin(scheme_solver *s, const scheme_step *step, newton_report *report)
+hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
 {
     const hn_system *system = s->system;
     const double *q = step->state->q, *p = step->state->impetus;
@@ -640,8 +640,6 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step, newton_report *re
     s->h = step->step_size;
     saddle_choice choice;
     TRY(saddle_choose_rows(s->choice, q, &choice));
-    report->smallest_joint = choice.smallest_joint;
-    report->smallest_pivot = choice.smallest_kept;
     ggl_stress_begin(&s->stress);
     read_choice(s);
 
@@ -821,7 +819,7 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
                    newton_report *report)
 {
     const hn_system *system = s->system;
-    TRY(ggl_begin(s, step, report));
+    TRY(ggl_begin(s, step));
     size_t count = POSE_SIZE * (size_t)system->body_count;
     for (bool again = true; again;) {
         TRY(iterate(s, options, report));

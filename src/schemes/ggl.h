@@ -57,7 +57,7 @@ int ggl_row_count(const scheme_solver *solver);
 /// Number of unknowns.
 int ggl_size(const scheme_solver *solver);
 /// Begin a step: row choice, forces, first iterate. @return HN_OK or HN_SINGULAR_SYSTEM
-hn_status ggl_begin(scheme_solver *solver, const scheme_step *step, newton_report *report);
+hn_status ggl_begin(scheme_solver *solver, const scheme_step *step);
 /// Add `change` (ggl_size numbers) to the unknowns.
 void ggl_move(scheme_solver *solver, const double *change);
 /// Residual at the iterate and, unless NULL, the dense row-major matrix.

@@ -314,7 +314,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .multipliers = s->next_multipliers,
                        .next_angles = s->next_angles};
     newton_options options = newton_options_of(s);
-    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
+    s->newton = (newton_report){0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
     if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
     s->next_work = own.work;
@@ -333,7 +333,7 @@ static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
 {
     predict_step(s, step, from_velocities);
     step_element_forces(s->system, &step->equations, &step->data);
-    s->newton = (newton_report){.worst_body = 0, .smallest_joint = -1, .smallest_pivot = 1.0};
+    s->newton = (newton_report){0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
     return step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
 }

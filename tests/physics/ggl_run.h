@@ -124,7 +124,7 @@ static inline scheme_step ggl_step_of(const ggl_run *r)
 static inline hn_status ggl_try(ggl_run *r)
 {
     scheme_step step = ggl_step_of(r);
-    r->newton = (newton_report){.smallest_joint = -1, .smallest_pivot = 1.0};
+    r->newton = (newton_report){0};
     hn_status status = r->type->solver_step(r->solver, &step, &GGL_OPTIONS, &r->newton);
     if (status != HN_OK) return status;
     size_t size = POSE_SIZE * (size_t)r->system->body_count * sizeof(double);

@@ -93,7 +93,7 @@ static void direct_steps(direct *d, double h, int count)
         d->step.state = &d->state;
         d->step.step_size = h;
         d->step.time = d->time;
-        d->report = (newton_report){.smallest_joint = -1};
+        d->report = (newton_report){0};
         hn_status status = scheme_convected.solver_step(d->solver, &d->step, &NEWTON, &d->report);
         if (status != HN_OK)
             print_error("t = %g: %s, %d iterations, residual %g, increment %g\n", d->time,
@@ -904,7 +904,7 @@ TEST(convected, a_step_that_cannot_be_solved_leaves_the_state_alone)
 {
     direct d = direct_model("gyro-top");
     double q[STATE_MAX];
-    newton_report report = {.smallest_joint = -1};
+    newton_report report = {0};
     newton_options few = {
         .residual_tolerance = 1e-16, .increment_tolerance = 1e-10, .iterations_max = 2};
     memcpy(q, d.step.q, d.size * sizeof(double));

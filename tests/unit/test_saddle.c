@@ -189,7 +189,7 @@ static double newton_constant(run *r, double h, double away, double *last, int *
     disturb(s->system, &step->data, away);
     step_element_forces(s->system, &step->equations, &step->data);
     const newton_options options = {.increment_tolerance = 1e-300, .iterations_max = ITERATIONS};
-    newton_report report = {.smallest_joint = -1};
+    newton_report report = {0};
     (void)s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &options, &report);
     CHECK(report.history_count >= ITERATIONS);
     const double *norms = report.history;
