@@ -42,6 +42,7 @@ typedef struct element_step {
     bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at one pose
     double gradient_weight;          ///< that pose is (1 - weight) q_n + weight q_n+1: 1/2 for the midpoint (LMO 18)
     double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
+    double damper_excess;            ///< dampers act with 1 + this times their force in the middle of the step
     double factor;                   ///< multiplies everything that is added
     bool want_terms;
 } element_step;

@@ -213,14 +213,15 @@ static void torsion_load(const element *e, const element_step *step, element_out
 {
     if (e->damping == 0.0) return;
     double angle = element_angle(e, step->a, step->b, step->angle_start);
-    double rate = e->damping / step->step_size;
+    double rate = (1.0 + step->damper_excess) * e->damping / step->step_size;
     double torque = rate * (angle - step->angle_start);
     if (step->discrete_gradient) {
         add_secant_torque(e, step, angle, torque, rate, out);
         return;
     }
-    // torque about the axis at the pose where loads act
-    add_pose_torque(e, step, step->weight, step->factor * torque, 0.0, step->factor * rate, out);
+    // torque about the axis at the pose where loads act, or in the middle, where its rate belongs
+    double weight = step->damper_excess != 0.0 ? 0.5 : step->weight;
+    add_pose_torque(e, step, weight, step->factor * torque, 0.0, step->factor * rate, out);
 }
 
 const element_type element_torsion_spring = {"torsion spring", torsion_potential, torsion_gradient,

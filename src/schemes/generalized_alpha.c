@@ -8,13 +8,13 @@
 //   (A4)  (1 - alpha_m) w_n+1 + alpha_m w_n = (1 - alpha_f) a_n+1 + alpha_f a_n
 //   (A5)  alpha_m = (2 r - 1)/(r + 1), alpha_f = r/(r + 1), gamma = 1/2 + alpha_f - alpha_m,
 //         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
+//   (A6)  F_n+1 = 2 F_n+1/2 - F_n of dampers: the force of the mean rate in the middle of the step, and that of v_n
 //
 // h times (A1), with (A2) and (A4) inserted, has the form (S1), (S2) with alpha = (1 - alpha_m)/((1 - alpha_f) beta h),
 // beta = sigma = h, w = 1. The impetus is v; the memory holds w and a.
 //
 // The dissipative baseline engineers know: second order, damps high frequencies as r says.
-// Keeps: g = 0. Does not keep: energy, momenta, symplectic form. Dampers act with the mean rate of the step: first
-// order.
+// Keeps: g = 0. Does not keep: energy, momenta, symplectic form.
 #include "schemes/scheme.h"
 
 typedef struct alpha_parameters {
@@ -45,7 +45,6 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
                                         const scheme_state *state, const double *angles, double h,
                                         double time, double *momentum, step_equations *equations)
 {
-    (void)angles;
     alpha_parameters p = parameters_of(def);
     int n = POSE_SIZE * system->body_count;
     const double *v = state->impetus, *w = state->memory, *a = state->memory + n;
@@ -56,6 +55,7 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
             ((1.0 - p.alpha_m) * next_w + p.alpha_m * w[k] - p.alpha_f * a[k]) / (1.0 - p.alpha_f);
         momentum[k] = -h * system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3] * next_a;
     }
+    scheme_add_damper_forces(system, state->q, v, angles, h, -h, momentum); // (A6)
     *equations = (step_equations){
         .step_size = h,
         .mass_factor = (1.0 - p.alpha_m) / ((1.0 - p.alpha_f) * p.beta * h),
@@ -64,6 +64,7 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
         .weight = 1.0,
         .discrete_gradient = false,
         .gradient_weight = 1.0,
+        .damper_excess = 1.0,
         .time_middle = time + h,
         .momentum = momentum,
     };

@@ -64,6 +64,43 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
 }
 
 // Springs and loads see the pair of poses q -+ h v/2: their midpoint is q, and the secant rate of a damper its rate.
+static void add_element_forces(const hn_system *system, int index, const double *q, const double *v,
+                               const double *angles, double time, double step_size, double factor,
+                               bool damper_alone, double *out)
+{
+    const element *e = &system->elements[index];
+    const int body[2] = {e->a, e->b};
+    double before[2][POSE_SIZE], after[2][POSE_SIZE];
+    for (int side = 0; side < 2; ++side) {
+        const double *pose = system_pose(q, body[side]);
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            double half = body[side] < 0 ? 0.0 : 0.5 * step_size * v[POSE_SIZE * body[side] + k];
+            before[side][k] = pose[k] - half;
+            after[side][k] = pose[k] + half;
+        }
+    }
+    double angle = 0.0;
+    if (e->angle >= 0) angle = element_angle(e, before[0], before[1], angles[e->angle]);
+    element_step view = {
+        .a_start = before[0],
+        .b_start = before[1],
+        .a = after[0],
+        .b = after[1],
+        .angle_start = angle,
+        .step_size = step_size,
+        .time_middle = time,
+        .gradient_weight = 0.5,
+        .weight = 0.5,
+        .factor = -factor,
+    };
+    element_output to = {
+        .residual_a = e->a < 0 ? NULL : out + POSE_SIZE * (size_t)e->a,
+        .residual_b = e->b < 0 ? NULL : out + POSE_SIZE * (size_t)e->b,
+    };
+    if (!damper_alone) element_type_of(e->kind)->gradient(e, &view, &to);
+    element_type_of(e->kind)->load(e, &view, &to);
+}
+
 void scheme_add_forces(const hn_system *system, const double *q, const double *v,
                        const double *angles, double time, double step_size, double factor,
                        double *out)
@@ -74,40 +111,16 @@ void scheme_add_forces(const hn_system *system, const double *q, const double *v
         f[1] += weight * system->gravity.y;
         f[2] += weight * system->gravity.z;
     }
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        const int body[2] = {e->a, e->b};
-        double before[2][POSE_SIZE], after[2][POSE_SIZE];
-        for (int side = 0; side < 2; ++side) {
-            const double *pose = system_pose(q, body[side]);
-            for (int k = 0; k < POSE_SIZE; ++k) {
-                double half =
-                    body[side] < 0 ? 0.0 : 0.5 * step_size * v[POSE_SIZE * body[side] + k];
-                before[side][k] = pose[k] - half;
-                after[side][k] = pose[k] + half;
-            }
-        }
-        double angle = 0.0;
-        if (e->angle >= 0) angle = element_angle(e, before[0], before[1], angles[e->angle]);
-        element_step view = {
-            .a_start = before[0],
-            .b_start = before[1],
-            .a = after[0],
-            .b = after[1],
-            .angle_start = angle,
-            .step_size = step_size,
-            .time_middle = time,
-            .gradient_weight = 0.5,
-            .weight = 0.5,
-            .factor = -factor,
-        };
-        element_output to = {
-            .residual_a = e->a < 0 ? NULL : out + POSE_SIZE * (size_t)e->a,
-            .residual_b = e->b < 0 ? NULL : out + POSE_SIZE * (size_t)e->b,
-        };
-        element_type_of(e->kind)->gradient(e, &view, &to);
-        element_type_of(e->kind)->load(e, &view, &to);
-    }
+    for (int i = 0; i < system->element_count; ++i)
+        add_element_forces(system, i, q, v, angles, time, step_size, factor, false, out);
+}
+
+void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v,
+                              const double *angles, double step_size, double factor, double *out)
+{
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->elements[i].damping != 0.0)
+            add_element_forces(system, i, q, v, angles, 0.0, step_size, factor, true, out);
 }
 
 void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y)

@@ -93,6 +93,9 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
 /// Forces F - grad V at one configuration with velocities v: twelve numbers per body, added times `factor` to `out`.
 void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles, double time,
                        double step_size, double factor, double *out);
+/// Those of dampers alone.
+void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v, const double *angles,
+                              double step_size, double factor, double *out);
 
 /// M x, twelve numbers per body.
 void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y);

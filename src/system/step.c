@@ -35,6 +35,7 @@ static element_step element_view(const hn_system *system, const step_equations *
         .discrete_gradient = equations->discrete_gradient,
         .gradient_weight = equations->gradient_weight,
         .weight = equations->weight,
+        .damper_excess = equations->damper_excess,
         .factor = equations->force_factor,
     };
 }

@@ -20,6 +20,7 @@ typedef struct step_equations {
     double weight;            ///< w: 1/2 midpoint, 0 node n
     bool discrete_gradient;   ///< grad V is the discrete derivative, otherwise the gradient at one pose
     double gradient_weight;   ///< that pose: (1 - weight) q_n + weight q_n+1
+    double damper_excess;     ///< dampers act with 1 + this times their force in the middle of the step
     double time_middle;       ///< s, when loads act: the middle of the step, or its end
     const double *momentum;   ///< b, 12 per body
 } step_equations;

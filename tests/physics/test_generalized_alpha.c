@@ -71,3 +71,65 @@ TEST(generalized_alpha, keeps_constraints_and_loses_energy)
     CHECK(!ledger.entry[HN_PROMISE_ENERGY].conserved);
     run_end(&r);
 }
+
+// A mass that runs away from a damper, against the recursion for m v' = -c v with x = h c/m: damped for any x, and the
+// closed form in the limit.
+TEST(generalized_alpha, a_mass_on_a_damper_is_damped_at_any_step)
+{
+    static const double X[] = {0.01, 0.1, 1.0, 2.5, 40.0, 1000.0}, RADIUS[] = {0.2, 0.6, 0.9};
+    double worst = 0.0;
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 3; ++j) {
+            const double h = 0.01, c = X[i] / h, r = RADIUS[j];
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = NULL;
+            hn_model_def world = hn_model_def_default();
+            world.gravity = (hn_vec3){0.0, 0.0, 0.0};
+            CHECK_OK(context, hn_model_create(context, &world, &model));
+            hn_body_def def = hn_body_def_default();
+            hn_body_id body;
+            hn_load_id id;
+            def.kind = HN_BODY_POINT_MASS;
+            def.mass = 2.0;
+            def.position = (hn_vec3){1.0, 0.0, 0.0};
+            CHECK_OK(context, hn_model_add_body(model, &def, &body));
+            CHECK_OK(context, hn_model_set_velocity(model, body, (hn_vec3){0.3, 0.0, 0.0}));
+            hn_spring_def damper = hn_spring_def_default();
+            damper.body_a = hn_ground();
+            damper.body_b = body;
+            damper.point_b = def.position;
+            damper.stiffness = 0.0;
+            damper.damping = def.mass * c;
+            CHECK_OK(context, hn_model_add_spring(model, &damper, &id));
+            hn_simulation_def settings = hn_simulation_def_default();
+            settings.scheme = HN_SCHEME_GENERALIZED_ALPHA;
+            settings.spectral_radius = r;
+            settings.step_size = h;
+            hn_simulation *s = NULL;
+            CHECK_OK(context, hn_simulation_create(model, &settings, &s));
+            // a_n+1 = -c (2 Delta/h - v_n), Delta = h v + h^2 ((1/2 - beta) w + beta w'),
+            // (1 - am) w' + am w = (1 - af) a' + af a
+            double am = (2.0 * r - 1.0) / (r + 1.0), af = r / (r + 1.0), gamma = 0.5 + af - am;
+            double beta = 0.25 * (1.0 + af - am) * (1.0 + af - am);
+            double v = 0.3, a = -c * v, w = a, largest = 0.0;
+            for (int n = 0; n < 200; ++n) {
+                double known = v + h * (1.0 - 2.0 * beta) * w; // 2 Delta/h - v without w'
+                double next = ((1.0 - af) * -c * known + af * a - am * w) /
+                              (1.0 - am + (1.0 - af) * c * 2.0 * h * beta);
+                a = -c * (known + 2.0 * h * beta * next);
+                v += h * ((1.0 - gamma) * w + gamma * next);
+                w = next;
+                CHECK_OK(context, hn_simulation_step(s, 1));
+                hn_body_state state;
+                CHECK_OK(context, hn_simulation_body_state(s, body, &state));
+                worst = fmax(worst, fabs(state.velocity.x - v) / (1.0 + X[i]));
+                if (n >= 100) largest = fmax(largest, fabs(state.velocity.x));
+            }
+            // no growth: as the damper says, and in stiff cases as the spectral radius does
+            CHECK_BELOW(largest, 0.3 * (exp(-90.0 * fmin(1.0, X[i])) + pow(r, 100.0)) + 1e-12);
+            hn_simulation_destroy(s);
+            hn_model_destroy(model);
+            hn_context_destroy(context);
+        }
+    CHECK_BELOW(worst, 1e-12); // m/s; measured 1.3e-14
+}
