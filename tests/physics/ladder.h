@@ -90,4 +90,36 @@ static inline double ladder_from_flat(const mechanism_run *x)
     return asin(fmin(1.0, fabs(mat3_column(&first.orientation, 0).y)));
 }
 
+/// Without gravity the cranks turn by the same angle in every step: here a whole number of steps to the flat position,
+/// and a relative `past` more. The solution of the step that lands there is a double root. Returns false when the run
+/// stopped; that is allowed to ladders of several four-bars in the flat position itself, with its name.
+static inline bool ladder_lands_flat(int n, int quarter, double past, hn_scheme scheme,
+                              hn_reduction solved_by, double *spread)
+{
+    const double h = 1e-2, angle = 0.5 * acos(-1.0) / quarter;
+    bool midpoint = scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED;
+    double turn = midpoint ? 2.0 * tan(0.5 * angle) : sin(angle);
+    mechanism m = ladder_mechanism(n, turn / h * (1.0 + past), false);
+    m.gravity = vec3(0.0, 0.0, 0.0);
+    mechanism_run x = mechanism_begin(&m, &AS_IT_IS, scheme, solved_by, h, true);
+    hn_status status = hn_simulation_step(x.r.sim, 6 * quarter);
+    if (status == HN_OK) {
+        *spread = fmax(*spread, ladder_spread(&x, n));
+    } else {
+        CHECK(n > 1);
+        CHECK(status == HN_NOT_CONVERGED || status == HN_SINGULAR_SYSTEM);
+        CHECK_CONTAINS(hn_context_message(x.r.context), "is at a singular position");
+        CHECK_CONTAINS(hn_context_message(x.r.context), "joint 'j");
+        CHECK_BELOW(ladder_from_flat(&x), 1e-3);
+    }
+    // the state is that of the last good step
+    hn_ledger ledger;
+    CHECK_OK(x.r.context, hn_simulation_ledger(x.r.sim, &ledger));
+    CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 1e-11);               // m; measured 2.6e-12
+    if (midpoint) CHECK_BELOW(ledger.entry[HN_PROMISE_ENERGY].error, 1e-11); // measured 8.8e-13
+    mechanism_end(&x);
+    mechanism_destroy(&m);
+    return status == HN_OK;
+}
+
 #endif
