@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Generalized-alpha: the spectral radius at infinite frequency on a stiff pendulum; its order is in
 // test_reference_order.c.
-#include "run.h"
+#include "physics/damped_mass.h"
+#include "physics/run.h"
 
 #include <math.h>
 
@@ -82,25 +83,8 @@ TEST(generalized_alpha, a_mass_on_a_damper_is_damped_at_any_step)
         for (int j = 0; j < 3; ++j) {
             const double h = 0.01, c = X[i] / h, r = RADIUS[j];
             hn_context *context = hn_context_create(NULL);
-            hn_model *model = NULL;
-            hn_model_def world = hn_model_def_default();
-            world.gravity = (hn_vec3){0.0, 0.0, 0.0};
-            CHECK_OK(context, hn_model_create(context, &world, &model));
-            hn_body_def def = hn_body_def_default();
             hn_body_id body;
-            hn_load_id id;
-            def.kind = HN_BODY_POINT_MASS;
-            def.mass = 2.0;
-            def.position = (hn_vec3){1.0, 0.0, 0.0};
-            CHECK_OK(context, hn_model_add_body(model, &def, &body));
-            CHECK_OK(context, hn_model_set_velocity(model, body, (hn_vec3){0.3, 0.0, 0.0}));
-            hn_spring_def damper = hn_spring_def_default();
-            damper.body_a = hn_ground();
-            damper.body_b = body;
-            damper.point_b = def.position;
-            damper.stiffness = 0.0;
-            damper.damping = def.mass * c;
-            CHECK_OK(context, hn_model_add_spring(model, &damper, &id));
+            hn_model *model = damped_mass(context, 0.3, DAMPED_MASS * c, &body);
             hn_simulation_def settings = hn_simulation_def_default();
             settings.scheme = HN_SCHEME_GENERALIZED_ALPHA;
             settings.spectral_radius = r;

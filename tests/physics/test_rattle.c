@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RATTLE: both constraint levels, momenta, energy without trend, dampers; its order is in test_reference_order.c.
+#include "physics/damped_mass.h"
 #include "physics/run.h"
 
 #include <math.h>
@@ -70,25 +71,8 @@ TEST(rattle, a_mass_on_a_damper_follows_its_closed_form)
     double worst = 0.0;
     for (int i = 0; i < 5; ++i) {
         hn_context *context = hn_context_create(NULL);
-        hn_model *model = NULL;
-        hn_model_def world = hn_model_def_default();
-        world.gravity = vec3(0.0, 0.0, 0.0);
-        CHECK_OK(context, hn_model_create(context, &world, &model));
-        hn_body_def def = hn_body_def_default();
         hn_body_id body;
-        hn_load_id id;
-        def.kind = HN_BODY_POINT_MASS;
-        def.mass = 2.0;
-        def.position = vec3(1.0, 0.0, 0.0);
-        CHECK_OK(context, hn_model_add_body(model, &def, &body));
-        CHECK_OK(context, hn_model_set_velocity(model, body, vec3(0.3, 0.0, 0.0)));
-        hn_spring_def damper = hn_spring_def_default();
-        damper.body_a = hn_ground();
-        damper.body_b = body;
-        damper.point_b = def.position;
-        damper.stiffness = 0.0;
-        damper.damping = 100.0 * def.mass * X[i];
-        CHECK_OK(context, hn_model_add_spring(model, &damper, &id));
+        hn_model *model = damped_mass(context, 0.3, 100.0 * DAMPED_MASS * X[i], &body);
         run r = run_start(context, model, HN_SCHEME_RATTLE, HN_REDUCTION_REDUCED, 0.01, false);
         double v = 0.3, factor = 1.0 - X[i] + 0.5 * X[i] * X[i];
         CHECK((factor < 1.0) == (X[i] < 2.0));
