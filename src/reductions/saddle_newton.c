@@ -8,6 +8,18 @@
 static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the length
 static const double LEFT_MAX = 1e-16;
 
+// How much larger round-off is than in a model of ten metres: places far out are known to fewer digits.
+static double reach_of(const saddle *s, const double *q)
+{
+    const hn_system *system = saddle_system(s);
+    double square = 100.0; // m^2
+    for (int i = 0; i < system->body_count; ++i) {
+        hn_vec3 place = pose_center(system_pose(q, i));
+        square = fmax(square, vec3_dot(place, place));
+    }
+    return 0.1 * sqrt(square);
+}
+
 static hn_status iterate(saddle *s, const step_equations *equations, step_data *step,
                          const newton_options *options, newton_report *report, double scale,
                          double freezing, saddle_move move, void *owner)
@@ -15,6 +27,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
     saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
     double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0;
+    double reach = reach_of(s, step->q_start);
     bool reuse = false;
     for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
         before = residual;
@@ -25,7 +38,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         residual = saddle_residual_size(s, equations, scale, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         bool converged = newton_note_residual(report, options, residual) ||
-                         newton_is_exhausted(residual, before, options);
+                         newton_is_exhausted(residual / reach, before / reach, options);
         if (!converged && freezing == 0.0 && newton_jumps(residual, before, options))
             return HN_NOT_CONVERGED;
         // also then: multipliers and factors are needed afterwards
@@ -34,7 +47,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         else solved = saddle_solve(s, &report->worst_body);
         if (solved) saddle_apply_multipliers(s);
         if (converged) return HN_OK;
-        if (!solved) return newton_is_round_off(residual) ? HN_OK : HN_SINGULAR_SYSTEM;
+        if (!solved) return newton_is_round_off(residual / reach) ? HN_OK : HN_SINGULAR_SYSTEM;
         double last = report->increment;
         report->increment = move(owner, step);
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
