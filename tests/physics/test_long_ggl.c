@@ -2,6 +2,7 @@
 // The energy of the variational GGL scheme oscillates without trend: a hundred thousand steps of the heavy top, and ten
 // times round with a linkage that has a redundant row.
 #include "physics/ggl_run.h"
+#include "physics/run.h"
 
 typedef struct band_record {
     double band;    // J, in the first part of the run
@@ -58,4 +59,20 @@ TEST(long_ggl, energy_of_the_linkage_stays_in_its_band)
     CHECK_BELOW(b.trend, 0.1);                // measured 0.043
     CHECK_BELOW(b.primary, 1e-14);            // measured 4.4e-16
     ggl_run_end(&r);
+}
+
+// With the steps of their files, to the end: what `holonom compare` runs unless told otherwise.
+TEST(long_ggl, free_tree_and_spatial_four_bar_run_to_their_end)
+{
+    static const char *const NAMES[] = {"free-tree", "rssr"};
+    for (int i = 0; i < 2; ++i) {
+        run r = run_model(NAMES[i], HN_SCHEME_GGL_VARIATIONAL, HN_REDUCTION_REDUCED, 0.0, true);
+        hn_run_options options = hn_model_run_options(r.model);
+        run_step(&r, llround(options.end / options.step));
+        hn_ledger ledger;
+        CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+        CHECK_BELOW(ledger.entry[HN_PROMISE_CONSTRAINTS].error, 1e-12);
+        CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 1e-10); // m
+        run_end(&r);
+    }
 }
