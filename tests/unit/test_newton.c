@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include "support/generic_models.h"
+#include "unit/disturbed_step.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,25 +18,6 @@ static const double FLOOR = 1e3 * DBL_EPSILON;
 static const double CONSTANT_MAX = 20.0;
 static const double CONSTANT_AT_END_MAX =
     100.0; // generalized-alpha; linear convergence would show 1e8
-
-// Move every joint of the iterate away from where it is, root to leaves.
-static void disturb(const hn_system *system, step_data *step, double size)
-{
-    static const body_step ground = {0};
-    number_source numbers = {81};
-    for (int i = 0; i < system->body_count; ++i) {
-        const joint *j = &system->joints[i];
-        int p = j->parent;
-        double u[JOINT_DOF_MAX];
-        for (int k = 0; k < j->dof; ++k) u[k] = size * next_number(&numbers);
-        joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p),
-                                        system_pose(step->q, p), system_pose(step->q_start, i),
-                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p],
-                                        &step->joints[i], &step->bodies[i]);
-        step_pose_from_body(system, step, i);
-        step_delta_from_body(system, step, i);
-    }
-}
 
 typedef struct convergence {
     double constant; // largest r_k+1/r_k^2 above the floor

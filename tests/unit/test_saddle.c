@@ -3,6 +3,7 @@
 #include "physics/ladder.h"
 #include "reductions/saddle.h"
 #include "support/generic_models.h"
+#include "unit/disturbed_step.h"
 #include "support/malloc_counter.h"
 
 #include <float.h>
@@ -160,25 +161,6 @@ TEST(saddle, drops_one_row_of_the_linkage_wherever_it_is)
 
 enum { ITERATIONS = 9 };
 static const double FLOOR = 1e3 * DBL_EPSILON; // residuals below this are round-off
-
-// Move every joint of the tree away from where it is; the loops open.
-static void disturb(const hn_system *system, step_data *step, double size)
-{
-    static const body_step ground = {0};
-    number_source numbers = {81};
-    for (int i = 0; i < system->body_count; ++i) {
-        const joint *j = &system->joints[i];
-        int p = j->parent;
-        double u[JOINT_DOF_MAX];
-        for (int k = 0; k < j->dof; ++k) u[k] = size * next_number(&numbers);
-        joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p),
-                                        system_pose(step->q, p), system_pose(step->q_start, i),
-                                        system_pose(step->q, i), p < 0 ? &ground : &step->bodies[p],
-                                        &step->joints[i], &step->bodies[i]);
-        step_pose_from_body(system, step, i);
-        step_delta_from_body(system, step, i);
-    }
-}
 
 // Largest r_k+1/r_k^2 above the floor in an iteration that starts away from the solution and is never told to stop.
 static double newton_constant(run *r, double h, double away, double *last, int *iterations)
