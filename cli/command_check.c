@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { ROWS_MAX = 40 };           // bodies and joints listed without --all
+enum { SHARED_MAX = 12 };         // joints named in a sentence
 enum { PLANE_BODIES_MAX = 2000 }; // larger models are not asked whether they are planar
 
 /// A step for models that name none: assembling does not depend on it.
@@ -91,20 +92,14 @@ static void print_redundancy(const hn_model *model, const hn_structure *s, const
     }
     printf("  redundancy          %d %s from the others", redundant,
            redundant == 1 ? "constraint follows" : "constraints follow");
-    if (unique == NULL) {
-        puts("; the model is too large to tell which joints share them");
-        return;
-    }
     printf("; overlapping joints:");
-    for (int i = 0, listed = 0; i < hn_model_joint_count(model); ++i) {
-        if (unique[i]) continue;
-        if (++listed > ROWS_MAX) {
-            printf(" ...");
-            break;
-        }
+    int listed = 0;
+    for (int i = 0; unique != NULL && i < hn_model_joint_count(model); ++i) {
+        if (unique[i] || ++listed > SHARED_MAX) continue;
         printf("%s %s", listed == 1 ? "" : ",",
                hn_model_joint_name(model, hn_model_joint(model, i)));
     }
+    if (listed > SHARED_MAX) printf(" and %d more", listed - SHARED_MAX);
     puts("\n                      their reactions are determined up to a self-stress: the "
          "minimum-norm ones are reported");
 }

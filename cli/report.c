@@ -79,9 +79,7 @@ bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation)
     int count = hn_model_joint_count(model);
     bool *unique = calloc((size_t)count + 1, sizeof(bool));
     hn_redundancy redundancy;
-    if (unique != NULL &&
-        hn_simulation_redundancy(simulation, &redundancy, unique, count) == HN_OK &&
-        redundancy.self_stress_known)
+    if (unique != NULL && hn_simulation_redundancy(simulation, &redundancy, unique, count) == HN_OK)
         return unique;
     free(unique);
     return NULL;
@@ -152,7 +150,7 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
     hn_redundancy redundancy;
     if (hn_simulation_structure(simulation).loop_count == 0 ||
         hn_simulation_redundancy(simulation, &redundancy, NULL, 0) != HN_OK ||
-        redundancy.misfit_count == 0)
+        redundancy.misfit_joint < 0)
         return;
     fprintf(
         out,

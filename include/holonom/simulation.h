@@ -83,11 +83,10 @@ HN_API hn_structure hn_simulation_structure(const hn_simulation *simulation);
 
 /// Redundant constraints at the current configuration.
 typedef struct hn_redundancy {
-    int redundant_count;    ///< constraints that follow from the others
-    bool self_stress_known; ///< false: the model is too large for it; then no joint's reaction counts as unique
-    int misfit_count;       ///< constraints that nearly follow from the others at the start: rigid joints bind
-    double misfit;          ///< how nearly, relative to their size: some part of what places and axes are off by
-    int misfit_joint;       ///< index of a joint they belong to, -1: none
+    int redundant_count; ///< constraints that follow from the others
+    int misfit_joint;    ///< index of a joint with constraints that nearly follow from the others at the start, so that
+                         ///< rigid joints bind; -1: none
+    double misfit;       ///< how nearly, relative to their size: some part of what places and axes are off by
 } hn_redundancy;
 /// `joint_unique` (joint_count entries, or NULL): is the reaction of the joint determined, or only up to a self-stress?
 HN_API HN_NODISCARD hn_status hn_simulation_redundancy(hn_simulation *simulation, hn_redundancy *redundancy,

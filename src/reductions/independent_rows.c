@@ -2,19 +2,12 @@
 // Independent constraint rows of loops, by elimination of G S G^T.
 #include "reductions/independent_rows.h"
 
-#include "reductions/coordinates.h"
+#include "reductions/loop_joints.h"
 
 #include <string.h>
 
 // A pivot below this (a squared sine) belongs to a dependent row.
 static const double RANK_TOLERANCE = 1e-11;
-
-// a joint on a loop
-typedef struct loop_joint {
-    const joint *rows;
-    int body[2]; // or GROUND
-    int first_row;
-} loop_joint;
 
 // two joints (or one) that meet at a body, each with a side of theirs
 typedef struct meeting {
@@ -29,9 +22,9 @@ struct independent_rows {
     int joint_count, row_count;
     meeting *meetings;
     int meeting_count;
-    double *turn_scale;            // per body: 1/l
-    double (*rows)[2][TWIST_SIZE]; // per row and side: G S^1/2
-    double *scale;                 // per row: its pivot without rows before
+    double *turn_scale; // per body: 1/l
+    loop_row *rows;
+    double *scale; // per row: its pivot without rows before
 };
 
 void independent_rows_destroy(independent_rows *r)
@@ -45,23 +38,6 @@ void independent_rows_destroy(independent_rows *r)
     context_release(context, r->rows);
     context_release(context, r->scale);
     context_release(context, r);
-}
-
-// l: the largest arm of a body's joints
-static void find_lengths(independent_rows *r)
-{
-    const hn_system *system = r->system;
-    for (int i = 0; i < system->body_count; ++i) r->turn_scale[i] = 0.0;
-    for (int k = 0; k < r->joint_count; ++k)
-        for (int side = 0; side < 2; ++side) {
-            int body = r->joints[k].body[side];
-            const joint *j = r->joints[k].rows;
-            if (body >= 0)
-                r->turn_scale[body] =
-                    fmax(r->turn_scale[body], vec3_norm(side == 0 ? j->rho_a : j->rho_b));
-        }
-    for (int i = 0; i < system->body_count; ++i)
-        r->turn_scale[i] = 1.0 / (r->turn_scale[i] > 0.0 ? r->turn_scale[i] : system->length);
 }
 
 // Joints by body, then all pairs that meet at one. With `meetings` NULL they are counted only.
@@ -150,7 +126,7 @@ hn_status independent_rows_create(hn_system *system, const joint_place *joints, 
     r->rows = context_allocate(context, ((size_t)r->row_count + 1) * sizeof *r->rows);
     r->scale = context_allocate(context, ((size_t)r->row_count + 1) * sizeof(double));
     if (r->rows == NULL || r->scale == NULL) goto done;
-    find_lengths(r);
+    loop_joints_turn_scales(system, r->joints, r->joint_count, r->turn_scale);
     status = create_blocks(r, sequence);
 done:
     if (status != HN_OK) {
@@ -161,41 +137,15 @@ done:
     return HN_OK;
 }
 
-// G S^1/2 of one side of a row
-static void scaled_row(const independent_rows *r, int body, const double *q,
-                       const hn_vec3 gradient[4], double *row)
-{
-    for (int k = 0; k < TWIST_SIZE; ++k) row[k] = 0.0;
-    if (body < 0) return;
-    const system_body *b = &r->system->bodies[body];
-    if (b->kind != HN_BODY_RIGID) {
-        coordinates_of(b, gradient[0], row);
-        return;
-    }
-    double flat[POSE_SIZE];
-    for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
-    force_to_wrench(system_pose(q, body), flat, row);
-    for (int k = 3; k < TWIST_SIZE; ++k) row[k] *= r->turn_scale[body];
-}
-
 // -G S G^T
 static void assemble(independent_rows *r, const double *q)
 {
-    for (int k = 0; k < r->joint_count; ++k) {
-        const loop_joint *j = &r->joints[k];
-        const double *pose[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
-        for (int i = 0; i < j->rows->row_count; ++i) {
-            constraint_row row;
-            hn_vec3 gradient[8];
-            double(*scaled)[TWIST_SIZE] = r->rows[j->first_row + i], sum = 0.0;
-            joint_type_of(j->rows->kind)->row(j->rows, i, &row);
-            row_gradient(&row, pose[0], pose[1], gradient);
-            for (int side = 0; side < 2; ++side) {
-                scaled_row(r, j->body[side], q, gradient + 4 * side, scaled[side]);
-                for (int c = 0; c < TWIST_SIZE; ++c) sum += scaled[side][c] * scaled[side][c];
-            }
-            r->scale[j->first_row + i] = sum;
-        }
+    loop_joints_rows(r->system, r->joints, r->joint_count, r->turn_scale, q, r->rows);
+    for (int k = 0; k < r->row_count; ++k) {
+        double sum = 0.0;
+        for (int side = 0; side < 2; ++side)
+            for (int c = 0; c < TWIST_SIZE; ++c) sum += r->rows[k][side][c] * r->rows[k][side][c];
+        r->scale[k] = sum;
     }
     block_lu_clear(r->lu);
     for (int m = 0; m < r->meeting_count; ++m) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which constraint rows of joints on loops are independent at a configuration. Note: docs/theory/closed-loops.md
 //
-//   G S G^T,   S^-1 = diag(1, l^2) for every body                                                              (C6)
+//   G S G^T                                                                                                    (C6)
 //
-// is positive semidefinite and eliminated joint by joint; a pivot is the squared sine of the angle between a row and
-// the rows before it in the metric S^-1, and zero when it follows from them. Rank does not depend on the metric, so it
-// is taken from lengths and not from masses: thin and light bodies do not spoil the angles. Joints on no loop are
+// with the metric S^-1 of loop_joints.h is positive semidefinite and eliminated joint by joint; a pivot is the squared
+// sine of the angle between a row and the rows before it, and zero when it follows from them. Joints on no loop are
 // independent of all others and play no part.
 #ifndef REDUCTIONS_INDEPENDENT_ROWS_H
 #define REDUCTIONS_INDEPENDENT_ROWS_H

@@ -418,6 +418,8 @@ static int joint_coordinates(const hn_simulation *s, int index, double *coordina
 void simulation_update_angles(hn_simulation *s)
 {
     const double turn = 6.283185307179586;
+    if (s->angles_valid) return;
+    s->angles_valid = true;
     for (int k = 0; k < s->system->joint_count; ++k) {
         int place = angle_place(s->system->reports[k].rows.kind);
         if (place < 0) continue;
@@ -529,88 +531,8 @@ static void cut_reaction(const hn_simulation *s, const solved_step *step,
     reaction_of_multipliers(step, report, lambda, force, moment);
 }
 
-// reaction of a joint that shares a self-stress: from the multipliers of minimum norm
-static hn_status shared_reaction(hn_simulation *s, const solved_step *step, int index,
-                                 hn_vec3 *force, hn_vec3 *moment)
-{
-    const hn_system *system = s->system;
-    double *lambda =
-        context_allocate(s->context, ((size_t)system->constraint_count + 1) * sizeof(double));
-    if (lambda == NULL) return HN_OUT_OF_MEMORY;
-    hn_status status = hn_simulation_multipliers(s, lambda, system->constraint_count);
-    if (status == HN_OK)
-        reaction_of_multipliers(step, &system->reports[index],
-                                lambda + system->reports[index].rows.row_offset, force, moment);
-    context_release(s->context, lambda);
-    return status;
-}
-
-hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
-{
-    const hn_system *system = s->system;
-    if (id.index1 == 0 || id.index1 > (uint32_t)system->joint_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "no joint with id %u", id.index1);
-    int index = (int)id.index1 - 1;
-    *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
-    simulation_update_momenta(s);
-    simulation_update_angles(s);
-    state->coordinate_count = joint_coordinates(s, index, state->coordinates);
-    int place = angle_place(system->reports[index].rows.kind);
-    if (place >= 0) state->coordinates[place] = s->joint_angles[index];
-    joint_rates(s, index, state->rates);
-    const system_joint *report = &system->reports[index];
-    const solved_step *step = simulation_reaction_step(s);
-    if (step == NULL) return HN_OK;
-    if (s->scheme->solver_step != NULL) {
-        // by the multipliers, at the pose they belong to
-        solved_step end = *step;
-        end.equations.weight = s->scheme->reaction_weight;
-        state->reaction_valid = true;
-        state->reaction_unique = s->dropped_count == 0;
-        state->reaction_time = s->multiplier_time;
-        reaction_of_multipliers(&end, report, s->multipliers + report->rows.row_offset,
-                                &state->reaction_force, &state->reaction_torque);
-        return HN_OK;
-    }
-    state->reaction_valid = true;
-    state->reaction_unique = true;
-    if (!s->scheme->look_ahead && !s->scheme->tangent_momenta)
-        state->reaction_time = step->equations.time_middle;
-    if (system->cut_count > 0 && s->dropped_count > 0) {
-        TRY(redundancy_update(s));
-        state->reaction_unique = s->stress.computed && redundancy_joint_unique(s, index);
-        if (s->stress.computed && !state->reaction_unique)
-            return shared_reaction(s, step, index, &state->reaction_force, &state->reaction_torque);
-    }
-    if (report->cut >= 0)
-        cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
-    if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
-    update_wrenches(s, step);
-    int child = report->tree_body;
-    const joint *tree = &system->joints[child];
-    hn_vec3 force, moment;
-    child_wrench(s, step, child, &force, &moment);
-    double pose[POSE_SIZE], parent[POSE_SIZE];
-    step_projection_pose(&step->equations, &step->data, child, pose);
-    step_projection_pose(&step->equations, &step->data, tree->parent, parent);
-    moment = vec3_subtract(moment, vec3_cross(pose_direction(pose, joint_child_arm(tree)), force));
-    int user_b = report->rows_swapped ? report->rows.parent : report->rows.child;
-    if (user_b != child) {
-        // on the parent, about its own joint point
-        hn_vec3 shift = vec3_subtract(pose_point(pose, joint_child_arm(tree)),
-                                      pose_point(parent, joint_parent_arm(tree)));
-        moment = vec3_negate(vec3_add(moment, vec3_cross(shift, force)));
-        force = vec3_negate(force);
-    }
-    state->reaction_force = force;
-    state->reaction_torque = moment;
-    return HN_OK;
-}
-
-// ---- multipliers ------------------------------------------------------------------------------------
-
 // lambda of a joint from the wrench on the child: -G~^T lambda = wrench, G~ the rows on the child's twist
-static bool joint_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force,
+static bool child_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force,
                               hn_vec3 moment, bool point, double *lambda)
 {
     double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE], normal[36];
@@ -643,6 +565,127 @@ static bool joint_multipliers(const solved_step *step, const joint *rows, int ch
     return true;
 }
 
+// The step with the weight of the pose that multipliers belong to.
+static solved_step placed_step(const hn_simulation *s, const solved_step *step)
+{
+    solved_step placed = *step;
+    if (s->scheme->solver_step != NULL) placed.equations.weight = s->scheme->reaction_weight;
+    return placed;
+}
+
+// Multipliers of joints as the step was solved: rows that follow from others have none.
+static hn_status find_joint_multipliers(hn_simulation *s, const solved_step *step, double *lambda)
+{
+    const hn_system *system = s->system;
+    update_wrenches(s, step);
+    for (int k = 0; k < system->joint_count; ++k) {
+        const system_joint *report = &system->reports[k];
+        const joint *rows = &report->rows;
+        if ((report->tree_body < 0 && report->cut < 0) || rows->row_count == 0) continue;
+        hn_vec3 force, moment;
+        double *own = lambda + rows->row_offset;
+        if (report->cut >= 0) {
+            for (int r = 0; r < rows->row_count; ++r)
+                own[r] = step->data.closure[system->cut_row[report->cut] + r] /
+                         step->equations.multiplier_factor;
+            continue;
+        }
+        child_wrench(s, step, report->tree_body, &force, &moment);
+        bool point = system->bodies[report->tree_body].kind != HN_BODY_RIGID;
+        if (!child_multipliers(step, rows, report->tree_body, force, moment, point, own))
+            return context_fail(s->context, HN_SINGULAR_SYSTEM,
+                                "joint '%s': its constraint rows are dependent", report->name);
+    }
+    return HN_OK;
+}
+
+// Multipliers of joints, of minimum norm where there is a choice. They are kept for the other joints of the state.
+static hn_status joint_multipliers(hn_simulation *s, const solved_step *placed,
+                                   const double **lambda)
+{
+    if (s->scheme->solver_step != NULL && s->dropped_count == 0) {
+        *lambda = s->multipliers;
+        return HN_OK;
+    }
+    if (!s->redundancy.multipliers_valid) {
+        size_t size = (size_t)s->system->constraint_count * sizeof(double);
+        if (s->redundancy.multipliers == NULL)
+            s->redundancy.multipliers = context_allocate(s->context, size + sizeof(double));
+        double *kept = s->redundancy.multipliers;
+        if (kept == NULL) return HN_OUT_OF_MEMORY;
+        if (s->scheme->solver_step != NULL) memcpy(kept, s->multipliers, size);
+        else {
+            memset(kept, 0, size);
+            TRY(find_joint_multipliers(s, placed, kept));
+        }
+        if (s->dropped_count > 0) TRY(redundancy_minimise(s, placed, kept));
+        s->redundancy.multipliers_valid = true;
+    }
+    *lambda = s->redundancy.multipliers;
+    return HN_OK;
+}
+
+hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
+{
+    const hn_system *system = s->system;
+    if (id.index1 == 0 || id.index1 > (uint32_t)system->joint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "no joint with id %u", id.index1);
+    int index = (int)id.index1 - 1;
+    *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
+    simulation_update_momenta(s);
+    simulation_update_angles(s);
+    state->coordinate_count = joint_coordinates(s, index, state->coordinates);
+    int place = angle_place(system->reports[index].rows.kind);
+    if (place >= 0) state->coordinates[place] = s->joint_angles[index];
+    joint_rates(s, index, state->rates);
+    const system_joint *report = &system->reports[index];
+    const solved_step *step = simulation_reaction_step(s);
+    if (step == NULL) return HN_OK;
+    bool own_solver = s->scheme->solver_step != NULL;
+    state->reaction_valid = true;
+    state->reaction_unique = true;
+    if (own_solver) state->reaction_time = s->multiplier_time;
+    else if (!s->scheme->look_ahead && !s->scheme->tangent_momenta)
+        state->reaction_time = step->equations.time_middle;
+    if (system->cut_count > 0 && s->dropped_count > 0) {
+        TRY(redundancy_update(s));
+        state->reaction_unique = !s->redundancy.shared[index];
+    }
+    if (own_solver || !state->reaction_unique) {
+        const double *lambda;
+        solved_step placed = placed_step(s, step);
+        TRY(joint_multipliers(s, &placed, &lambda));
+        reaction_of_multipliers(&placed, report, lambda + report->rows.row_offset,
+                                &state->reaction_force, &state->reaction_torque);
+        return HN_OK;
+    }
+    if (report->cut >= 0)
+        cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
+    if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
+    update_wrenches(s, step);
+    int child = report->tree_body;
+    const joint *tree = &system->joints[child];
+    hn_vec3 force, moment;
+    child_wrench(s, step, child, &force, &moment);
+    double pose[POSE_SIZE], parent[POSE_SIZE];
+    step_projection_pose(&step->equations, &step->data, child, pose);
+    step_projection_pose(&step->equations, &step->data, tree->parent, parent);
+    moment = vec3_subtract(moment, vec3_cross(pose_direction(pose, joint_child_arm(tree)), force));
+    int user_b = report->rows_swapped ? report->rows.parent : report->rows.child;
+    if (user_b != child) {
+        // on the parent, about its own joint point
+        hn_vec3 shift = vec3_subtract(pose_point(pose, joint_child_arm(tree)),
+                                      pose_point(parent, joint_parent_arm(tree)));
+        moment = vec3_negate(vec3_add(moment, vec3_cross(shift, force)));
+        force = vec3_negate(force);
+    }
+    state->reaction_force = force;
+    state->reaction_torque = moment;
+    return HN_OK;
+}
+
+// ---- multipliers ------------------------------------------------------------------------------------
+
 // internal multipliers of a body from what is left of its residual: G_int^T lambda = -rest
 static bool internal_multipliers(const double *pose, const double *rest, double *lambda)
 {
@@ -669,58 +712,16 @@ static bool internal_multipliers(const double *pose, const double *rest, double 
     return true;
 }
 
-hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
+// rest += G^T lambda of all joints
+static void add_joint_forces(const hn_simulation *s, const solved_step *placed,
+                             const double *lambda, double *rest)
 {
-    const hn_system *system = s->system;
-    if (count != system->constraint_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d multipliers, not %d",
-                            system->constraint_count, count);
-    memset(lambda, 0, (size_t)count * sizeof(double));
-    const solved_step *step = simulation_reaction_step(s);
-    if (step == NULL) return HN_OK;
-    if (s->scheme->solver_step != NULL) {
-        memcpy(lambda, s->multipliers, (size_t)count * sizeof(double));
-        return HN_OK;
-    }
-    update_wrenches(s, step);
-    size_t size = POSE_SIZE * (size_t)system->body_count;
-    double *rest = context_allocate(s->context, size * sizeof(double));
-    if (rest == NULL) return HN_OUT_OF_MEMORY;
-    // rho/sigma + G^T lambda = 0: joints first, what is left is internal
-    for (int i = 0; i < system->body_count; ++i) {
-        double *r = rest + POSE_SIZE * (size_t)i;
-        step_residual(system, &step->equations, &step->data, i, r);
-        for (int k = 0; k < POSE_SIZE; ++k) r[k] /= step->equations.multiplier_factor;
-    }
-    hn_status status = HN_OK;
-    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
-        const system_joint *report = &system->reports[k];
-        const joint *rows = &report->rows;
-        if ((report->tree_body < 0 && report->cut < 0) || rows->row_count == 0) continue;
-        hn_vec3 force, moment;
-        double *own = lambda + rows->row_offset;
-        if (report->cut >= 0)
-            for (int r = 0; r < rows->row_count; ++r)
-                own[r] = step->data.closure[system->cut_row[report->cut] + r] /
-                         step->equations.multiplier_factor;
-        else child_wrench(s, step, report->tree_body, &force, &moment);
-        if (report->cut < 0 &&
-            !joint_multipliers(step, rows, report->tree_body, force, moment,
-                               system->bodies[report->tree_body].kind != HN_BODY_RIGID, own))
-            status = context_fail(s->context, HN_SINGULAR_SYSTEM,
-                                  "joint '%s': its constraint rows are dependent", report->name);
-    }
-    if (status == HN_OK && s->dropped_count > 0) {
-        status = redundancy_update(s);
-        if (status == HN_OK && s->stress.computed)
-            redundancy_minimise(s, lambda + system->internal_count);
-    }
-    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
-        const joint *rows = &system->reports[k].rows;
+    for (int k = 0; k < s->system->joint_count; ++k) {
+        const joint *rows = &s->system->reports[k].rows;
         const double *own = lambda + rows->row_offset;
         double a[POSE_SIZE], b[POSE_SIZE];
-        step_projection_pose(&step->equations, &step->data, rows->parent, a);
-        step_projection_pose(&step->equations, &step->data, rows->child, b);
+        step_projection_pose(&placed->equations, &placed->data, rows->parent, a);
+        step_projection_pose(&placed->equations, &placed->data, rows->child, b);
         for (int r = 0; r < rows->row_count; ++r) {
             constraint_row row;
             hn_vec3 gradient[8];
@@ -734,14 +735,49 @@ hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
             }
         }
     }
+}
+
+// rho/sigma + G^T lambda = 0: joints first, what is left is internal. A scheme with its own solver brings multipliers;
+// those of minimum norm exert the same wrenches by other forces on directors, and internal ones make up for it.
+hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
+{
+    const hn_system *system = s->system;
+    bool own_solver = s->scheme->solver_step != NULL;
+    if (count != system->constraint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d multipliers, not %d",
+                            system->constraint_count, count);
+    size_t size = (size_t)count * sizeof(double), poses = POSE_SIZE * (size_t)system->body_count;
+    memset(lambda, 0, size);
+    const solved_step *step = simulation_reaction_step(s);
+    if (step == NULL) return HN_OK;
+    if (own_solver) memcpy(lambda, s->multipliers, size);
+    if (own_solver && s->dropped_count == 0) return HN_OK;
+    const double *joints;
+    solved_step placed = placed_step(s, step);
+    TRY(joint_multipliers(s, &placed, &joints));
+    double *rest = context_allocate(s->context, poses * sizeof(double));
+    if (rest == NULL) return HN_OUT_OF_MEMORY;
+    if (own_solver) {
+        for (int k = system->internal_count; k < count; ++k) lambda[k] = -lambda[k];
+        add_joint_forces(s, &placed, lambda, rest);
+    }
+    for (int i = 0; i < system->body_count && !own_solver; ++i) {
+        double *r = rest + POSE_SIZE * (size_t)i;
+        step_residual(system, &step->equations, &step->data, i, r);
+        for (int k = 0; k < POSE_SIZE; ++k) r[k] /= step->equations.multiplier_factor;
+    }
+    add_joint_forces(s, &placed, joints, rest);
+    for (int k = system->internal_count; k < count; ++k) lambda[k] = joints[k];
+    hn_status status = HN_OK;
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         if (system->bodies[i].internal_count == 0) continue;
-        double pose[POSE_SIZE];
-        step_projection_pose(&step->equations, &step->data, i, pose);
-        if (!internal_multipliers(pose, rest + POSE_SIZE * (size_t)i,
-                                  lambda + system->bodies[i].internal_offset))
+        double pose[POSE_SIZE], internal[INTERNAL_ROWS];
+        step_projection_pose(&placed.equations, &placed.data, i, pose);
+        if (!internal_multipliers(pose, rest + POSE_SIZE * (size_t)i, internal))
             status = context_fail(s->context, HN_SINGULAR_SYSTEM,
                                   "body '%s': its directors are dependent", system->bodies[i].name);
+        for (int r = 0; r < INTERNAL_ROWS && status == HN_OK; ++r)
+            lambda[system->bodies[i].internal_offset + r] += internal[r];
     }
     context_release(s->context, rest);
     return status;

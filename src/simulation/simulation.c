@@ -201,7 +201,6 @@ static hn_status initialise(hn_simulation *s)
     TRY(count_redundant(s));
     if (s->scheme->tangent_momenta && s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
-    TRY(redundancy_create(s));
     return ledger_start(s);
 }
 
@@ -363,6 +362,13 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     return HN_OK;
 }
 
+// The state has changed: what was found from it for reports is out of date.
+static void forget_derived(hn_simulation *s)
+{
+    s->momenta_valid = s->wrench_valid = s->angles_valid = false;
+    redundancy_invalidate(s);
+}
+
 // Make the solved step the state.
 static void commit(hn_simulation *s, bool keep_history)
 {
@@ -402,8 +408,7 @@ static void commit(hn_simulation *s, bool keep_history)
     else s->history_count = 0;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
-    s->momenta_valid = false;
-    s->wrench_valid = false;
+    forget_derived(s);
 }
 
 // A step of size h from time t, in halves when it fails.
@@ -506,8 +511,8 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
                  "body '%s' turns by h|omega| = %.3g in a step: take a smaller one",
                  system->bodies[spinning].name, spin);
     singular_place place;
-    redundancy_misfit misfit;
-    if (redundancy_find_misfit(s, &misfit) == HN_OK && misfit.count > 0)
+    loop_misfit misfit;
+    if (redundancy_find_misfit(s, &misfit) == HN_OK && misfit.joint >= 0)
         snprintf(cause, sizeof cause,
                  "the loop of joint '%s' is not exact: its constraints follow from the others but "
                  "for %.2g, so that rigid joints bind; give places and axes to all digits",
@@ -725,6 +730,6 @@ hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t s
             s->snapshot_size, size);
     snapshot_walk(s, SNAPSHOT_RESTORE, (char *)snapshot);
     s->steps[0].valid = s->steps[1].valid = false;
-    s->momenta_valid = s->wrench_valid = false;
+    forget_derived(s);
     return HN_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "reductions/reduction.h"
 #include "reductions/saddle.h"
+#include "reductions/self_stress.h"
 #include "schemes/scheme.h"
 
 enum { HISTORY_DEPTH = 3 };
@@ -38,15 +39,14 @@ typedef struct ledger_record {
     int64_t count;
 } ledger_record;
 
-/// Self-stresses of redundant joints, see redundancy.h.
-typedef struct self_stress {
-    bool computed;
-    int64_t step; ///< step count they belong to, -1: none yet
-    int count;
-    int row_count;
-    double *basis; ///< count x row_count, capacity row_count squared
-    double *work;  ///< scratch
-} self_stress;
+/// What is known of redundant joints, see redundancy.h.
+typedef struct redundancy_record {
+    self_stress *solver; ///< made when first asked for
+    bool *shared;        ///< per joint of the model: has a part in a self-stress
+    bool shared_valid;   ///< they belong to the current state
+    double *multipliers; ///< of minimum norm, as many as constraints; those of joints count
+    bool multipliers_valid;
+} redundancy_record;
 
 struct hn_simulation {
     hn_context *context;
@@ -85,13 +85,14 @@ struct hn_simulation {
     double *taken;        ///< `tangent_momenta`: impulses of cut joints in a projection, cut_row_count
     double *wrench;       ///< 6 per body
     bool wrench_valid;
+    bool angles_valid;    ///< `joint_angles` belong to the state
     void *backup;         ///< snapshot before a step that may be halved
     size_t snapshot_size;
     newton_report newton;
     hn_statistics statistics;
     int dropped_count;    ///< redundant constraints at the start
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
-    self_stress stress;
+    redundancy_record redundancy;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries
     double translations[3][3];

@@ -20,6 +20,7 @@ static const rank_case RANKS[] = {
     {"four-bar", 1, 3, 1}, // planar loop in space: two tilts and one displacement out of the plane
     {"slider-crank", 1, 3, 1}, {"six-body-linkage", 1, 1, 1}, // LMO 5.5, BL 5.4
     {"bricard", 1, 1, 1},      {"rssr", 1, 0, 2},             // the rod's spin is the second one
+    {"bennett", 1, 3, 1},
 };
 enum { RANK_CASES = sizeof RANKS / sizeof RANKS[0] };
 
@@ -43,7 +44,7 @@ static void check_rank(const run *r, const char *name, int loops, int redundant,
     CHECK_EQUAL(s.constraint_count - s.constraint_rank, redundant);
     CHECK_EQUAL(s.degrees_of_freedom, freedom);
     CHECK_EQUAL(s.coordinate_count - s.constraint_rank, freedom);
-    if (redundancy.self_stress_known) CHECK_EQUAL(redundancy.redundant_count, redundant);
+    CHECK_EQUAL(redundancy.redundant_count, redundant);
     for (int level = 0; level < 2; ++level) {
         saddle_choice c =
             choose(r, level == 0 ? SADDLE_COORDINATES : SADDLE_TWISTS, r->sim->state.q);

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+// Self-stresses by the normal equations (C7) over the bodies on loops.
+#include "reductions/self_stress.h"
+
+#include "linalg/block_cholesky.h"
+#include "linalg/elimination_order.h"
+#include "reductions/loop_joints.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double DIAGONAL = 1e-13; // added to G^T G, of its largest diagonal element
+static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5; // where that is too little
+static const double SHARED = 1e-7; // part of a row in a self-stress that counts
+static const double NEAR_MIN =
+    1e-6; // weaker multipliers than this, of the largest row, cannot be told from self-stresses
+enum { PROBE_COUNT = 2, REPEATS_MAX = 30 };
+
+// where a joint stands in G^T G
+typedef struct coupling {
+    int node[2]; // -1: the ground
+    double *diagonal[2];
+    double *between;   // NULL: to the ground
+    bool second_lower; // its rows belong to the second body
+} coupling;
+
+struct self_stress {
+    hn_system *system;
+    loop_joint *joints;
+    coupling *couplings;
+    int joint_count, row_count, node_count;
+    double *turn_scale; // per body
+    loop_row *rows;
+    independent_rows *choice;
+    bool *dropped;               // per row
+    block_cholesky *normal;      // G^T G
+    double *force, *motion;      // 6 per body on a loop
+    double *given, *sum, *least; // per row: multipliers
+    double *middle;              // poses between q_start and q_end
+};
+
+void self_stress_destroy(self_stress *s)
+{
+    if (s == NULL) return;
+    hn_context *context = s->system->context;
+    independent_rows_destroy(s->choice);
+    block_cholesky_destroy(s->normal);
+    context_release(context, s->joints);
+    context_release(context, s->couplings);
+    context_release(context, s->turn_scale);
+    context_release(context, s->rows);
+    context_release(context, s->dropped);
+    context_release(context, s->force);
+    context_release(context, s->given);
+    context_release(context, s->middle);
+    context_release(context, s);
+}
+
+// ---- analysis ---------------------------------------------------------------------------------------
+
+static bool is_on_loop(const hn_system *system, const system_joint *j)
+{
+    return j->rows.row_count > 0 &&
+           (j->cut >= 0 || (j->tree_body >= 0 && system->in_loop[j->tree_body]));
+}
+
+// Joints on loops as they are reported, and their independent rows.
+static hn_status create_joints(self_stress *s)
+{
+    hn_system *system = s->system;
+    hn_context *context = system->context;
+    size_t n = (size_t)system->joint_count + 1;
+    s->joints = context_allocate(context, n * sizeof(loop_joint));
+    joint_place *places = context_allocate(context, n * sizeof(joint_place));
+    hn_status status = s->joints == NULL || places == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
+        const joint *rows = &system->reports[k].rows;
+        if (!is_on_loop(system, &system->reports[k])) continue;
+        s->joints[s->joint_count] = (loop_joint){rows, {rows->parent, rows->child}, s->row_count};
+        places[s->joint_count] = (joint_place){.rows = rows,
+                                               .a = rows->parent,
+                                               .b = rows->child,
+                                               .node = system->body_count + s->joint_count};
+        s->joint_count++;
+        s->row_count += rows->row_count;
+    }
+    if (status == HN_OK)
+        status = independent_rows_create(system, places, s->joint_count, NULL, &s->choice);
+    context_release(context, places);
+    return status;
+}
+
+// Blocks of bodies on loops.
+static hn_status create_normal(self_stress *s)
+{
+    hn_system *system = s->system;
+    hn_context *context = system->context;
+    size_t bodies = (size_t)system->body_count + 1, joints = (size_t)s->joint_count + 1;
+    int *node = context_allocate(context, bodies * sizeof(int)); // counted from one
+    int *sizes = context_allocate(context, bodies * sizeof(int));
+    int *order = context_allocate(context, bodies * sizeof(int));
+    int(*edges)[2] = context_allocate(context, joints * sizeof(int[2]));
+    s->couplings = context_allocate(context, joints * sizeof(coupling));
+    int edge_count = 0;
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (node == NULL || sizes == NULL || order == NULL || edges == NULL || s->couplings == NULL)
+        goto done;
+    for (int k = 0; k < s->joint_count; ++k) {
+        coupling *c = &s->couplings[k];
+        for (int side = 0; side < 2; ++side) {
+            int body = s->joints[k].body[side];
+            if (body >= 0 && node[body] == 0) {
+                sizes[s->node_count] = TWIST_SIZE;
+                node[body] = ++s->node_count;
+            }
+            c->node[side] = body < 0 ? -1 : node[body] - 1;
+        }
+        if (c->node[0] < 0 || c->node[1] < 0) continue;
+        edges[edge_count][0] = c->node[0], edges[edge_count][1] = c->node[1];
+        edge_count++;
+    }
+    status =
+        order_minimum_degree(context, s->node_count, edge_count, (const int(*)[2])edges, order);
+    if (status == HN_OK)
+        status = block_cholesky_create(context, s->node_count, sizes, edge_count,
+                                       (const int(*)[2])edges, order, &s->normal);
+    for (int k = 0; k < s->joint_count && status == HN_OK; ++k) {
+        coupling *c = &s->couplings[k];
+        for (int side = 0; side < 2; ++side)
+            if (c->node[side] >= 0)
+                c->diagonal[side] = block_cholesky_block(s->normal, c->node[side], c->node[side]);
+        if (c->node[0] < 0 || c->node[1] < 0) continue;
+        c->second_lower = block_cholesky_is_lower(s->normal, c->node[1], c->node[0]);
+        c->between = c->second_lower ? block_cholesky_block(s->normal, c->node[1], c->node[0])
+                                     : block_cholesky_block(s->normal, c->node[0], c->node[1]);
+    }
+done:
+    context_release(context, node);
+    context_release(context, sizes);
+    context_release(context, order);
+    context_release(context, edges);
+    return status;
+}
+
+hn_status self_stress_create(hn_system *system, self_stress **out)
+{
+    *out = NULL;
+    hn_context *context = system->context;
+    self_stress *s = context_allocate(context, sizeof *s);
+    if (s == NULL) return HN_OUT_OF_MEMORY;
+    s->system = system;
+    hn_status status = create_joints(s);
+    if (status == HN_OK) status = create_normal(s);
+    if (status == HN_OK) {
+        size_t bodies = (size_t)system->body_count, rows = (size_t)s->row_count;
+        size_t twists = TWIST_SIZE * (size_t)s->node_count;
+        s->turn_scale = context_allocate(context, (bodies + 1) * sizeof(double));
+        s->rows = context_allocate(context, (rows + 1) * sizeof(loop_row));
+        s->dropped = context_allocate(context, (rows + 1) * sizeof(bool));
+        s->force = context_allocate(context, (2 * twists + 1) * sizeof(double));
+        s->given = context_allocate(context, (3 * rows + 1) * sizeof(double));
+        s->middle = context_allocate(context, (POSE_SIZE * bodies + 1) * sizeof(double));
+        if (s->turn_scale == NULL || s->rows == NULL || s->dropped == NULL || s->force == NULL ||
+            s->given == NULL || s->middle == NULL)
+            status = HN_OUT_OF_MEMORY;
+        else {
+            s->motion = s->force + twists;
+            s->sum = s->given + rows;
+            s->least = s->sum + rows;
+            loop_joints_turn_scales(system, s->joints, s->joint_count, s->turn_scale);
+        }
+    }
+    if (status != HN_OK) {
+        self_stress_destroy(s);
+        return status;
+    }
+    *out = s;
+    return HN_OK;
+}
+
+// ---- the normal equations ---------------------------------------------------------------------------
+
+static void add_row(const coupling *c, loop_row row)
+{
+    for (int side = 0; side < 2; ++side) {
+        if (c->node[side] < 0) continue;
+        const double *g = row[side];
+        for (int i = 0; i < TWIST_SIZE; ++i)
+            for (int k = 0; k <= i; ++k) c->diagonal[side][TWIST_SIZE * i + k] += g[i] * g[k];
+    }
+    if (c->between == NULL) return;
+    const double *low = row[c->second_lower ? 1 : 0], *high = row[c->second_lower ? 0 : 1];
+    for (int i = 0; i < TWIST_SIZE; ++i)
+        for (int k = 0; k < TWIST_SIZE; ++k) c->between[TWIST_SIZE * i + k] += low[i] * high[k];
+}
+
+// Factors of G^T G without the rows left out (NULL: none), with `part` of its largest diagonal element, or more if that
+// is too little, added to the diagonal. Returns this largest element, or zero on failure.
+static double factor(self_stress *s, const bool *left_out, double part)
+{
+    for (double end = DIAGONAL_LARGER * part; part <= end; part *= DIAGONAL_GROWTH) {
+        double largest = 0.0;
+        block_cholesky_clear(s->normal);
+        for (int k = 0; k < s->joint_count; ++k)
+            for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+                int row = s->joints[k].first_row + r;
+                if (left_out == NULL || !left_out[row]) add_row(&s->couplings[k], s->rows[row]);
+            }
+        for (int i = 0; i < s->node_count; ++i)
+            for (int k = 0; k < TWIST_SIZE; ++k)
+                largest =
+                    fmax(largest, block_cholesky_block(s->normal, i, i)[(TWIST_SIZE + 1) * k]);
+        for (int i = 0; i < s->node_count; ++i)
+            for (int k = 0; k < TWIST_SIZE; ++k)
+                block_cholesky_block(s->normal, i, i)[(TWIST_SIZE + 1) * k] += part * largest;
+        if (block_cholesky_factor(s->normal) < 0) return largest;
+    }
+    return 0.0;
+}
+
+// force += factor * G^T of one row
+static void add_force(const self_stress *s, int joint_index, int row, double factor)
+{
+    const coupling *c = &s->couplings[joint_index];
+    for (int side = 0; side < 2; ++side) {
+        if (c->node[side] < 0) continue;
+        double *force = s->force + TWIST_SIZE * (size_t)c->node[side];
+        for (int i = 0; i < TWIST_SIZE; ++i) force[i] += factor * s->rows[row][side][i];
+    }
+}
+
+// s->force = G^T multipliers
+static void find_forces(const self_stress *s, const double *multipliers)
+{
+    memset(s->force, 0, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+            int row = s->joints[k].first_row + r;
+            add_force(s, k, row, multipliers[row]);
+        }
+}
+
+// G y of one row
+static double row_on_motion(const self_stress *s, int joint_index, int row)
+{
+    const coupling *c = &s->couplings[joint_index];
+    double sum = 0.0;
+    for (int side = 0; side < 2; ++side) {
+        if (c->node[side] < 0) continue;
+        const double *twist = s->motion + TWIST_SIZE * (size_t)c->node[side];
+        for (int i = 0; i < TWIST_SIZE; ++i) sum += s->rows[row][side][i] * twist[i];
+    }
+    return sum;
+}
+
+// multipliers += those of (C7) that exert s->force, which becomes what is left of it. The rows left out stay.
+static void add_least_multipliers(self_stress *s, const bool *left_out, double *multipliers)
+{
+    const double ROUND_OFF = 1e-16;
+    double before = INFINITY;
+    for (int repeat = 0; repeat < REPEATS_MAX; ++repeat) {
+        double size = 0.0, largest = 0.0;
+        memcpy(s->motion, s->force, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
+        block_cholesky_solve(s->normal, s->motion);
+        for (int k = 0; k < s->joint_count; ++k)
+            for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+                int row = s->joints[k].first_row + r;
+                if (left_out != NULL && left_out[row]) continue;
+                double part = row_on_motion(s, k, row);
+                multipliers[row] += part;
+                add_force(s, k, row, -part);
+                size = fmax(size, fabs(part));
+                largest = fmax(largest, fabs(multipliers[row]));
+            }
+        if (size <= ROUND_OFF * largest || size > 0.5 * before) return;
+        before = size;
+    }
+}
+
+static bool place_rows(self_stress *s, const double *q, const bool *left_out)
+{
+    loop_joints_rows(s->system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
+    return factor(s, left_out, DIAGONAL) > 0.0;
+}
+
+// Any vector has a part in every self-stress unless it is chosen with care. Entries in [-1, 1], from Knuth's generator.
+static void probe(uint64_t *state, int count, double *values)
+{
+    for (int k = 0; k < count; ++k) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        values[k] = (double)(*state >> 33) / 1073741824.0 - 1.0;
+    }
+}
+
+static double largest_of(const double *values, size_t count)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < count; ++k) largest = fmax(largest, fabs(values[k]));
+    return largest;
+}
+
+// ---- self-stresses ----------------------------------------------------------------------------------
+
+hn_status self_stress_count(self_stress *s, const double *q, int *count)
+{
+    row_choice choice;
+    TRY(independent_rows_choose(s->choice, q, &choice, s->dropped));
+    *count = choice.dropped_count;
+    return HN_OK;
+}
+
+hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
+{
+    uint64_t state = 1;
+    for (int k = 0; k < s->system->joint_count; ++k) shared[k] = false;
+    if (!place_rows(s, q, NULL)) return HN_SINGULAR_SYSTEM;
+    for (int i = 0; i < PROBE_COUNT; ++i) {
+        probe(&state, s->row_count, s->given);
+        memset(s->least, 0, (size_t)s->row_count * sizeof(double));
+        find_forces(s, s->given);
+        add_least_multipliers(s, NULL, s->least);
+        for (int k = 0; k < s->joint_count; ++k)
+            for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+                int row = s->joints[k].first_row + r;
+                if (fabs(s->given[row] - s->least[row]) > SHARED)
+                    shared[s->joints[k].rows->model_joint] = true;
+            }
+    }
+    return HN_OK;
+}
+
+// Forces act between two configurations, at a place that is not on the manifold: rows that depend on others there are
+// independent here, if only just, and (C7) has one solution. So the smallest multipliers are found at the two
+// configurations, and what forces are then missing is given to rows that are independent there.
+hn_status self_stress_remove(self_stress *s, const force_place *place, double *multipliers)
+{
+    const double *ends[2] = {place->q_start, place->q_end};
+    const double weights[2] = {1.0 - place->weight, place->weight};
+    size_t size = (size_t)s->row_count * sizeof(double);
+    for (int k = 0; k < s->joint_count; ++k)
+        memcpy(s->given + s->joints[k].first_row, multipliers + s->joints[k].rows->row_offset,
+               (size_t)s->joints[k].rows->row_count * sizeof(double));
+    memset(s->sum, 0, size);
+    for (int end = 0; end < 2; ++end) {
+        if (weights[end] == 0.0) continue;
+        if (!place_rows(s, ends[end], NULL)) return HN_SINGULAR_SYSTEM;
+        memset(s->least, 0, size);
+        find_forces(s, s->given);
+        add_least_multipliers(s, NULL, s->least);
+        for (int row = 0; row < s->row_count; ++row) s->sum[row] += weights[end] * s->least[row];
+    }
+    if (weights[0] != 0.0 && weights[1] != 0.0) {
+        row_choice choice;
+        TRY(independent_rows_choose(s->choice, place->q_start, &choice, s->dropped));
+        for (int k = 0; k < POSE_SIZE * s->system->body_count; ++k)
+            s->middle[k] = weights[0] * place->q_start[k] + weights[1] * place->q_end[k];
+        if (!place_rows(s, s->middle, s->dropped)) return HN_SINGULAR_SYSTEM;
+        for (int row = 0; row < s->row_count; ++row) s->given[row] -= s->sum[row];
+        find_forces(s, s->given);
+        add_least_multipliers(s, s->dropped, s->sum);
+    }
+    for (int k = 0; k < s->joint_count; ++k)
+        memcpy(multipliers + s->joints[k].rows->row_offset, s->sum + s->joints[k].first_row,
+               (size_t)s->joints[k].rows->row_count * sizeof(double));
+    return HN_OK;
+}
+
+// ---- loops that are not quite exact -----------------------------------------------------------------
+
+// x <- x - G H^-1 G^T x, several times: leaves the parts of x that exert little force. H has a
+// diagonal that decides how little.
+static void keep_weak(self_stress *s, double *x)
+{
+    enum { PASSES = 4 };
+    for (int pass = 0; pass < PASSES; ++pass) {
+        find_forces(s, x);
+        memcpy(s->motion, s->force, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
+        block_cholesky_solve(s->normal, s->motion);
+        for (int k = 0; k < s->joint_count; ++k)
+            for (int r = 0; r < s->joints[k].rows->row_count; ++r)
+                x[s->joints[k].first_row + r] -= row_on_motion(s, k, s->joints[k].first_row + r);
+    }
+}
+
+// Multipliers that exert little force are self-stresses and near ones. Their force comes from the near ones alone: it
+// is known to round-off, and G times it is the near ones without the others.
+hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfit)
+{
+    const double EXACT = 1e-13, ROUND_OFF = 1e-15; // of the largest row
+    const double NONE_LEFT = 1e-9;                 // of multipliers of size one
+    const hn_system *system = s->system;
+    // long chains have weak multipliers of their own, as beams bend easily: about 4/n^2 for n bodies
+    double near = fmin(1e-4, 0.1 / ((double)s->node_count * s->node_count));
+    size_t rows = (size_t)s->row_count, twists = TWIST_SIZE * (size_t)s->node_count;
+    uint64_t state = 1;
+    double far = 0.0;
+    *misfit = (loop_misfit){.joint = -1};
+    if (near < NEAR_MIN) return HN_OK;
+    loop_joints_rows(system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
+    double scale = sqrt(factor(s, NULL, near * near));
+    if (!(scale > 0.0)) return s->row_count == 0 ? HN_OK : HN_SINGULAR_SYSTEM;
+    probe(&state, s->row_count, s->given);
+    keep_weak(s, s->given);
+    if (largest_of(s->given, rows) < NONE_LEFT) return HN_OK;
+    find_forces(s, s->given);
+    for (int i = 0; i < system->body_count; ++i)
+        far = fmax(far, vec3_norm(pose_center(system_pose(q, i))));
+    double exact = (EXACT + ROUND_OFF * far / system->length) * scale;
+    if (!(largest_of(s->force, twists) > exact * largest_of(s->given, rows))) return HN_OK;
+    memcpy(s->motion, s->force, twists * sizeof(double));
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r)
+            s->given[s->joints[k].first_row + r] = row_on_motion(s, k, s->joints[k].first_row + r);
+    keep_weak(s, s->given);
+    find_forces(s, s->given);
+    double force = 0.0, size = 0.0, largest = 0.0;
+    for (size_t k = 0; k < twists; ++k) force += s->force[k] * s->force[k];
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+            double part = fabs(s->given[s->joints[k].first_row + r]);
+            size += part * part;
+            if (part > largest) largest = part, misfit->joint = s->joints[k].rows->model_joint;
+        }
+    misfit->size = sqrt(force / size) / scale;
+    return HN_OK;
+}

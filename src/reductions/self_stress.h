@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Self-stresses: multipliers of joints on loops that press the joints against each other and exert no force. Note:
+// docs/theory/closed-loops.md
+//
+// The smallest multipliers that exert the forces of given ones, lambda, are
+//
+//   lambda' = G y,   G^T G y = G^T lambda                                                                      (C7)
+//
+// A body is a block of G^T G and a joint couples two of them, so that the cost grows with the bodies and not with the
+// self-stresses. G^T G is singular in the motions that the joints leave free; a little is added to its diagonal, and
+// what that changes is taken back by repeating (C7) for the forces that are left.
+#ifndef REDUCTIONS_SELF_STRESS_H
+#define REDUCTIONS_SELF_STRESS_H
+
+#include "reductions/independent_rows.h"
+
+typedef struct self_stress self_stress;
+
+hn_status self_stress_create(hn_system *system, self_stress **out);
+void self_stress_destroy(self_stress *s);
+
+/// How many self-stresses there are at the poses q, a configuration on the manifold. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status self_stress_count(self_stress *s, const double *q, int *count);
+/// Which joints of the model have a part in them. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
+
+/// Forces of constraints act at (1 - weight) q_start + weight q_end, between two configurations on the manifold.
+typedef struct force_place {
+    const double *q_start, *q_end;
+    double weight;
+} force_place;
+
+/// Replace multipliers (as many as the system has constraints; those of joints on loops change) by the smallest ones
+/// that exert the same forces. @return HN_OK or HN_SINGULAR_SYSTEM, and nothing is changed
+hn_status self_stress_remove(self_stress *s, const force_place *place, double *multipliers);
+
+/// Constraints that nearly follow from the others: a loop whose geometry is not quite exact.
+typedef struct loop_misfit {
+    double size; ///< relative to the constraints
+    int joint;   ///< a joint on the loop, index in the model; -1: none
+} loop_misfit;
+
+/// Look for one at the poses q; none are found where more than 300 bodies lie on loops. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfit);
+
+#endif
