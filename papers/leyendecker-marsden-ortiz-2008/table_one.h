@@ -18,9 +18,11 @@ typedef struct table_one_column {
 
 static const double TABLE_ONE_STEP[TABLE_ONE_ROWS] = {1e-2, 1e-3, 1e-4};
 
-// The instant is not given; that of Betsch and Leyendecker's Table V is taken. One digit is printed. The constrained
-// values found for six bodies, 1.54e5, 1.43e8, 1.43e11 and 5.3e4, 3.6e7, 3.6e10, have these digits as their first ones;
-// those of five bodies are within 21 % of them.
+// The instant is not given; that of Betsch and Leyendecker's Table V is taken. One digit is printed. With the papers'
+// rows and six bodies 1.62e5, 1.51e8, 1.51e11 and 5.6e4, 3.8e7, 3.8e10 are found without the row of hinge 1: the
+// printed digits if the others were cut off, not rounded. At the largest step it matters which row is left out: 1.54e5
+// to 1.62e5, and 4.5e4 to 5.9e4, below 5e4 for hinges 3 to 5. Five bodies give at most 1.17e5, 1.00e8, 0.99e11 and
+// 4.9e4, 2.5e7, 2.5e10.
 //
 // their symplectic-momentum scheme is `variational`; d'Alembert is the discrete null space method
 static const table_one_column TABLE_ONE[TABLE_ONE_COLUMNS] = {
