@@ -3,10 +3,11 @@
 //
 // The paper solves one equation in the angle of the linkage, whose 1 x 1 matrix has condition 1. Here the reduced
 // unknowns are the five joint coordinates of the tree, with one projected balance and four independent closure
-// conditions: no relation between the angles has to be known. Condition numbers of the constrained schemes are given
-// for all six bodies (the paper's count of unknowns) and for five, the first one being the ground. CPU times are
-// ratios from one run.
+// conditions: no relation between the angles has to be known. Condition numbers are given for all six bodies (the
+// paper's count of unknowns) and for five, the first one being the ground; with the paper's rows the smallest and the
+// largest over the choices of the redundant row. CPU times are ratios from one run.
 #include "../betsch-leyendecker-2006/linkage.h"
+#include "../betsch-leyendecker-2006/linkage_as_printed.h"
 #include "table_one.h"
 
 #include <stdio.h>
@@ -38,50 +39,59 @@ static hn_status measure(hn_context *context, const table_one_column *column, do
     return status;
 }
 
+static hn_status print_conditions(hn_context *context, const table_one_column *column, int row)
+{
+    const double h = TABLE_ONE_STEP[row];
+    double engine[2];
+    for (int k = 0; k < 2; ++k)
+        TRY(linkage_condition(context, k == 0, column->scheme, column->reduction, h, &engine[k]));
+    printf("  %-19s  %8.0e  %8.0e", row == 0 ? column->title : "", h, column->condition[row]);
+    for (int first = 0; first < 2; ++first) {
+        if (column_is_constrained(column)) {
+            printed_result printed;
+            TRY(printed_run_to(context, first, column->scheme, LINKAGE_GRAVITY, h, TABLE_FIVE_TIME,
+                               &printed));
+            printf("   %8.2e %8.2e", printed.smallest, printed.largest);
+        } else {
+            printf("   %17s", "");
+        }
+    }
+    printf("   %9.2e %9.2e\n", engine[0], engine[1]);
+    return HN_OK;
+}
+
 int main(void)
 {
     hn_context *context = hn_context_create(NULL);
     if (context == NULL) return 1;
     hn_status status = HN_OK;
-    double condition[2][TABLE_ONE_COLUMNS][TABLE_ONE_ROWS], seconds[TABLE_ONE_COLUMNS];
+    double seconds[TABLE_ONE_COLUMNS], fastest = HUGE_VAL;
     hn_structure structure[TABLE_ONE_COLUMNS];
     for (int c = 0; c < TABLE_ONE_COLUMNS && status == HN_OK; ++c) {
-        const table_one_column *column = &TABLE_ONE[c];
-        status = measure(context, column, &seconds[c], &structure[c]);
-        for (int k = 0; k < 2 * TABLE_ONE_ROWS && status == HN_OK; ++k)
-            status = linkage_condition(context, k % 2 == 0, column->scheme, column->reduction,
-                                       TABLE_ONE_STEP[k / 2], &condition[k % 2][c][k / 2]);
+        status = measure(context, &TABLE_ONE[c], &seconds[c], &structure[c]);
+        if (status == HN_OK) fastest = fmin(fastest, seconds[c]);
     }
     if (status == HN_OK) {
-        double fastest = seconds[0];
-        for (int c = 0; c < TABLE_ONE_COLUMNS; ++c) fastest = fmin(fastest, seconds[c]);
-        printf("Table 1, six-body linkage, t = %g\n", TABLE_FIVE_TIME);
-        printf("  %-18s", "");
-        for (int c = 0; c < TABLE_ONE_COLUMNS; ++c) printf("  %-28s", TABLE_ONE[c].title);
-        printf("\n  %-18s", "");
-        for (int c = 0; c < TABLE_ONE_COLUMNS; ++c)
-            printf("  %8s %9s %9s", "paper", "6 bodies", "5 bodies");
-        printf("\n  %-18s", "unknowns");
-        for (int c = 0; c < TABLE_ONE_COLUMNS; ++c) {
-            int dropped = structure[c].constraint_count - structure[c].constraint_rank;
-            printf("  %8d %9d %9s", TABLE_ONE[c].unknowns,
-                   structure[c].unknown_count -
-                       (column_is_constrained(&TABLE_ONE[c]) ? dropped : 0),
-                   "");
-        }
-        printf("\n  %-18s", "CPU time, ratios");
-        for (int c = 0; c < TABLE_ONE_COLUMNS; ++c)
-            printf("  %8.0f %9.1f %9s", TABLE_ONE[c].cpu_time, seconds[c] / fastest, "");
-        for (int row = 0; row < TABLE_ONE_ROWS; ++row) {
-            printf("\n  condition, h %5.0e", TABLE_ONE_STEP[row]);
-            for (int c = 0; c < TABLE_ONE_COLUMNS; ++c)
-                printf("  %8.0e %9.2e %9.2e", TABLE_ONE[c].condition[row], condition[0][c][row],
-                       condition[1][c][row]);
-        }
-        printf("\n");
-    } else {
-        fprintf(stderr, "%s: %s\n", hn_status_name(status), hn_context_message(context));
+        printf("Table 1, six-body linkage, t = %g\n\n", TABLE_FIVE_TIME);
+        printf("  %-19s  %-15s   %-15s\n", "", "unknowns", "CPU time, ratios");
+        printf("  %-19s  %7s %7s   %7s %7s\n", "", "paper", "engine", "paper", "engine");
     }
+    for (int c = 0; c < TABLE_ONE_COLUMNS && status == HN_OK; ++c) {
+        int dropped = column_is_constrained(&TABLE_ONE[c])
+                          ? structure[c].constraint_count - structure[c].constraint_rank
+                          : 0;
+        printf("  %-19s  %7d %7d   %7.0f %7.1f\n", TABLE_ONE[c].title, TABLE_ONE[c].unknowns,
+               structure[c].unknown_count - dropped, TABLE_ONE[c].cpu_time, seconds[c] / fastest);
+    }
+    if (status == HN_OK) {
+        printf("\n  %-39s   %-37s   engine\n", "condition numbers", "rows as printed, from and to");
+        printf("  %-19s  %8s  %8s   %-17s   %-17s   %9s %9s\n", "", "step", "paper", "6 bodies",
+               "5 bodies", "6 bodies", "5 bodies");
+    }
+    for (int k = 0; k < TABLE_ONE_COLUMNS * TABLE_ONE_ROWS && status == HN_OK; ++k)
+        status = print_conditions(context, &TABLE_ONE[k / TABLE_ONE_ROWS], k % TABLE_ONE_ROWS);
+    if (status != HN_OK)
+        fprintf(stderr, "%s: %s\n", hn_status_name(status), hn_context_message(context));
     hn_context_destroy(context);
     return status == HN_OK ? 0 : 1;
 }
