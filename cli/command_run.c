@@ -169,18 +169,15 @@ static void print_scheme_line(const run *r, const char *label)
     putchar('\n');
 }
 
+/// What the message of the library does not say itself.
 static const char *advice(hn_status status)
 {
     switch (status) {
     case HN_NOT_CONVERGED:
         return "a smaller --step often helps; or start values and loads are not what they should "
                "be";
-    case HN_SINGULAR_SYSTEM:
-        return "the mechanism may pass a position where its joints lose rank; a smaller or "
-               "slightly different --step, "
-               "or another --reduction may pass it";
     case HN_FILE_ACCESS: return "free some space, or choose another place with --output";
-    default: return "nothing is known to help";
+    default: return NULL;
     }
 }
 
@@ -200,7 +197,7 @@ static int report_failure(run *r, hn_status status, bool record_failed)
             file_failed ? "the results could not be written" : "the run failed",
             hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation),
             r->step_count, hn_context_message(r->context));
-    fprintf(stderr, "  what may help: %s\n", advice(status));
+    if (advice(status) != NULL) fprintf(stderr, "  what may help: %s\n", advice(status));
     keep_part(r);
     return file_failed ? EXIT_FILE : EXIT_RUN_FAILED;
 }

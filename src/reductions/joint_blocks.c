@@ -47,13 +47,20 @@ static int place_joints(hn_system *system, bool as_defined, joint_blocks *blocks
     return nodes;
 }
 
+bool joint_is_at_rod(const hn_system *system, const joint_place *place)
+{
+    return joint_is_block(system, place) &&
+           ((place->a >= 0 && system_body_is_rod(system, place->a)) ||
+            (place->b >= 0 && system_body_is_rod(system, place->b)));
+}
+
 // Do the bodies of a joint meet in the tangent beside its rows? When the rows stand in the child's block they do. Rows
 // of their own block couple them by second derivatives alone, and rows that are linear in the coordinates have none:
 // bodies at a ball joint then meet through its multipliers only, which keeps the fill of nets small.
 static bool joint_couples_bodies(const hn_system *system, const joint_place *p)
 {
     if (p->a < 0 || p->b < 0) return false;
-    if (!joint_is_block(system, p)) return true;
+    if (!joint_is_block(system, p) || joint_is_at_rod(system, p)) return true;
     for (int r = 0; r < p->rows->row_count; ++r) {
         constraint_row row;
         joint_type_of(p->rows->kind)->row(p->rows, r, &row);

@@ -66,4 +66,8 @@ static inline bool joint_is_block(const hn_system *system, const joint_place *pl
     return place->node >= system->body_count;
 }
 
+/// Such a joint with a body that has no inertia about its own line: the body's block alone is singular, and its bodies
+/// are coupled so that a solver may add the square of the rows to it.
+bool joint_is_at_rod(const hn_system *system, const joint_place *place);
+
 #endif

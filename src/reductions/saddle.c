@@ -26,6 +26,7 @@ typedef struct joint_view {
     int body_right[2], right; // first equation of the bodies, of the rows
     int loop_row;             // first row among those of joints on loops, -1: on none
     bool rigid;               // unknowns of both bodies are twists
+    double square;            // gamma of (C9), 0: no rod is near
 } joint_view;
 
 struct saddle {
@@ -123,6 +124,8 @@ static void fill_views(saddle *s)
                 v->upper[side] = block_lu_block(s->lu, body[side], p->node) + p->place;
             }
             if (system->bodies[body[side]].kind != HN_BODY_RIGID) v->rigid = false;
+            if (joint_is_at_rod(system, p))
+                v->square = fmax(v->square, system->inertia[4 * (size_t)body[side]] / system->mass);
         }
     }
 }
@@ -390,6 +393,30 @@ static void add_row_stiffness(const assembly *x, const constraint_row *row, int 
     }
 }
 
+// A rod has no inertia about its own line, and its block cannot be eliminated before the joints that hold it. With
+//
+//   mu + gamma g   in place of   mu                                                                            (C9)
+//
+// its joints lend it some: at g = 0 the equations are the same, their tangent gains gamma G_w^T G, from the blocks of a
+// row that have just been written.
+static void add_square(const saddle *s, const int body[2], int node, int place, double square)
+{
+    for (int from = 0; from < 2; ++from)
+        for (int to = 0; to < 2; ++to) {
+            if (body[from] < 0 || body[to] < 0) continue;
+            int rows = body_unknowns(s, body[from]), columns = body_unknowns(s, body[to]);
+            int width = block_lu_node_size(s->lu, node),
+                stride = block_lu_node_size(s->lu, body[to]);
+            const double *upper = block_lu_block(s->lu, body[from], node) + place;
+            const double *lower =
+                block_lu_block(s->lu, node, body[to]) + (size_t)place * (size_t)stride;
+            double *block = block_lu_block(s->lu, body[from], body[to]);
+            for (int i = 0; i < rows; ++i)
+                for (int k = 0; k < columns; ++k)
+                    block[i * stride + k] += square * upper[i * width] * lower[k];
+        }
+}
+
 // Row r of a joint between rigid bodies, in twists.
 static void add_twist_row(const assembly *x, const constraint_row *row, const joint_place *p,
                           const joint_view *view, int r, double mu, bool absolute)
@@ -412,11 +439,12 @@ static void add_twist_row(const assembly *x, const constraint_row *row, const jo
         find_row_vectors(row, middle[0], middle[1], &at_iterate);
         *value = row_secant(row, &at_iterate, p->a, p->b, step);
     }
+    double pushed = mu + view->square * *value; // (C9)
     for (int side = 0; side < 2; ++side) {
         if (body[side] < 0) continue;
         row_wrench(row, &v, side, wrench);
         double *right = s->right + view->body_right[side], *upper = view->upper[side] + r;
-        for (int i = 0; i < TWIST_SIZE; ++i) right[i] += mu * wrench[i];
+        for (int i = 0; i < TWIST_SIZE; ++i) right[i] += pushed * wrench[i];
         for (int i = 0; x->tangent && i < TWIST_SIZE; ++i) upper[i * view->width] = wrench[i];
     }
     if (!x->tangent) return;
@@ -441,12 +469,14 @@ static void add_twist_row(const assembly *x, const constraint_row *row, const jo
         }
     }
     add_row_stiffness(x, row, p->a, p->b, mu);
+    if (view->square > 0.0) add_square(s, body, p->node, p->place + r, view->square);
 }
 
 // One constraint row between bodies a and b (tree index or ground; internal rows: a alone) in any unknowns: value,
-// gradients, and its part of the tangent. `node`, `place`: where the row and its multiplier stand.
+// gradients, and its part of the tangent. `node`, `place`: where the row and its multiplier stand; `square`: gamma of
+// (C9).
 static void add_row(const assembly *x, const constraint_row *row, int a, int b, int node, int place,
-                    double mu, bool absolute)
+                    double mu, double square, bool absolute)
 {
     saddle *s = x->s;
     block_lu *lu = s->lu;
@@ -472,6 +502,7 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
     }
     if (x->tangent) row_gradient(row, at[0], at[1], gradient);
     int node_size = block_lu_node_size(lu, node);
+    double pushed = mu + square * *value; // (C9)
     for (int side = 0; side < 2; ++side) {
         if (body[side] < 0) continue;
         int offset = block_lu_offset(lu, body[side]), count = body_unknowns(s, body[side]);
@@ -479,7 +510,7 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
         double values[POSE_SIZE], forces[POSE_SIZE],
             *total = s->total + POSE_SIZE * (size_t)body[side];
         covector_of(s, body[side], w[side], force + 4 * side, forces);
-        for (int i = 0; i < count; ++i) right[offset + i] += mu * forces[i];
+        for (int i = 0; i < count; ++i) right[offset + i] += pushed * forces[i];
         if (!x->tangent) continue;
         double *lower = block_lu_block(lu, node, body[side]),
                *upper = block_lu_block(lu, body[side], node);
@@ -493,6 +524,7 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
                        total + 3 * k);
     }
     if (x->tangent) add_row_stiffness(x, row, a, b, mu);
+    if (x->tangent && square > 0.0) add_square(s, body, node, place, square);
 }
 
 static void find_projection_poses(const assembly *x)
@@ -518,7 +550,7 @@ static void add_bodies(const assembly *x)
             constraint_row row;
             row_internal(k, &row);
             add_row(x, &row, i, GROUND, i, body->coordinate_count + k,
-                    s->internal[INTERNAL_ROWS * i + k], false);
+                    s->internal[INTERNAL_ROWS * i + k], 0.0, false);
         }
     }
 }
@@ -567,7 +599,7 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             if (view->rigid) add_twist_row(x, &row, p, view, r, mu, absolute);
-            else add_row(x, &row, p->a, p->b, p->node, p->place + r, mu, absolute);
+            else add_row(x, &row, p->a, p->b, p->node, p->place + r, mu, view->square, absolute);
         }
     }
     if (s->level == SADDLE_TWISTS && x->tangent) add_rotations(x);

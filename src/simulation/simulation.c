@@ -96,6 +96,9 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
     return HN_OK;
 }
 
+#define SINGULAR_START                                                                             \
+    "singular equations of motion at the start: masses and joints leave a motion without inertia"
+
 // M a + G^T lambda = F - grad V, G a + dG/dt v = 0 at the start.
 static hn_status start_accelerations(hn_simulation *s, const double *v, double *acceleration)
 {
@@ -107,8 +110,7 @@ static hn_status start_accelerations(hn_simulation *s, const double *v, double *
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
-        if (status != HN_OK)
-            status = context_fail(s->context, status, "singular equations of motion at the start");
+        if (status == HN_SINGULAR_SYSTEM) status = context_fail(s->context, status, SINGULAR_START);
         saddle_destroy(rows);
     }
     context_release(s->context, force);
@@ -144,7 +146,9 @@ static hn_status project_start_velocities(hn_simulation *s)
     }
     scheme_apply_mass(system, 1.0, s->next_impetus, s->momenta);
     TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
-    TRY(saddle_project(s->projection, s->state.q, s->momenta, s->wrench));
+    hn_status status = saddle_project(s->projection, s->state.q, s->momenta, s->wrench);
+    if (status == HN_SINGULAR_SYSTEM) return context_fail(s->context, status, SINGULAR_START);
+    if (status != HN_OK) return status;
     for (int i = 0; i < system->body_count; ++i) {
         double *told = system->twist_start + TWIST_SIZE * (size_t)i,
                *allowed = s->wrench + TWIST_SIZE * (size_t)i;
@@ -496,6 +500,10 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
     double spin = largest_spin(s, &spinning);
     char cause[320] = "a smaller step may help";
+    if (status == HN_SINGULAR_SYSTEM)
+        snprintf(cause, sizeof cause,
+                 "the mechanism may pass a position where its joints lose rank; a smaller or "
+                 "slightly different step, or another reduction, may pass it");
     double limit = scheme_rotation_limit(s->def.scheme);
     if (limit > 0.0 && spin > 0.5 * limit)
         snprintf(cause, sizeof cause,

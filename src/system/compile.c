@@ -608,6 +608,60 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     return HN_OK;
 }
 
+// Does a joint resist the spin of a body about `line`?
+static bool joint_holds_spin(const joint *j, int body, hn_vec3 line, const double *q)
+{
+    for (int r = 0; r < j->row_count; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        double flat[POSE_SIZE], wrench[TWIST_SIZE];
+        int side = j->parent == body ? 0 : 1;
+        joint_type_of(j->kind)->row(j, r, &row);
+        row_gradient(&row, system_pose(q, j->parent), system_pose(q, j->child), gradient);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
+        force_to_wrench(system_pose(q, body), flat, wrench);
+        hn_vec3 moment = vec3_load(wrench + 3), force = vec3_load(wrench);
+        double arm = vec3_norm(side == 0 ? j->rho_a : j->rho_b);
+        if (fabs(vec3_dot(line, moment)) > 1e-9 * (vec3_norm(moment) + arm * vec3_norm(force)))
+            return true;
+    }
+    return false;
+}
+
+// A body without inertia about its own line must be held by its joints there: otherwise nothing says how it spins.
+static hn_status check_rods(const hn_system *system)
+{
+    hn_status status = HN_OK;
+    const double *q = system->q_start;
+    bool *held = context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(bool));
+    if (held == NULL) return HN_OUT_OF_MEMORY;
+    for (int i = 0; i < system->body_count; ++i) held[i] = !system_body_is_rod(system, i);
+    for (int k = 0; k < 2 * system->joint_count; ++k) {
+        const joint *j = &system->reports[k / 2].rows;
+        int body = k % 2 == 0 ? j->parent : j->child;
+        if (body < 0 || held[body]) continue;
+        const double *e = system->inertia + 4 * (size_t)body + 1;
+        int along = e[0] > e[1] && e[0] > e[2] ? 0 : e[1] > e[2] ? 1 : 2;
+        held[body] =
+            joint_holds_spin(j, body, vec3_load(system_pose(q, body) + 3 * (along + 1)), q);
+    }
+    for (int k = 0; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        if (e->angle < 0) continue; // no torsional spring
+        if (e->a >= 0) held[e->a] = true;
+        if (e->b >= 0) held[e->b] = true;
+    }
+    for (int i = 0; i < system->body_count && status == HN_OK; ++i)
+        if (!held[i])
+            status = context_fail(
+                system->context, HN_INVALID_MODEL,
+                "body '%s': it has no inertia about its own line, and its joints let it spin "
+                "there; give it a small moment of inertia, or make it a point mass",
+                system->bodies[i].name);
+    context_release(system->context, held);
+    return status;
+}
+
 static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
 {
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
@@ -648,6 +702,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     number_unknowns(system, t);
     find_scales(system);
     TRY(start_positions(system, start_tolerance));
+    TRY(check_rods(system));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)

@@ -89,6 +89,14 @@ static inline const double *system_pose(const double *q, int body)
     return body < 0 ? GROUND_POSE : q + (size_t)POSE_SIZE * (size_t)body;
 }
 
+/// A rigid body without inertia about its own line.
+static inline bool system_body_is_rod(const hn_system *system, int body)
+{
+    const double *e = system->inertia + 4 * (size_t)body + 1;
+    double all = e[0] + e[1] + e[2], largest = fmax(e[0], fmax(e[1], e[2]));
+    return system->bodies[body].kind == HN_BODY_RIGID && all - largest <= 1e-13 * largest;
+}
+
 /// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
 hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);
 void system_destroy(hn_system *system);
