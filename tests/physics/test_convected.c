@@ -890,11 +890,11 @@ TEST(convected, names_the_body_that_has_no_inertia_about_an_axis)
     def.inertia = vec3(0.1, 0.1, 0.0);
     CHECK_OK(context, hn_model_add_body(model, &def, &body));
     hn_joint_def hinge = hn_joint_def_default(HN_JOINT_REVOLUTE); // holds its spin
-    hn_joint_id joint;
+    hn_joint_id hinge_id;
     hinge.body_a = hn_ground();
     hinge.body_b = body;
     hinge.axis_a = vec3(1.0, 0.0, 0.0);
-    CHECK_OK(context, hn_model_add_joint(model, &hinge, &joint));
+    CHECK_OK(context, hn_model_add_joint(model, &hinge, &hinge_id));
     CHECK_OK(context, system_create(model, 1e-3, &system));
     CHECK_STATUS(context, scheme_convected.solver_create(system, NULL, &solver), HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(context), "'needle'");
