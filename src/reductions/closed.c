@@ -87,23 +87,14 @@ static double move(void *owner, step_data *step)
     return size;
 }
 
-// Remove round-off from joints and closures alike: a first-order correction of all constraints, then every body exactly
-// on its tree joint. Like the settling of a tree it moves q alone and leaves the increments of the step as they are.
-// At a singular position round-off would be moved about and not removed: a correction that large is not made.
-static void settle(closed *c, step_data *step)
+void closed_settle(const hn_system *system, const double *twists, step_data *step)
 {
     const double LARGEST = 1e-9; // rad, m over the length
-    const hn_system *system = c->system;
-    if (!saddle_solve_constraints(c->saddle, step->q)) return;
+    for (int i = 0; i < system->body_count; ++i)
+        if (!(twist_size(system, twists + TWIST_SIZE * (size_t)i) <= LARGEST)) return;
     for (int i = 0; i < system->body_count; ++i) {
-        double t[TWIST_SIZE];
-        saddle_body_increment(c->saddle, i, t);
-        if (!(twist_size(system, t) <= LARGEST)) return;
-    }
-    for (int i = 0; i < system->body_count; ++i) {
-        double twist[TWIST_SIZE], change[POSE_SIZE], *q = step->q + POSE_SIZE * (size_t)i;
-        saddle_body_increment(c->saddle, i, twist);
-        twist_to_velocity(q, twist, change);
+        double change[POSE_SIZE], *q = step->q + POSE_SIZE * (size_t)i;
+        twist_to_velocity(q, twists + TWIST_SIZE * (size_t)i, change);
         int count = system->bodies[i].kind == HN_BODY_RIGID ? POSE_SIZE : 3;
         for (int k = 0; k < count; ++k) q[k] += change[k];
         const joint *j = &system->joints[i];
@@ -111,6 +102,14 @@ static void settle(closed *c, step_data *step)
         joint_type_of(j->kind)->begin(j, system_pose(step->q, j->parent), q, &here);
         joint_type_of(j->kind)->settle(j, &here, system_pose(step->q, j->parent), q);
     }
+}
+
+static void settle(closed *c, step_data *step)
+{
+    if (!saddle_solve_constraints(c->saddle, step->q)) return;
+    for (int i = 0; i < c->system->body_count; ++i)
+        saddle_body_increment(c->saddle, i, c->twists + TWIST_SIZE * (size_t)i);
+    closed_settle(c->system, c->twists, step);
 }
 
 hn_status closed_solve(closed *c, const step_equations *equations, step_data *step,

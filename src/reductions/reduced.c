@@ -9,58 +9,111 @@
 //         E_0 = m; rotations and translations are then coupled by alpha m e_0^ and -alpha m d_0^
 //   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (docs/theory/reduced.md)
 //
-// Springs between bodies that are not neighbours enter as a border of three columns for each of their tangent terms.
+// Springs between bodies that are not neighbours and the closure rows of a few loops enter as a border (border.h), the
+// latter with their multipliers in step->closure:
+//
+//   (D4)  P_o(q_w)^T (rho + sigma G_c(q_w)^T lambda_c) = 0,   g_c(q) = 0                              (C1, LMO 94-96)
+//
+// Many loops, and loops near a singular position, are left to the sparse system of closed.h.
 #include "reductions/reduction.h"
 
 #include "base/six.h"
 #include "joints/pivot.h"
 #include "linalg/dense.h"
-#include "linalg/small_lu.h"
 #include "reductions/closed.h"
+#include "reductions/closures.h"
 #include "reductions/tree.h"
 
 #include <string.h>
 
 enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
+enum { CLOSURE_COLUMNS_MAX = 40 };     // from there on the sparse system is cheaper
+
+// The iterate a step starts from.
+typedef struct iterate {
+    double *q, *delta;
+    body_step *bodies;
+    joint_step *joints;
+} iterate;
 
 struct reduction {
     hn_system *system;
-    closed *loops; // closed loops: solved there
+    closed *loops;      // closed loops: the sparse system
+    closures *closures; // a few of them: closure rows in the border
     void *memory;
     tree_solver tree;
-    double *residuals;      // dof
-    int border_capacity;    // columns
-    int border_count;       // columns in use
-    double *border_rows;    // V: per column, 12 numbers (twist of a, twist of b)
-    double *border_loads;   // U C: per column, 12 numbers
-    int *border_element;    // per column
-    double *border_answers; // per column: delta t of all bodies
-    double *border_matrix;  // capacity^2
-    double *border_right;   // capacity
-    int *border_exchange;   // capacity
-    double *load;           // 6 per body
+    border border;
+    double *residuals; // dof
+    double *gaps;      // per column
+    iterate start;     // with `closures`
 };
 
-static void layout(arena *a, const hn_system *system, reduction *r)
+static void layout(arena *a, const hn_system *system, int columns, int bodies, reduction *r)
 {
     size_t n = (size_t)system->body_count;
-    int border = 0;
-    for (int i = 0; i < system->element_count; ++i)
-        if (system->places[i] == PLACE_ELSEWHERE) border += 3 * BORDER_TERMS_PER_ELEMENT;
-    size_t b = (size_t)border;
     r->tree.pivots = true;
-    r->tree.keep = border > 0;
+    r->tree.keep = columns > 0;
     tree_layout(a, system, &r->tree);
-    r->border_capacity = border;
+    border_layout(a, system, columns, bodies, &r->border);
     r->residuals = arena_doubles(a, (size_t)system->dof + 1);
-    r->border_rows = arena_doubles(a, 12 * b);
-    r->border_loads = arena_doubles(a, 12 * b);
-    r->border_element = arena_ints(a, b);
-    r->border_answers = arena_doubles(a, b * TWIST_SIZE * n);
-    r->border_matrix = arena_doubles(a, b * b);
-    r->border_right = arena_doubles(a, b);
-    r->border_exchange = arena_ints(a, b);
-    r->load = arena_doubles(a, TWIST_SIZE * n);
+    r->gaps = arena_doubles(a, (size_t)columns);
+    if (r->closures == NULL) return;
+    r->start = (iterate){.q = arena_doubles(a, POSE_SIZE * n),
+                         .delta = arena_doubles(a, POSE_SIZE * n),
+                         .bodies = arena_bytes(a, n * sizeof(body_step)),
+                         .joints = arena_bytes(a, n * sizeof(joint_step))};
+}
+
+static int spring_columns(const hn_system *system)
+{
+    int count = 0;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->places[i] == PLACE_ELSEWHERE) count += 3 * BORDER_TERMS_PER_ELEMENT;
+    return count;
+}
+
+// Are the loops few, and can the tree be eliminated without them? A rod may be held by a closure alone. A torsional
+// spring at a cut joint has too many tangent terms for a border.
+static bool loops_fit_border(const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i)
+        if (system_body_is_rod(system, i)) return false;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->places[i] == PLACE_ELSEWHERE && system->elements[i].angle >= 0) return false;
+    return closures_column_count(system) <= CLOSURE_COLUMNS_MAX;
+}
+
+static void reduced_destroy(reduction *r)
+{
+    if (r == NULL) return;
+    closed_destroy(r->loops);
+    closures_destroy(r->closures);
+    context_release(r->system->context, r->memory);
+    context_release(r->system->context, r);
+}
+
+// The tree and its border.
+static hn_status create_tree(reduction *r)
+{
+    hn_system *system = r->system;
+    hn_context *context = system->context;
+    int columns = spring_columns(system), bodies = 0;
+    if (r->closures != NULL) columns += closures_column_count(system);
+    if (columns > 0) {
+        int *place = context_allocate(context, ((size_t)system->body_count + 1) * sizeof(int));
+        if (place == NULL) return HN_OUT_OF_MEMORY;
+        bodies = border_mark_bodies(system, place);
+        context_release(context, place);
+    }
+    arena a = {0};
+    layout(&a, system, columns, bodies, r);
+    r->memory = context_allocate(context, a.used);
+    if (r->memory == NULL) return HN_OUT_OF_MEMORY;
+    a = (arena){.block = r->memory};
+    layout(&a, system, columns, bodies, r);
+    tree_number_edges(&r->tree);
+    if (columns > 0) border_number_bodies(&r->border, system);
+    return HN_OK;
 }
 
 static hn_status reduced_create(hn_system *system, reduction **out)
@@ -69,32 +122,17 @@ static hn_status reduced_create(hn_system *system, reduction **out)
     reduction *r = context_allocate(system->context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
-    if (system->cut_count > 0) {
-        hn_status status = closed_create(system, &r->loops);
-        if (status != HN_OK) context_release(system->context, r);
-        else *out = r;
+    hn_status status = HN_OK;
+    bool looped = system->cut_count > 0, few = looped && loops_fit_border(system);
+    if (looped) status = closed_create(system, &r->loops);
+    if (status == HN_OK && few) status = closures_create(system, &r->closures);
+    if (status == HN_OK && (few || !looped)) status = create_tree(r);
+    if (status != HN_OK) {
+        reduced_destroy(r);
         return status;
     }
-    arena a = {0};
-    layout(&a, system, r);
-    r->memory = context_allocate(system->context, a.used);
-    if (r->memory == NULL) {
-        context_release(system->context, r);
-        return HN_OUT_OF_MEMORY;
-    }
-    a = (arena){.block = r->memory};
-    layout(&a, system, r);
-    tree_number_edges(&r->tree);
     *out = r;
     return HN_OK;
-}
-
-static void reduced_destroy(reduction *r)
-{
-    if (r == NULL) return;
-    closed_destroy(r->loops);
-    context_release(r->system->context, r->memory);
-    context_release(r->system->context, r);
 }
 
 // (D1), (D2) of one body about its reference point: the node starts as that, or as (D1) alone
@@ -172,44 +210,16 @@ static void add_congruent(const double left[3][6], const double c[3][3], const d
                              left[2][i] * product[2][k];
 }
 
-static void add_border_term(reduction *r, const step_equations *equations, const step_data *step,
-                            int index, const stiffness_term *term)
-{
-    const element *e = &r->system->elements[index];
-    const hn_vec3 centre = {0.0, 0.0, 0.0};
-    double pose_a[POSE_SIZE], pose_b[POSE_SIZE], left[2][3][6], right[2][3][6];
-    step_projection_pose(equations, step, e->a, pose_a);
-    step_projection_pose(equations, step, e->b, pose_b);
-    twist_columns(term->u, centre, pose_a, left[0]);
-    twist_columns(term->u + 4, centre, pose_b, left[1]);
-    twist_columns(term->v, centre, system_pose(step->q, e->a), right[0]);
-    twist_columns(term->v + 4, centre, system_pose(step->q, e->b), right[1]);
-    for (int c = 0; c < 3; ++c) {
-        int column = r->border_count++;
-        double *row = r->border_rows + 12 * (size_t)column,
-               *load = r->border_loads + 12 * (size_t)column;
-        r->border_element[column] = index;
-        for (int side = 0; side < 2; ++side)
-            for (int k = 0; k < 6; ++k) {
-                row[6 * side + k] = right[side][c][k];
-                load[6 * side + k] = left[side][0][k] * term->c[0][c] +
-                                     left[side][1][k] * term->c[1][c] +
-                                     left[side][2][k] * term->c[2][c];
-            }
-    }
-}
-
 static void add_elements(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
-    r->border_count = 0;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         stiffness_term terms[ELEMENT_TERMS_MAX];
         int count = step_element_terms(system, equations, step, i, terms);
         for (int t = 0; t < count; ++t) {
             if (system->places[i] == PLACE_ELSEWHERE) {
-                add_border_term(r, equations, step, i, &terms[t]);
+                border_add_term(&r->border, equations, step, e->a, e->b, &terms[t]);
                 continue;
             }
             const int body[2] = {e->a, e->b};
@@ -301,12 +311,17 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
     tree_solver *tree = &r->tree;
     double largest = 0.0, angle = 1.0 / system->length;
     hn_vec3 impulse = vec3_scale(equations->force_factor, system->gravity);
+    if (!again) r->border.count = 0;
     if (system->element_count > 0) {
         step_element_forces(system, equations, step);
         if (!again) {
             tree_clear(tree);
             add_elements(r, equations, step);
         }
+    }
+    if (r->closures != NULL) {
+        closures_add_forces(r->closures, equations, step);
+        if (!again) closures_add_columns(r->closures, equations, step, &r->border);
     }
     for (int i = system->body_count - 1; i >= 0; --i) {
         const tree_body *b = &tree->bodies[i];
@@ -343,59 +358,6 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
         largest = larger(largest, size);
     }
     return scale > 0.0 ? largest / scale : largest;
-}
-
-// y = V delta of a border column for a field of twists
-static double border_product(const reduction *r, int column, const double *twists)
-{
-    const element *e = &r->system->elements[r->border_element[column]];
-    const double *row = r->border_rows + 12 * (size_t)column;
-    const double *a = twists + TWIST_SIZE * (size_t)e->a, *b = twists + TWIST_SIZE * (size_t)e->b;
-    double sum = 0.0;
-    for (int k = 0; k < 6; ++k) sum += row[k] * a[k] + row[6 + k] * b[k];
-    return sum;
-}
-
-// Springs elsewhere: delta = delta_0 + sum_j z_j y_j with z_j = -T^-1 (U C)_j and (1 - V z) y = V delta_0.
-// The final solution is one more tree solve with the load U C y added to the original one.
-static bool solve_border(reduction *r)
-{
-    const hn_system *system = r->system;
-    size_t size = TWIST_SIZE * (size_t)system->body_count;
-    int n = r->border_count;
-    if (n == 0) return true;
-    for (int c = 0; c < n; ++c) r->border_right[c] = border_product(r, c, r->tree.twists);
-    for (int c = 0; c < n; ++c) {
-        const element *e = &system->elements[r->border_element[c]];
-        double *answer = r->border_answers + (size_t)c * size;
-        memset(answer, 0, size * sizeof(double));
-        for (int k = 0; k < 6; ++k) {
-            answer[TWIST_SIZE * (size_t)e->a + (size_t)k] += r->border_loads[12 * c + k];
-            answer[TWIST_SIZE * (size_t)e->b + (size_t)k] += r->border_loads[12 * c + 6 + k];
-        }
-        memcpy(r->load, answer, size * sizeof(double));
-        tree_solve(&r->tree, NULL, r->load);
-        memcpy(answer, r->tree.twists, size * sizeof(double));
-    }
-    for (int i = 0; i < n; ++i)
-        for (int c = 0; c < n; ++c)
-            r->border_matrix[i * n + c] =
-                (i == c ? 1.0 : 0.0) - border_product(r, i, r->border_answers + (size_t)c * size);
-    if (!small_lu_factor(n, n, r->border_matrix, r->border_exchange)) return false;
-    small_lu_solve(n, n, r->border_matrix, r->border_exchange, 1, 1, r->border_right);
-
-    memset(r->load, 0, size * sizeof(double));
-    for (int c = 0; c < n; ++c) {
-        const element *e = &system->elements[r->border_element[c]];
-        for (int k = 0; k < 6; ++k) {
-            r->load[TWIST_SIZE * (size_t)e->a + (size_t)k] +=
-                r->border_loads[12 * c + k] * r->border_right[c];
-            r->load[TWIST_SIZE * (size_t)e->b + (size_t)k] +=
-                r->border_loads[12 * c + 6 + k] * r->border_right[c];
-        }
-    }
-    tree_solve(&r->tree, r->residuals, r->load);
-    return true;
 }
 
 // (T5) unless the increments are there already, and (D3): move the iterate, root to leaves; returns the size of the
@@ -454,9 +416,78 @@ static void settle(reduction *r, step_data *step)
     }
 }
 
+// ---- loops in the border ----------------------------------------------------------------------------
+
+static void copy_iterate(const hn_system *system, const step_data *step, const iterate *kept,
+                         bool back)
+{
+    size_t n = (size_t)system->body_count, poses = POSE_SIZE * n * sizeof(double);
+    memcpy(back ? step->q : kept->q, back ? kept->q : step->q, poses);
+    memcpy(back ? step->delta : kept->delta, back ? kept->delta : step->delta, poses);
+    memcpy(back ? step->bodies : kept->bodies, back ? kept->bodies : step->bodies,
+           n * sizeof(body_step));
+    memcpy(back ? step->joints : kept->joints, back ? kept->joints : step->joints,
+           n * sizeof(joint_step));
+}
+
+// Newton's method for (D4). The iterate moves on the manifold of the tree.
+static hn_status solve_with_closures(reduction *r, const step_equations *equations, step_data *step,
+                                     const newton_options *options, newton_report *report)
+{
+    const hn_system *system = r->system;
+    double scale = newton_momentum_scale(system, equations, step), residual = HUGE_VAL;
+    double length = fmax(1.0, system->length);
+    memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    for (int count = 0; count < options->iterations_max; ++count) {
+        double before = residual;
+        residual = sweep_inward(r, equations, step, scale, false, &report->worst_body);
+        if (residual < 0.0) return HN_SINGULAR_SYSTEM;
+        residual = larger(residual, closures_gap(r->closures, &r->border) / length);
+        if (!isfinite(residual)) return HN_NOT_CONVERGED;
+        bool converged = newton_note_residual(report, options, residual);
+        if (!converged && newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
+        // also then: multipliers and factors are needed afterwards
+        if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
+        closures_apply(r->closures, &r->border, step);
+        if (converged) return HN_OK;
+        report->increment = sweep_outward(r, step, true);
+        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        report->iterations++;
+        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
+        if ((equations->weight == 0.0 || count > 0) &&
+            report->increment <= options->increment_tolerance &&
+            closures_kept_hold(r->closures, step))
+            return HN_OK;
+    }
+    return HN_NOT_CONVERGED;
+}
+
+// In the border, or by the sparse system where that does not do: it knows rank that changes within a step.
+static hn_status solve_loops(reduction *r, const step_equations *equations, step_data *step,
+                             const newton_options *options, newton_report *report)
+{
+    const hn_system *system = r->system;
+    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start))
+        return closed_solve(r->loops, equations, step, options, report);
+    newton_report begun = *report;
+    copy_iterate(system, step, &r->start, false);
+    hn_status status = solve_with_closures(r, equations, step, options, report);
+    if (status == HN_OK) {
+        closures_find_gaps(r->closures, &r->border, step->q, r->gaps);
+        border_close(&r->border, &r->tree, r->gaps);
+        closed_settle(system, r->tree.twists, step);
+    }
+    if (system->element_count == 0) closures_clear_forces(r->closures, step);
+    if (status == HN_OK && closures_all_hold(r->closures, step->q)) return HN_OK;
+    copy_iterate(system, step, &r->start, true);
+    *report = begun;
+    return closed_solve(r->loops, equations, step, options, report);
+}
+
 static hn_status reduced_solve(reduction *r, const step_equations *equations, step_data *step,
                                const newton_options *options, newton_report *report)
 {
+    if (r->closures != NULL) return solve_loops(r, equations, step, options, report);
     if (r->loops != NULL) return closed_solve(r->loops, equations, step, options, report);
     // Factors are used once more when the iterate has moved by so little since that the next increment is the last one
     // all the same: what it leaves is the product of both increments instead of its own square.
@@ -473,11 +504,8 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
             settle(r, step);
             return HN_OK;
         }
-        if (r->border_count > 0) {
-            tree_substitute(&r->tree);
-            if (!solve_border(r)) return HN_SINGULAR_SYSTEM;
-        }
-        double increment = report->increment = sweep_outward(r, step, r->border_count > 0);
+        if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
+        double increment = report->increment = sweep_outward(r, step, r->border.count > 0);
         report->iterations++;
         if (!isfinite(increment)) return HN_NOT_CONVERGED;
         bool last = !again || since * increment <= LEFT_MAX;
@@ -487,7 +515,7 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         }
         since = increment;
         again =
-            !again && options->reuse_factors && r->border_count == 0 && increment <= REUSE_BELOW;
+            !again && options->reuse_factors && r->border.count == 0 && increment <= REUSE_BELOW;
     }
     return HN_NOT_CONVERGED;
 }
@@ -522,9 +550,9 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
                               system->bodies[worst].name);
     for (size_t c = 0; c < n && status == HN_OK; ++c) {
         for (size_t k = 0; k < n; ++k) r->residuals[k] = k == c ? -1.0 : 0.0;
-        memset(r->load, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-        tree_solve(&r->tree, r->residuals, r->load);
-        if (!solve_border(r)) status = HN_SINGULAR_SYSTEM;
+        memset(r->border.load, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+        tree_solve(&r->tree, r->residuals, r->border.load);
+        if (!border_solve(&r->border, &r->tree, r->residuals)) status = HN_SINGULAR_SYSTEM;
         for (size_t k = 0; k < n; ++k) inverse[k * n + c] = r->tree.increments[k];
     }
     if (status == HN_OK)

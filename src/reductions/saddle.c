@@ -6,16 +6,12 @@
 #include "linalg/dense.h"
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
+#include "reductions/row_vectors.h"
 
-#include <float.h>
 #include <string.h>
 
 // Eigenvalues below this part of the largest belong to dependent rows, in reports.
 static const double RANK_TOLERANCE = 1e-11;
-// A row of a joint on a loop may be off by this much (m, rad), and by this part of the distance from the origin, after
-// a step. A dropped row that is off by more is put back and the step solved again.
-static const double ROW_TOLERANCE = 1e-12;
-static const double ROW_ROUND_OFF = 64.0 * DBL_EPSILON;
 
 // Where the parts of a joint stand, so that nothing is looked up in a step.
 typedef struct joint_view {
@@ -228,64 +224,6 @@ static bool row_dropped(const saddle *s, int joint_index, int row)
 {
     int first = s->views[joint_index].loop_row;
     return first >= 0 && s->dropped[first + row];
-}
-
-// pose of a body between q (part 0) and q_n (part 1)
-static void pose_between(const step_data *step, int body, double part, double *pose)
-{
-    const double *start = system_pose(step->q_start, body), *end = system_pose(step->q, body);
-    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = part * start[k] + (1.0 - part) * end[k];
-}
-
-// u and w of a row, and the parts of them that turn with each body. Of a row that is no product u is the direction.
-typedef struct row_vectors {
-    hn_vec3 u, w, turn_u[2], turn_w[2];
-} row_vectors;
-
-// sum c_k x_k of one body: c0 phi and the part that turns
-static inline hn_vec3 add_vector(const double *coefficients, const double *pose, hn_vec3 sum,
-                                 hn_vec3 *turning)
-{
-    *turning = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
-    return vec3_add(vec3_add_scaled(sum, coefficients[0], pose_center(pose)), *turning);
-}
-
-static inline void find_row_vectors(const constraint_row *row, const double *a, const double *b,
-                                    row_vectors *v)
-{
-    const hn_vec3 zero = vec3(0.0, 0.0, 0.0);
-    v->w = add_vector(row->beta, a, zero, &v->turn_w[0]);
-    v->w = add_vector(row->beta + 4, b, v->w, &v->turn_w[1]);
-    v->u = row->direction;
-    if (!row->product) return;
-    v->u = add_vector(row->alpha, a, zero, &v->turn_u[0]);
-    v->u = add_vector(row->alpha + 4, b, v->u, &v->turn_u[1]);
-}
-
-// The gradient of a row as a wrench on one of its bodies: delta x = c0 v + omega x (x - c0 phi).
-static inline void row_wrench(const constraint_row *row, const row_vectors *v, int side,
-                              double *wrench)
-{
-    double alpha = row->alpha[4 * side], beta = row->beta[4 * side];
-    hn_vec3 force = vec3_scale(beta, v->u), moment = vec3_cross(v->turn_w[side], v->u);
-    if (row->product) {
-        force = vec3_scale(row->factor, vec3_add_scaled(force, alpha, v->w));
-        moment = vec3_scale(row->factor, vec3_add(moment, vec3_cross(v->turn_u[side], v->w)));
-    }
-    vec3_store(force, wrench);
-    vec3_store(moment, wrench + 3);
-}
-
-// G(q_mid) Delta of a row with u and w at q_mid: g(q) - g(q_n) to relative accuracy
-static double row_secant(const constraint_row *row, const row_vectors *middle, int a, int b,
-                         const step_data *step)
-{
-    static const double AT_REST[POSE_SIZE] = {0.0};
-    row_vectors change;
-    find_row_vectors(row, a < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)a,
-                     b < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)b, &change);
-    if (!row->product) return vec3_dot(row->direction, change.w);
-    return row->factor * (vec3_dot(change.u, middle->w) + vec3_dot(middle->u, change.w));
 }
 
 // twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
@@ -734,19 +672,11 @@ bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)
     return row_dropped(s, joint_index, row);
 }
 
-// how far a row of a joint may be off at the poses q
-static double row_tolerance(const joint_place *p, const double *q)
-{
-    const double *a = system_pose(q, p->a), *b = system_pose(q, p->b);
-    double far = vec3_norm(vec3_load(a)) + vec3_norm(vec3_load(b));
-    return ROW_TOLERANCE + ROW_ROUND_OFF * far;
-}
-
 bool saddle_rows_hold(const saddle *s, const step_data *step)
 {
     for (int k = 0; s->level == SADDLE_TWISTS && k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
-        double middle[2][POSE_SIZE], tolerance = row_tolerance(p, step->q);
+        double middle[2][POSE_SIZE], tolerance = row_tolerance(step->q, p->a, p->b);
         pose_between(step, p->a, 0.5, middle[0]);
         pose_between(step, p->b, 0.5, middle[1]);
         for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
@@ -771,7 +701,7 @@ bool saddle_restore_rows(saddle *s, const double *q)
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             double value = row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
-            if (fabs(value) <= row_tolerance(p, q)) continue;
+            if (fabs(value) <= row_tolerance(q, p->a, p->b)) continue;
             s->dropped[s->views[k].loop_row + r] = false;
             s->restored[s->views[k].loop_row + r] = true;
             restored = true;

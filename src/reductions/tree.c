@@ -566,41 +566,64 @@ void tree_substitute_general(tree_solver *solver, int body)
 
 // ---- all bodies -------------------------------------------------------------------------------------
 
+// from the reference point of a body to its centre of mass
+static void twist_of_centre(tree_solver *solver, int body)
+{
+    double *t = solver->twists + TWIST_SIZE * (size_t)body;
+    if (solver->bodies[body].pivot != PIVOT_NONE)
+        vec3_store(
+            vec3_subtract(vec3_load(t), vec3_cross(vec3_load(t + 3), solver->arms[body].now)), t);
+}
+
+// and of a wrench the other way
+static void load_of_reference(const tree_solver *solver, int body, double *s)
+{
+    if (solver->bodies[body].pivot != PIVOT_NONE)
+        vec3_store(
+            vec3_subtract(vec3_load(s + 3), vec3_cross(solver->arms[body].projected, vec3_load(s))),
+            s + 3);
+}
+
+// (T3), (T4) of one body for another right-hand side
+static void solve_body(tree_solver *solver, int body, const double *residual, double *load)
+{
+    const tree_body *b = &solver->bodies[body];
+    double *s = load + TWIST_SIZE * (size_t)body,
+           *above = b->parent < 0 ? NULL : load + TWIST_SIZE * (size_t)b->parent;
+    if (b->pivot == PIVOT_NONE) solve_general(solver, b, residual, s, above);
+    else solve_pivot(b, &solver->memories[body], residual, s, solver->factors[body].step, above);
+}
+
+static const double NO_RESIDUAL[JOINT_DOF_MAX] = {0.0};
+
 void tree_substitute(tree_solver *solver)
 {
     int n = solver->system->body_count;
     for (int i = 0; i < n; ++i) tree_substitute_body(solver, i);
-    // from the reference points to the centres of mass
-    for (int i = 0; i < n; ++i) {
-        double *t = solver->twists + TWIST_SIZE * (size_t)i;
-        if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(
-                vec3_subtract(vec3_load(t), vec3_cross(vec3_load(t + 3), solver->arms[i].now)), t);
-    }
+    for (int i = 0; i < n; ++i) twist_of_centre(solver, i);
+}
+
+void tree_substitute_some(tree_solver *solver, const int *bodies, int count)
+{
+    for (int i = 0; i < count; ++i) tree_substitute_body(solver, bodies[i]);
+    for (int i = 0; i < count; ++i) twist_of_centre(solver, bodies[i]);
 }
 
 void tree_solve(tree_solver *solver, const double *residuals, double *load)
 {
-    static const double no_residual[JOINT_DOF_MAX] = {0.0};
     int n = solver->system->body_count;
-    // from the centres of mass to the reference points
-    for (int i = 0; i < n; ++i) {
-        double *s = load + TWIST_SIZE * (size_t)i;
-        if (solver->bodies[i].pivot != PIVOT_NONE)
-            vec3_store(vec3_subtract(vec3_load(s + 3),
-                                     vec3_cross(solver->arms[i].projected, vec3_load(s))),
-                       s + 3);
-    }
-    for (int i = n - 1; i >= 0; --i) {
-        const tree_body *b = &solver->bodies[i];
-        const double *residual = residuals == NULL ? no_residual : residuals + b->dof_offset;
-        double *s = load + TWIST_SIZE * (size_t)i,
-               *above = b->parent < 0 ? NULL : load + TWIST_SIZE * (size_t)b->parent;
-        if (b->pivot != PIVOT_NONE) {
-            solve_pivot(b, &solver->memories[i], residual, s, solver->factors[i].step, above);
-            continue;
-        }
-        solve_general(solver, b, residual, s, above);
-    }
+    for (int i = 0; i < n; ++i) load_of_reference(solver, i, load + TWIST_SIZE * (size_t)i);
+    for (int i = n - 1; i >= 0; --i)
+        solve_body(solver, i,
+                   residuals == NULL ? NO_RESIDUAL : residuals + solver->bodies[i].dof_offset,
+                   load);
     tree_substitute(solver);
+}
+
+void tree_solve_some(tree_solver *solver, const int *bodies, int count, double *load)
+{
+    for (int i = 0; i < count; ++i)
+        load_of_reference(solver, bodies[i], load + TWIST_SIZE * (size_t)bodies[i]);
+    for (int i = count - 1; i >= 0; --i) solve_body(solver, bodies[i], NO_RESIDUAL, load);
+    tree_substitute_some(solver, bodies, count);
 }

@@ -159,6 +159,11 @@ void tree_substitute(tree_solver *solver);
 /// of mass, overwritten); increments and twists of the centres of mass are set. Needs `keep`.
 void tree_solve(tree_solver *solver, const double *residuals, double *load);
 
+/// The same for some bodies, with each its parent, in ascending order: loads act on these alone and the residual is
+/// zero; twists are theirs.
+void tree_substitute_some(tree_solver *solver, const int *bodies, int count);
+void tree_solve_some(tree_solver *solver, const int *bodies, int count, double *load);
+
 static inline tree_general_memory *tree_memory_of(const tree_solver *solver, const tree_body *b)
 {
     return &solver->general_memories[b->general];

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Columns beside the elimination of the tree.
+#include "reductions/border.h"
+
+#include "linalg/small_lu.h"
+
+#include <string.h>
+
+static void mark_to_root(const hn_system *system, int body, int *place, int *count)
+{
+    for (int i = body; i >= 0 && place[i] < 0; i = system->parent[i]) place[i] = 0, ++*count;
+}
+
+int border_mark_bodies(const hn_system *system, int *place)
+{
+    int count = 0;
+    for (int i = 0; i < system->body_count; ++i) place[i] = -1;
+    for (int k = 0; k < system->element_count; ++k) {
+        if (system->places[k] != PLACE_ELSEWHERE) continue;
+        mark_to_root(system, system->elements[k].a, place, &count);
+        mark_to_root(system, system->elements[k].b, place, &count);
+    }
+    for (int k = 0; k < system->cut_count; ++k) {
+        mark_to_root(system, system->cuts[k].parent, place, &count);
+        mark_to_root(system, system->cuts[k].child, place, &count);
+    }
+    return count;
+}
+
+void border_layout(arena *a, const hn_system *system, int capacity, int body_count, border *b)
+{
+    size_t n = (size_t)capacity, bodies = (size_t)body_count, all = (size_t)system->body_count;
+    b->capacity = capacity;
+    b->body_count = body_count;
+    b->columns = arena_bytes(a, n * sizeof(border_column));
+    b->bodies = arena_ints(a, bodies);
+    b->place = arena_ints(a, all);
+    b->answers = arena_doubles(a, n * TWIST_SIZE * bodies);
+    b->matrix = arena_doubles(a, n * n);
+    b->right = arena_doubles(a, n);
+    b->exchange = arena_ints(a, n);
+    b->load = arena_doubles(a, TWIST_SIZE * all);
+}
+
+void border_number_bodies(border *b, const hn_system *system)
+{
+    int count = 0;
+    border_mark_bodies(system, b->place);
+    for (int i = 0; i < system->body_count; ++i)
+        if (b->place[i] >= 0) b->bodies[count] = i, b->place[i] = count++;
+}
+
+border_column *border_add(border *b, int body_a, int body_b)
+{
+    if (b->count == b->capacity) return NULL;
+    border_column *column = &b->columns[b->count++];
+    *column = (border_column){.body = {body_a, body_b}};
+    return column;
+}
+
+// twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi); zero for the ground
+static void twist_columns(const double *coefficients, int body, const double *pose,
+                          double columns[3][6])
+{
+    memset(columns, 0, 3 * sizeof columns[0]);
+    if (body < 0) return;
+    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] = i == k ? coefficients[0] : 0.0;
+            columns[i][3 + k] = turn[i][k];
+        }
+}
+
+void border_add_term(border *b, const step_equations *equations, const step_data *step, int body_a,
+                     int body_b, const stiffness_term *term)
+{
+    const int body[2] = {body_a, body_b};
+    double left[2][3][6], right[2][3][6];
+    for (int side = 0; side < 2; ++side) {
+        double pose[POSE_SIZE];
+        step_projection_pose(equations, step, body[side], pose);
+        twist_columns(term->u + 4 * side, body[side], pose, left[side]);
+        twist_columns(term->v + 4 * side, body[side], system_pose(step->q, body[side]),
+                      right[side]);
+    }
+    for (int c = 0; c < 3; ++c) {
+        border_column *column = border_add(b, body_a, body_b);
+        if (column == NULL) return;
+        column->unit = 1.0;
+        for (int side = 0; side < 2; ++side)
+            for (int k = 0; k < 6; ++k) {
+                column->row[6 * side + k] = right[side][c][k];
+                column->load[6 * side + k] = left[side][0][k] * term->c[0][c] +
+                                             left[side][1][k] * term->c[1][c] +
+                                             left[side][2][k] * term->c[2][c];
+            }
+    }
+}
+
+// V delta of a column; twists of the system's bodies, or of those that take part
+static double row_product(const border *b, const border_column *column, const double *twists,
+                          bool listed)
+{
+    double sum = 0.0;
+    for (int side = 0; side < 2; ++side) {
+        int body = column->body[side];
+        if (body < 0) continue;
+        const double *t = twists + TWIST_SIZE * (size_t)(listed ? b->place[body] : body);
+        for (int k = 0; k < 6; ++k) sum += column->row[6 * side + k] * t[k];
+    }
+    return sum;
+}
+
+static void add_load(const border *b, const border_column *column, double factor)
+{
+    for (int side = 0; side < 2; ++side)
+        for (int k = 0; column->body[side] >= 0 && k < 6; ++k)
+            b->load[TWIST_SIZE * column->body[side] + k] += factor * column->load[6 * side + k];
+}
+
+// z of all columns, and the factors of e - V z
+static bool factor(border *b, tree_solver *tree)
+{
+    size_t size = TWIST_SIZE * (size_t)b->body_count;
+    for (int c = 0; c < b->count; ++c) {
+        double *answer = b->answers + (size_t)c * size;
+        for (int i = 0; i < b->body_count; ++i)
+            memset(b->load + TWIST_SIZE * (size_t)b->bodies[i], 0, TWIST_SIZE * sizeof(double));
+        add_load(b, &b->columns[c], 1.0);
+        tree_solve_some(tree, b->bodies, b->body_count, b->load);
+        for (int i = 0; i < b->body_count; ++i)
+            memcpy(answer + TWIST_SIZE * (size_t)i,
+                   tree->twists + TWIST_SIZE * (size_t)b->bodies[i], TWIST_SIZE * sizeof(double));
+    }
+    for (int i = 0; i < b->count; ++i)
+        for (int c = 0; c < b->count; ++c)
+            b->matrix[i * b->count + c] =
+                (i == c ? b->columns[i].unit : 0.0) -
+                row_product(b, &b->columns[i], b->answers + (size_t)c * size, true);
+    return small_lu_factor(b->count, b->count, b->matrix, b->exchange);
+}
+
+// y from the right-hand sides, and delta from y and the residuals (NULL: zero)
+static void substitute(border *b, tree_solver *tree, const double *residuals)
+{
+    small_lu_solve(b->count, b->count, b->matrix, b->exchange, 1, 1, b->right);
+    memset(b->load, 0, TWIST_SIZE * (size_t)tree->system->body_count * sizeof(double));
+    for (int c = 0; c < b->count; ++c) add_load(b, &b->columns[c], b->right[c]);
+    tree_solve(tree, residuals, b->load);
+}
+
+bool border_solve(border *b, tree_solver *tree, const double *residuals)
+{
+    if (b->count == 0) return true;
+    tree_substitute_some(tree, b->bodies, b->body_count);
+    for (int c = 0; c < b->count; ++c)
+        b->right[c] = row_product(b, &b->columns[c], tree->twists, false) + b->columns[c].gap;
+    if (!factor(b, tree)) return false;
+    substitute(b, tree, residuals);
+    return true;
+}
+
+void border_close(border *b, tree_solver *tree, const double *gaps)
+{
+    memcpy(b->right, gaps, (size_t)b->count * sizeof(double));
+    substitute(b, tree, NULL);
+}

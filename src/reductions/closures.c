@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Closure rows of cut joints in the border of the tree.
+#include "reductions/closures.h"
+
+#include "reductions/row_vectors.h"
+
+#include <string.h>
+
+// Rows whose angle to the others has a smaller squared sine are left to the sparse system, which knows singular positions.
+static const double NEARLY_DEPENDENT = 1e-5;
+
+struct closures {
+    hn_system *system;
+    independent_rows *choice;
+    bool *dropped;     // per row: joints of the tree on loops, then cut joints
+    int first_cut_row; // among these
+    int *columns;      // per cut row: its column, or -1
+};
+
+// A product row has the tangent mu (delta u . delta w + delta w . delta u). Rows with the same u share it: the sum of
+// their w takes part with the multipliers as factors.
+typedef struct row_group {
+    double u[8], w[8];
+} row_group;
+
+static int group_of(row_group *groups, int *count, const constraint_row *row)
+{
+    for (int k = 0; k < *count; ++k)
+        if (memcmp(groups[k].u, row->alpha, sizeof groups[k].u) == 0) return k;
+    memcpy(groups[*count].u, row->alpha, sizeof groups[*count].u);
+    memset(groups[*count].w, 0, sizeof groups[*count].w);
+    return (*count)++;
+}
+
+int closures_column_count(const hn_system *system)
+{
+    int count = 0;
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        row_group groups[JOINT_ROWS_MAX];
+        int group_count = 0;
+        for (int r = 0; r < j->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(j->kind)->row(j, r, &row);
+            if (row.product) group_of(groups, &group_count, &row);
+        }
+        count += j->row_count + 6 * group_count;
+    }
+    return count;
+}
+
+void closures_destroy(closures *c)
+{
+    if (c == NULL) return;
+    hn_context *context = c->system->context;
+    independent_rows_destroy(c->choice);
+    context_release(context, c->dropped);
+    context_release(context, c->columns);
+    context_release(context, c);
+}
+
+hn_status closures_create(hn_system *system, closures **out)
+{
+    *out = NULL;
+    hn_context *context = system->context;
+    closures *c = context_allocate(context, sizeof *c);
+    if (c == NULL) return HN_OUT_OF_MEMORY;
+    c->system = system;
+    size_t joints = (size_t)(system->body_count + system->cut_count) + 1;
+    joint_place *places = context_allocate(context, joints * sizeof(joint_place));
+    int *sequence = context_allocate(context, joints * sizeof(int));
+    c->columns = context_allocate(context, ((size_t)system->cut_row_count + 1) * sizeof(int));
+    hn_status status =
+        places == NULL || sequence == NULL || c->columns == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) {
+        // the tree first: rows that depend on others are then rows of cut joints
+        int count = 0, rows = 0;
+        for (int k = 0; k < system->body_count + system->cut_count; ++k) {
+            bool cut = k >= system->body_count;
+            const joint *j = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
+            if (k == system->body_count) c->first_cut_row = rows;
+            if (j->row_count == 0 || (!cut && !system->in_loop[k])) continue;
+            bool child_is_a = !cut && j->child_is_a;
+            sequence[count] = count;
+            places[count] = (joint_place){.rows = j,
+                                          .a = child_is_a ? j->child : j->parent,
+                                          .b = child_is_a ? j->parent : j->child,
+                                          .node = system->body_count + count};
+            count++;
+            rows += j->row_count;
+        }
+        c->dropped = context_allocate(context, ((size_t)rows + 1) * sizeof(bool));
+        status = c->dropped == NULL
+                     ? HN_OUT_OF_MEMORY
+                     : independent_rows_create(system, places, count, sequence, &c->choice);
+    }
+    context_release(context, places);
+    context_release(context, sequence);
+    if (status != HN_OK) {
+        closures_destroy(c);
+        return status;
+    }
+    *out = c;
+    return HN_OK;
+}
+
+bool closures_choose(closures *c, const double *q)
+{
+    row_choice choice;
+    if (independent_rows_choose(c->choice, q, &choice, c->dropped) != HN_OK) return false;
+    for (int k = 0; k < c->first_cut_row; ++k)
+        if (c->dropped[k]) return false;
+    return choice.smallest_kept > NEARLY_DEPENDENT;
+}
+
+static bool is_dropped(const closures *c, int cut, int row)
+{
+    return c->dropped[c->first_cut_row + c->system->cut_row[cut] + row];
+}
+
+// ---- forces -----------------------------------------------------------------------------------------
+
+void closures_clear_forces(const closures *c, const step_data *step)
+{
+    const hn_system *system = c->system;
+    for (int k = 0; k < system->cut_count; ++k) {
+        const int body[2] = {system->cuts[k].parent, system->cuts[k].child};
+        for (int side = 0; side < 2; ++side)
+            if (body[side] >= 0)
+                memset(step->force + POSE_SIZE * (size_t)body[side], 0, POSE_SIZE * sizeof(double));
+    }
+}
+
+void closures_add_forces(const closures *c, const step_equations *equations, const step_data *step)
+{
+    if (c->system->element_count == 0) closures_clear_forces(c, step);
+    step_add_closure_forces(c->system, equations, step);
+}
+
+// ---- columns ----------------------------------------------------------------------------------------
+
+// g of a row at the iterate, as the change in the step: G(q_mid) Delta
+static double row_gap(const constraint_row *row, const joint *j, const step_data *step)
+{
+    double middle[2][POSE_SIZE];
+    row_vectors v;
+    pose_between(step, j->parent, 0.5, middle[0]);
+    pose_between(step, j->child, 0.5, middle[1]);
+    find_row_vectors(row, middle[0], middle[1], &v);
+    return row_secant(row, &v, j->parent, j->child, step);
+}
+
+// Terms w mu d^2 g of the rows of one joint.
+static void add_terms(const closures *c, const step_equations *equations, const step_data *step,
+                      int cut, border *b)
+{
+    const joint *j = &c->system->cuts[cut];
+    row_group groups[JOINT_ROWS_MAX];
+    int count = 0;
+    for (int r = 0; r < j->row_count; ++r) {
+        constraint_row row;
+        double mu = step->closure[c->system->cut_row[cut] + r];
+        joint_type_of(j->kind)->row(j, r, &row);
+        if (!row.product || mu == 0.0) continue;
+        row_group *g = &groups[group_of(groups, &count, &row)];
+        for (int k = 0; k < 8; ++k) g->w[k] += equations->weight * mu * row.factor * row.beta[k];
+    }
+    for (int k = 0; k < count; ++k)
+        for (int turn = 0; turn < 2; ++turn) {
+            stiffness_term term = {.c = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+            memcpy(term.u, turn == 0 ? groups[k].u : groups[k].w, sizeof term.u);
+            memcpy(term.v, turn == 0 ? groups[k].w : groups[k].u, sizeof term.v);
+            border_add_term(b, equations, step, j->parent, j->child, &term);
+        }
+}
+
+void closures_add_columns(closures *c, const step_equations *equations, const step_data *step,
+                          border *b)
+{
+    const hn_system *system = c->system;
+    for (int k = 0; k < system->cut_count; ++k) {
+        const joint *j = &system->cuts[k];
+        double pose[2][POSE_SIZE];
+        step_projection_pose(equations, step, j->parent, pose[0]);
+        step_projection_pose(equations, step, j->child, pose[1]);
+        for (int r = 0; r < j->row_count; ++r) {
+            int *place = &c->columns[system->cut_row[k] + r];
+            *place = -1;
+            if (is_dropped(c, k, r)) continue;
+            constraint_row row;
+            row_vectors projected, now;
+            *place = b->count;
+            border_column *column = border_add(b, j->parent, j->child);
+            joint_type_of(j->kind)->row(j, r, &row);
+            find_row_vectors(&row, pose[0], pose[1], &projected);
+            find_row_vectors(&row, system_pose(step->q, j->parent), system_pose(step->q, j->child),
+                             &now);
+            for (int side = 0; side < 2; ++side) {
+                row_wrench(&row, &projected, side, column->load + 6 * side);
+                row_wrench(&row, &now, side, column->row + 6 * side);
+            }
+            column->gap = row_gap(&row, j, step);
+        }
+        if (equations->weight != 0.0) add_terms(c, equations, step, k, b);
+    }
+}
+
+double closures_gap(const closures *c, const border *b)
+{
+    double largest = 0.0;
+    for (int k = 0; k < c->system->cut_row_count; ++k) {
+        double gap = c->columns[k] < 0 ? 0.0 : fabs(b->columns[c->columns[k]].gap);
+        if (!(gap <= largest)) largest = gap;
+    }
+    return largest;
+}
+
+void closures_apply(const closures *c, const border *b, const step_data *step)
+{
+    for (int k = 0; k < c->system->cut_row_count; ++k)
+        if (c->columns[k] >= 0) step->closure[k] += b->right[c->columns[k]];
+}
+
+// ---- rows after a step ------------------------------------------------------------------------------
+
+void closures_find_gaps(const closures *c, const border *b, const double *q, double *gaps)
+{
+    const hn_system *system = c->system;
+    memset(gaps, 0, (size_t)b->count * sizeof(double));
+    for (int k = 0; k < system->cut_count; ++k) {
+        const joint *j = &system->cuts[k];
+        for (int r = 0; r < j->row_count; ++r) {
+            constraint_row row;
+            int column = c->columns[system->cut_row[k] + r];
+            if (column < 0) continue;
+            joint_type_of(j->kind)->row(j, r, &row);
+            gaps[column] = row_value(&row, system_pose(q, j->parent), system_pose(q, j->child));
+        }
+    }
+}
+
+bool closures_kept_hold(const closures *c, const step_data *step)
+{
+    const hn_system *system = c->system;
+    for (int k = 0; k < system->cut_count; ++k) {
+        const joint *j = &system->cuts[k];
+        double tolerance = row_tolerance(step->q, j->parent, j->child);
+        for (int r = 0; r < j->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(j->kind)->row(j, r, &row);
+            if (!is_dropped(c, k, r) && !(fabs(row_gap(&row, j, step)) <= tolerance)) return false;
+        }
+    }
+    return true;
+}
+
+bool closures_all_hold(const closures *c, const double *q)
+{
+    const hn_system *system = c->system;
+    for (int k = 0; k < system->cut_count; ++k) {
+        const joint *j = &system->cuts[k];
+        double tolerance = row_tolerance(q, j->parent, j->child);
+        for (int r = 0; r < j->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(j->kind)->row(j, r, &row);
+            if (!(fabs(row_value(&row, system_pose(q, j->parent), system_pose(q, j->child))) <=
+                  tolerance))
+                return false;
+        }
+    }
+    return true;
+}

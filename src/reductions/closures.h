@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Closure rows of cut joints beside the tree: which are independent, their columns in the border, their multipliers.
+#ifndef REDUCTIONS_CLOSURES_H
+#define REDUCTIONS_CLOSURES_H
+
+#include "reductions/border.h"
+#include "reductions/independent_rows.h"
+
+typedef struct closures closures;
+
+/// Columns that the closure rows of a system may need.
+int closures_column_count(const hn_system *system);
+
+hn_status closures_create(hn_system *system, closures **out);
+void closures_destroy(closures *c);
+
+/// Decide at the poses q, a configuration on the manifold, which rows of cut joints follow from the others and from the
+/// tree. False when rows are about to lose rank: then the loops are better left to the sparse system.
+bool closures_choose(closures *c, const double *q);
+
+/// Forces of the multipliers in step->closure, beside those of elements.
+void closures_add_forces(const closures *c, const step_equations *equations, const step_data *step);
+/// Take them out again in a model without elements, whose forces are zero.
+void closures_clear_forces(const closures *c, const step_data *step);
+
+/// Columns at the iterate: the rows that are kept, and the tangent terms of their multipliers.
+void closures_add_columns(closures *c, const step_equations *equations, const step_data *step, border *b);
+/// Largest gap of these columns, m or rad.
+double closures_gap(const closures *c, const border *b);
+/// Add their part of a solution to step->closure.
+void closures_apply(const closures *c, const border *b, const step_data *step);
+
+/// Gaps of the columns at the poses q themselves, for `border_close`; `gaps` has a place for every column.
+void closures_find_gaps(const closures *c, const border *b, const double *q, double *gaps);
+/// Do the rows that are kept hold, as far as a step changes them? And do all of them?
+bool closures_kept_hold(const closures *c, const step_data *step);
+bool closures_all_hold(const closures *c, const double *q);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A constraint row between two bodies through its vectors: gradient as wrenches, and its change in a step.
+#ifndef REDUCTIONS_ROW_VECTORS_H
+#define REDUCTIONS_ROW_VECTORS_H
+
+#include "system/step.h"
+
+#include <float.h>
+
+/// Pose of a body between q (part 0) and q_n (part 1)
+static inline void pose_between(const step_data *step, int body, double part, double *pose)
+{
+    const double *start = system_pose(step->q_start, body), *end = system_pose(step->q, body);
+    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = part * start[k] + (1.0 - part) * end[k];
+}
+
+/// u and w of a row, and the parts of them that turn with each body. Of a row that is no product u is the direction.
+typedef struct row_vectors {
+    hn_vec3 u, w, turn_u[2], turn_w[2];
+} row_vectors;
+
+/// sum c_k x_k of one body: c0 phi and the part that turns
+static inline hn_vec3 add_vector(const double *coefficients, const double *pose, hn_vec3 sum,
+                                 hn_vec3 *turning)
+{
+    *turning = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    return vec3_add(vec3_add_scaled(sum, coefficients[0], pose_center(pose)), *turning);
+}
+
+static inline void find_row_vectors(const constraint_row *row, const double *a, const double *b,
+                                    row_vectors *v)
+{
+    const hn_vec3 zero = vec3(0.0, 0.0, 0.0);
+    v->w = add_vector(row->beta, a, zero, &v->turn_w[0]);
+    v->w = add_vector(row->beta + 4, b, v->w, &v->turn_w[1]);
+    v->u = row->direction;
+    v->turn_u[0] = v->turn_u[1] = zero;
+    if (!row->product) return;
+    v->u = add_vector(row->alpha, a, zero, &v->turn_u[0]);
+    v->u = add_vector(row->alpha + 4, b, v->u, &v->turn_u[1]);
+}
+
+/// The gradient of a row as a wrench on one of its bodies: delta x = c0 v + omega x (x - c0 phi).
+static inline void row_wrench(const constraint_row *row, const row_vectors *v, int side,
+                              double *wrench)
+{
+    double alpha = row->alpha[4 * side], beta = row->beta[4 * side];
+    hn_vec3 force = vec3_scale(beta, v->u), moment = vec3_cross(v->turn_w[side], v->u);
+    if (row->product) {
+        force = vec3_scale(row->factor, vec3_add_scaled(force, alpha, v->w));
+        moment = vec3_scale(row->factor, vec3_add(moment, vec3_cross(v->turn_u[side], v->w)));
+    }
+    vec3_store(force, wrench);
+    vec3_store(moment, wrench + 3);
+}
+
+/// G(q_mid) Delta of a row with u and w at q_mid: g(q) - g(q_n) to relative accuracy
+static inline double row_secant(const constraint_row *row, const row_vectors *middle, int a, int b,
+                         const step_data *step)
+{
+    static const double AT_REST[POSE_SIZE] = {0.0};
+    row_vectors change;
+    find_row_vectors(row, a < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)a,
+                     b < 0 ? AT_REST : step->delta + POSE_SIZE * (size_t)b, &change);
+    if (!row->product) return vec3_dot(row->direction, change.w);
+    return row->factor * (vec3_dot(change.u, middle->w) + vec3_dot(middle->u, change.w));
+}
+
+/// How far a row of a joint on a loop may be off (m, rad) at the poses q after a step: by a fixed amount, and by
+/// round-off of places far from the origin. A dropped row that is off by more is put back and the step solved again.
+static inline double row_tolerance(const double *q, int a, int b)
+{
+    const double TOLERANCE = 1e-12, ROUND_OFF = 64.0 * DBL_EPSILON;
+    return TOLERANCE +
+           ROUND_OFF * (vec3_norm(pose_center(system_pose(q, a))) + vec3_norm(pose_center(system_pose(q, b))));
+}
+
+#endif
