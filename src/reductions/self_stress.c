@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double DIAGONAL = 1e-13; // added to G^T G, of its largest diagonal element
 static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5; // where that is too little
 static const double SHARED = 1e-7; // part of a row in a self-stress that counts
 static const double NEAR_MIN =
@@ -194,25 +193,37 @@ static void add_row(const coupling *c, loop_row row)
         for (int k = 0; k < TWIST_SIZE; ++k) c->between[TWIST_SIZE * i + k] += low[i] * high[k];
 }
 
-// Factors of G^T G without the rows left out (NULL: none), with `part` of its largest diagonal element, or more if that
-// is too little, added to the diagonal. Returns this largest element, or zero on failure.
-static double factor(self_stress *s, const bool *left_out, double part)
+// What is added to the diagonal of G^T G: a part of each element, or the same part of the largest one to all.
+typedef struct stabiliser {
+    double part;
+    bool uniform;
+} stabiliser;
+static const stabiliser LITTLE = {.part = 1e-13};
+
+static double diagonal_element(self_stress *s, int place)
 {
-    for (double end = DIAGONAL_LARGER * part; part <= end; part *= DIAGONAL_GROWTH) {
+    int node = place / TWIST_SIZE, k = place % TWIST_SIZE;
+    return block_cholesky_block(s->normal, node, node)[(TWIST_SIZE + 1) * k];
+}
+
+// Factors of G^T G with something added to the diagonal, more if that is too little. Returns the largest element, or zero
+// on failure.
+static double factor(self_stress *s, stabiliser add)
+{
+    int size = TWIST_SIZE * s->node_count;
+    for (double end = DIAGONAL_LARGER * add.part; add.part <= end; add.part *= DIAGONAL_GROWTH) {
         double largest = 0.0;
         block_cholesky_clear(s->normal);
         for (int k = 0; k < s->joint_count; ++k)
-            for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
-                int row = s->joints[k].first_row + r;
-                if (left_out == NULL || !left_out[row]) add_row(&s->couplings[k], s->rows[row]);
-            }
-        for (int i = 0; i < s->node_count; ++i)
-            for (int k = 0; k < TWIST_SIZE; ++k)
-                largest =
-                    fmax(largest, block_cholesky_block(s->normal, i, i)[(TWIST_SIZE + 1) * k]);
-        for (int i = 0; i < s->node_count; ++i)
-            for (int k = 0; k < TWIST_SIZE; ++k)
-                block_cholesky_block(s->normal, i, i)[(TWIST_SIZE + 1) * k] += part * largest;
+            for (int r = 0; r < s->joints[k].rows->row_count; ++r)
+                add_row(&s->couplings[k], s->rows[s->joints[k].first_row + r]);
+        for (int k = 0; k < size; ++k) largest = fmax(largest, diagonal_element(s, k));
+        for (int k = 0; k < size; ++k) {
+            double own = diagonal_element(s, k);
+            block_cholesky_block(s->normal, k / TWIST_SIZE,
+                                 k / TWIST_SIZE)[(TWIST_SIZE + 1) * (k % TWIST_SIZE)] +=
+                add.part * (add.uniform || own == 0.0 ? largest : own);
+        }
         if (block_cholesky_factor(s->normal) < 0) return largest;
     }
     return 0.0;
@@ -253,34 +264,48 @@ static double row_on_motion(const self_stress *s, int joint_index, int row)
     return sum;
 }
 
-// multipliers += those of (C7) that exert s->force, which becomes what is left of it. The rows left out stay.
-static void add_least_multipliers(self_stress *s, const bool *left_out, double *multipliers)
+// multipliers += those of (C7) that exert s->force, which becomes what is left of it: repeated until nothing changes, or
+// as often as told
+static void add_least_multipliers(self_stress *s, int repeats, double *multipliers)
 {
     const double ROUND_OFF = 1e-16;
     double before = INFINITY;
-    for (int repeat = 0; repeat < REPEATS_MAX; ++repeat) {
+    for (int repeat = 0; repeat < (repeats > 0 ? repeats : REPEATS_MAX); ++repeat) {
         double size = 0.0, largest = 0.0;
         memcpy(s->motion, s->force, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
         block_cholesky_solve(s->normal, s->motion);
         for (int k = 0; k < s->joint_count; ++k)
             for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
                 int row = s->joints[k].first_row + r;
-                if (left_out != NULL && left_out[row]) continue;
                 double part = row_on_motion(s, k, row);
                 multipliers[row] += part;
                 add_force(s, k, row, -part);
                 size = fmax(size, fabs(part));
                 largest = fmax(largest, fabs(multipliers[row]));
             }
-        if (size <= ROUND_OFF * largest || size > 0.5 * before) return;
+        if (repeats == 0 && (size <= ROUND_OFF * largest || size > 0.5 * before)) return;
         before = size;
     }
 }
 
-static bool place_rows(self_stress *s, const double *q, const bool *left_out)
+// Rows at the poses q, as they are or of length one, and the factors.
+static double place_rows(self_stress *s, const double *q, bool unit_length, stabiliser add)
 {
     loop_joints_rows(s->system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
-    return factor(s, left_out, DIAGONAL) > 0.0;
+    for (int row = 0; unit_length && row < s->row_count; ++row) {
+        double *x = s->rows[row][0], sum = 0.0; // both sides
+        for (int k = 0; k < 2 * TWIST_SIZE; ++k) sum += x[k] * x[k];
+        for (int k = 0; k < 2 * TWIST_SIZE; ++k) x[k] /= sqrt(sum);
+    }
+    return factor(s, add);
+}
+
+// (C7) for `given`, with the rows and factors in place
+static void find_least(self_stress *s, const double *given, double *least)
+{
+    memset(least, 0, (size_t)s->row_count * sizeof(double));
+    find_forces(s, given);
+    add_least_multipliers(s, 0, least);
 }
 
 // Any vector has a part in every self-stress unless it is chosen with care. Entries in [-1, 1], from Knuth's generator.
@@ -309,16 +334,15 @@ hn_status self_stress_count(self_stress *s, const double *q, int *count)
     return HN_OK;
 }
 
+// Which joints share them does not depend on the size of rows, so they are of length one: the same for models of any size.
 hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
 {
     uint64_t state = 1;
     for (int k = 0; k < s->system->joint_count; ++k) shared[k] = false;
-    if (!place_rows(s, q, NULL)) return HN_SINGULAR_SYSTEM;
+    if (!(place_rows(s, q, true, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
     for (int i = 0; i < PROBE_COUNT; ++i) {
         probe(&state, s->row_count, s->given);
-        memset(s->least, 0, (size_t)s->row_count * sizeof(double));
-        find_forces(s, s->given);
-        add_least_multipliers(s, NULL, s->least);
+        find_least(s, s->given, s->least);
         for (int k = 0; k < s->joint_count; ++k)
             for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
                 int row = s->joints[k].first_row + r;
@@ -329,38 +353,48 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
     return HN_OK;
 }
 
-// Forces act between two configurations, at a place that is not on the manifold: rows that depend on others there are
-// independent here, if only just, and (C7) has one solution. So the smallest multipliers are found at the two
-// configurations, and what forces are then missing is given to rows that are independent there.
-hn_status self_stress_remove(self_stress *s, const force_place *place, double *multipliers)
+// Rows that depend on others on the manifold may be independent by a little where forces act, and (C7) gives their
+// multipliers back. Then the smallest ones are found at both ends, and forces that are missing are added in the smallest
+// way; multipliers that exert next to no force are left as they are by a diagonal that outweighs them.
+static hn_status remove_near_stress(self_stress *s, const force_place *place, double *least)
 {
+    enum { REPEATS = 8 };
+    const stabiliser MUCH = {.part = 1e-5};
     const double *ends[2] = {place->q_start, place->q_end};
     const double weights[2] = {1.0 - place->weight, place->weight};
-    size_t size = (size_t)s->row_count * sizeof(double);
+    memset(s->sum, 0, (size_t)s->row_count * sizeof(double));
+    memcpy(s->given, least, (size_t)s->row_count * sizeof(double));
+    for (int end = 0; end < 2; ++end) {
+        if (!(place_rows(s, ends[end], false, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
+        find_least(s, s->given, least);
+        for (int row = 0; row < s->row_count; ++row) s->sum[row] += weights[end] * least[row];
+    }
+    if (!(place_rows(s, s->middle, false, MUCH) > 0.0)) return HN_SINGULAR_SYSTEM;
+    for (int row = 0; row < s->row_count; ++row) s->given[row] -= s->sum[row];
+    find_forces(s, s->given);
+    add_least_multipliers(s, REPEATS, s->sum);
+    memcpy(least, s->sum, (size_t)s->row_count * sizeof(double));
+    return HN_OK;
+}
+
+hn_status self_stress_remove(self_stress *s, const force_place *place, double *multipliers)
+{
+    bool between = place->weight > 0.0 && place->weight < 1.0;
     for (int k = 0; k < s->joint_count; ++k)
         memcpy(s->given + s->joints[k].first_row, multipliers + s->joints[k].rows->row_offset,
                (size_t)s->joints[k].rows->row_count * sizeof(double));
-    memset(s->sum, 0, size);
-    for (int end = 0; end < 2; ++end) {
-        if (weights[end] == 0.0) continue;
-        if (!place_rows(s, ends[end], NULL)) return HN_SINGULAR_SYSTEM;
-        memset(s->least, 0, size);
-        find_forces(s, s->given);
-        add_least_multipliers(s, NULL, s->least);
-        for (int row = 0; row < s->row_count; ++row) s->sum[row] += weights[end] * s->least[row];
-    }
-    if (weights[0] != 0.0 && weights[1] != 0.0) {
-        row_choice choice;
-        TRY(independent_rows_choose(s->choice, place->q_start, &choice, s->dropped));
-        for (int k = 0; k < POSE_SIZE * s->system->body_count; ++k)
-            s->middle[k] = weights[0] * place->q_start[k] + weights[1] * place->q_end[k];
-        if (!place_rows(s, s->middle, s->dropped)) return HN_SINGULAR_SYSTEM;
-        for (int row = 0; row < s->row_count; ++row) s->given[row] -= s->sum[row];
-        find_forces(s, s->given);
-        add_least_multipliers(s, s->dropped, s->sum);
+    for (int k = 0; k < POSE_SIZE * s->system->body_count; ++k)
+        s->middle[k] = (1.0 - place->weight) * place->q_start[k] + place->weight * place->q_end[k];
+    if (!(place_rows(s, s->middle, false, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
+    find_least(s, s->given, s->least);
+    if (between && !place->single_freedom) {
+        int on_manifold, here;
+        TRY(self_stress_count(s, place->q_start, &on_manifold));
+        TRY(self_stress_count(s, s->middle, &here));
+        if (here < on_manifold) TRY(remove_near_stress(s, place, s->least));
     }
     for (int k = 0; k < s->joint_count; ++k)
-        memcpy(multipliers + s->joints[k].rows->row_offset, s->sum + s->joints[k].first_row,
+        memcpy(multipliers + s->joints[k].rows->row_offset, s->least + s->joints[k].first_row,
                (size_t)s->joints[k].rows->row_count * sizeof(double));
     return HN_OK;
 }
@@ -371,7 +405,7 @@ hn_status self_stress_remove(self_stress *s, const force_place *place, double *m
 // diagonal that decides how little.
 static void keep_weak(self_stress *s, double *x)
 {
-    enum { PASSES = 4 };
+    enum { PASSES = 8 };
     for (int pass = 0; pass < PASSES; ++pass) {
         find_forces(s, x);
         memcpy(s->motion, s->force, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
@@ -390,14 +424,14 @@ hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfi
     const double NONE_LEFT = 1e-9;                 // of multipliers of size one
     const hn_system *system = s->system;
     // long chains have weak multipliers of their own, as beams bend easily: about 4/n^2 for n bodies
-    double near = fmin(1e-4, 0.1 / ((double)s->node_count * s->node_count));
+    double near = fmin(1e-3, 0.1 / ((double)s->node_count * s->node_count));
     size_t rows = (size_t)s->row_count, twists = TWIST_SIZE * (size_t)s->node_count;
     uint64_t state = 1;
     double far = 0.0;
     *misfit = (loop_misfit){.joint = -1};
     if (near < NEAR_MIN) return HN_OK;
-    loop_joints_rows(system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
-    double scale = sqrt(factor(s, NULL, near * near));
+    const stabiliser weak = {.part = near * near, .uniform = true};
+    double scale = sqrt(place_rows(s, q, true, weak));
     if (!(scale > 0.0)) return s->row_count == 0 ? HN_OK : HN_SINGULAR_SYSTEM;
     probe(&state, s->row_count, s->given);
     keep_weak(s, s->given);
@@ -422,5 +456,6 @@ hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfi
             if (part > largest) largest = part, misfit->joint = s->joints[k].rows->model_joint;
         }
     misfit->size = sqrt(force / size) / scale;
+    if (misfit->size > near) *misfit = (loop_misfit){.joint = -1}; // weak, but by construction
     return HN_OK;
 }

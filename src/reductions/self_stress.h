@@ -27,7 +27,8 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
 /// Forces of constraints act at (1 - weight) q_start + weight q_end, between two configurations on the manifold.
 typedef struct force_place {
     const double *q_start, *q_end;
-    double weight;
+    double weight;       ///< 0, 1/2 or 1
+    bool single_freedom; ///< one degree of freedom, q_end - q_start: what is redundant on the manifold is so between them
 } force_place;
 
 /// Replace multipliers (as many as the system has constraints; those of joints on loops change) by the smallest ones

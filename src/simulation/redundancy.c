@@ -39,7 +39,10 @@ hn_status redundancy_update(hn_simulation *s)
 hn_status redundancy_minimise(hn_simulation *s, const solved_step *step, double *multipliers)
 {
     TRY(create_solver(s));
-    const force_place place = {step->data.q_start, step->data.q, step->equations.weight};
+    const hn_system *system = s->system;
+    int freedom = system->coordinate_count - system->constraint_count + s->dropped_count;
+    const force_place place = {step->data.q_start, step->data.q, step->equations.weight,
+                               freedom == 1};
     return self_stress_remove(s->redundancy.solver, &place, multipliers);
 }
 

@@ -103,7 +103,7 @@ static double check_against_dense(const run *r, const char *name)
     }
     number_source numbers = {7};
     for (int k = 0; k < system->constraint_count; ++k) given[k] = least[k] = next_number(&numbers);
-    const force_place place = {q, q, 1.0};
+    const force_place place = {q, q, 1.0, false};
     CHECK_OK(r->context, self_stress_remove(s, &place, least));
     double worst = 0.0;
     for (int k = 0; k < system->internal_count; ++k) CHECK(least[k] == given[k]);
@@ -177,7 +177,7 @@ TEST(self_stress, leaves_the_forces_of_a_long_ladder_as_they_are)
     for (int k = 0; k < system->joint_count; ++k) CHECK(shared[k]);
     number_source numbers = {7};
     for (size_t k = 0; k < rows; ++k) given[k] = least[k] = next_number(&numbers);
-    const force_place place = {q, q, 1.0};
+    const force_place place = {q, q, 1.0, false};
     CHECK_OK(context, self_stress_remove(s, &place, least));
     memcpy(again, least, rows * sizeof(double));
     CHECK_OK(context, self_stress_remove(s, &place, again));
