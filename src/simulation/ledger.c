@@ -166,6 +166,20 @@ static void fill(hn_ledger_entry *e, bool conserved, double error, double drift,
     e->kept = !conserved || error <= bound;
 }
 
+// Energy that comes and goes. A structure at rest turns over nothing but round-off: it is measured by its weight times its
+// size instead.
+static double energy_scale(const hn_simulation *s)
+{
+    const double AT_REST = 1e-12;
+    const hn_system *system = s->system;
+    const ledger_record *r = &s->record;
+    double scale = r->kinetic_max + r->potential_change_max, mass = 0.0;
+    for (int i = 0; i < system->body_count; ++i) mass += system->inertia[4 * (size_t)i];
+    double standing = fabs(r->potential_start) +
+                      mass * vec3_norm(system->gravity) * (system->length + r->distance_max);
+    return scale > AT_REST * standing ? scale : standing;
+}
+
 hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
 {
     if (!s->def.ledger)
@@ -174,7 +188,7 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     const ledger_record *r = &s->record;
     memset(ledger, 0, sizeof *ledger);
     ledger->step_count = s->step_count;
-    ledger->energy_scale = r->kinetic_max + r->potential_change_max;
+    ledger->energy_scale = energy_scale(s);
     ledger->momentum_scale = r->angular_scale;
     ledger->energy_min = r->energy_min;
     ledger->energy_max = r->energy_max;

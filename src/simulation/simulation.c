@@ -3,6 +3,7 @@
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
+#include "simulation/start_velocities.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -145,7 +146,7 @@ static hn_status project_start_velocities(hn_simulation *s)
                           s->next_impetus + at);
     }
     scheme_apply_mass(system, 1.0, s->next_impetus, s->momenta);
-    TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
+    if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
     hn_status status = saddle_project(s->projection, s->state.q, s->momenta, s->wrench);
     if (status == HN_SINGULAR_SYSTEM) return context_fail(s->context, status, SINGULAR_START);
     if (status != HN_OK) return status;
@@ -178,11 +179,12 @@ static hn_status project_start_velocities(hn_simulation *s)
     return HN_OK;
 }
 
-static hn_status initialise(hn_simulation *s)
+static hn_status initialise(hn_simulation *s, const hn_model *model)
 {
     const hn_system *system = s->system;
     memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
+    TRY(start_velocities_complete(s, model));
     if (system->velocity_projection > 0.0 && system->cut_count > 0)
         TRY(project_start_velocities(s));
     for (int i = 0; i < system->body_count; ++i) {
@@ -230,7 +232,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
     if (status == HN_OK) {
         arena a = {.block = s->memory};
         layout(&a, s);
-        status = initialise(s);
+        status = initialise(s, model);
     }
     if (status != HN_OK) {
         hn_simulation_destroy(s);

@@ -12,6 +12,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 
 // Start positions off by less than this (m over the model's length, rad) are taken as exact.
 static const double START_ROUND_OFF = 1e-13;
+static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
 enum { COMPILE_BLOCKS = 17 }; // allocations made by `compile`
 
@@ -489,13 +490,23 @@ static hn_status start_positions(hn_system *system, double start_tolerance)
     if (off > start_tolerance)
         return context_fail(system->context, HN_INVALID_MODEL,
                             "joint '%s': the start positions violate it by %.3g m and %.3g rad, "
-                            "more than the tolerance "
-                            "of %.3g; move the bodies or the joint so that they meet",
-                            name, check.opening, check.misalignment, start_tolerance);
+                            "more than the tolerance of %.3g rad, or %.3g m at the model's size; "
+                            "move the bodies or the joint so that they meet",
+                            name, check.opening, check.misalignment, start_tolerance,
+                            start_tolerance * system->length);
     if (off > START_ROUND_OFF)
         system->position_projection = fmax(check.opening, check.misalignment);
     for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
-    return off > START_ROUND_OFF && system->cut_count > 0 ? close_loops(system) : HN_OK;
+    if (off <= START_ROUND_OFF || system->cut_count == 0) return HN_OK;
+    TRY(close_loops(system));
+    check = system_check_constraints(system, system->q_start);
+    if (fmax(check.opening / system->length, check.misalignment) > START_CLOSED)
+        return context_fail(
+            system->context, HN_INVALID_MODEL,
+            "joint '%s': the loop does not close, %.3g m and %.3g rad are left whichever way its "
+            "joints move; give places and axes that fit",
+            system->reports[check.worst_joint].name, check.opening, check.misalignment);
+    return HN_OK;
 }
 
 // ---- all together -----------------------------------------------------------------------------------

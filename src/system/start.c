@@ -15,6 +15,8 @@ static const double VELOCITY_ROUND_OFF = 1e-12;
 static const double RANK_TOLERANCE = 1e-11;
 // Beyond this many unknown rates the joint solution would need a large dense matrix.
 enum { JOINT_SOLUTION_MAX = 3000 };
+// And with loops, where simulations find them another way.
+enum { LOOP_SOLUTION_MAX = 300 };
 
 // What is given of a body's twist: rows of  C t = d.
 typedef struct given_rows {
@@ -245,27 +247,13 @@ static int closure_row_count(const hn_system *system, const hn_model *model, int
            (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->dof : 0);
 }
 
-// Constraint rows of a cut joint, then its given rates as rows: d . (omega_b - omega_a) or d . v_relative.
-static closure_row closure_row_of(const hn_system *system, const hn_model *model, int cut,
-                                  int index)
+// A given rate of a joint as a row: d . (omega_b - omega_a) or d . v_relative.
+static closure_row rate_row(const hn_system *system, const hn_model *model, const joint *j,
+                            int rate)
 {
-    const joint *j = &system->cuts[cut];
     const double *a = system_pose(system->q_start, j->parent),
                  *b = system_pose(system->q_start, j->child);
     closure_row out = {.value = 0.0};
-    if (index < j->row_count) {
-        constraint_row row;
-        hn_vec3 gradient[8];
-        double flat[POSE_SIZE];
-        joint_type_of(j->kind)->row(j, index, &row);
-        row_gradient(&row, a, b, gradient);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
-        force_to_wrench(a, flat, out.a);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 + k], flat + 3 * k);
-        force_to_wrench(b, flat, out.b);
-        return out;
-    }
-    int rate = index - j->row_count;
     bool swapped = system->reports[j->model_joint].rows_swapped;
     out.value = (swapped ? -1.0 : 1.0) * model->joints[j->model_joint].rates[rate];
     hn_vec3 axis =
@@ -295,6 +283,29 @@ static closure_row closure_row_of(const hn_system *system, const hn_model *model
     vec3_store(vec3_negate(axis), out.a);
     vec3_store(vec3_negate(vec3_cross(vec3_subtract(place, pose_center(a)), axis)), out.a + 3);
     return out;
+}
+
+// Constraint rows of a cut joint, then its given rates.
+static closure_row closure_row_of(const hn_system *system, const hn_model *model, int cut,
+                                  int index)
+{
+    const joint *j = &system->cuts[cut];
+    const double *a = system_pose(system->q_start, j->parent),
+                 *b = system_pose(system->q_start, j->child);
+    closure_row out = {.value = 0.0};
+    if (index < j->row_count) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        double flat[POSE_SIZE];
+        joint_type_of(j->kind)->row(j, index, &row);
+        row_gradient(&row, a, b, gradient);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
+        force_to_wrench(a, flat, out.a);
+        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 + k], flat + 3 * k);
+        force_to_wrench(b, flat, out.b);
+        return out;
+    }
+    return rate_row(system, model, j, index - j->row_count);
 }
 
 static double closure_missing(const hn_system *system, int cut, const closure_row *row)
@@ -356,8 +367,8 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
             columns == 0
                 ? HN_OK
                 : context_fail(context, HN_INVALID_MODEL,
-                               "start: the given velocities would need %d joint rates to be found "
-                               "together; give joint rates instead",
+                               "start: %d joint rates would have to be found together from the "
+                               "given velocities; give more of them",
                                columns);
         goto done;
     }
@@ -419,6 +430,43 @@ static double all_missing(const hn_system *system, const hn_model *model, int *b
     return open;
 }
 
+// A joint on no loop of which nothing is said does not move.
+static bool joint_rests(const hn_system *system, const hn_model *model, const system_joint *report)
+{
+    return report->cut < 0 && report->tree_body >= 0 && !system->in_loop[report->tree_body] &&
+           report->rows.kind != HN_JOINT_FREE &&
+           rows_given(system, model, report->tree_body).count == 0;
+}
+
+int system_given_velocities(const hn_system *system, const hn_model *model, bool resting,
+                            velocity_row *rows)
+{
+    int count = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        given_rows given = rows_given(system, model, i);
+        for (int r = 0; r < given.count; ++r, ++count) {
+            if (rows == NULL) continue;
+            rows[count] = (velocity_row){.body = {GROUND, i}, .value = given.value[r]};
+            memcpy(rows[count].row[1], given.row[r], sizeof given.row[r]);
+        }
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        bool told = model->joints[k].has_rates;
+        if (!told && !(resting && joint_rests(system, model, &system->reports[k]))) continue;
+        if (j->kind == HN_JOINT_FREE) return -1;
+        for (int r = 0; r < joint_type_of(j->kind)->dof; ++r, ++count) {
+            if (rows == NULL) continue;
+            closure_row row = rate_row(system, model, j, r);
+            rows[count] =
+                (velocity_row){.body = {j->parent, j->child}, .value = told ? row.value : 0.0};
+            memcpy(rows[count].row[0], row.a, sizeof row.a);
+            memcpy(rows[count].row[1], row.b, sizeof row.b);
+        }
+    }
+    return count;
+}
+
 hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance)
 {
     hn_context *context = system->context;
@@ -428,6 +476,13 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
     hn_status status = walk(system, model, rates);
     double scale = velocity_scale(system, model);
     double missing = status == HN_OK ? all_missing(system, model, &body) : 0.0;
+    if (status == HN_OK && missing > VELOCITY_ROUND_OFF * scale && system->cut_count > 0 &&
+        system->dof > LOOP_SOLUTION_MAX) {
+        system->velocities = VELOCITIES_OPEN;
+        context_release(context, rates);
+        return HN_OK;
+    }
+    if (missing > VELOCITY_ROUND_OFF * scale) system->velocities = VELOCITIES_TOGETHER;
     for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale;
          ++attempt) {
         status = solve_together(system, model, attempt == 1, rates);

@@ -41,6 +41,13 @@ typedef enum element_place {
     PLACE_ELSEWHERE, ///< between bodies that are not neighbours
 } element_place;
 
+/// How start velocities follow from what a model gives.
+typedef enum start_velocities {
+    VELOCITIES_GIVEN,    ///< body by body from the root
+    VELOCITIES_TOGETHER, ///< all joint rates that are not given at once
+    VELOCITIES_OPEN,     ///< not yet: too many, in a model with loops
+} start_velocities;
+
 typedef struct hn_system {
     hn_context *context;
     char *name;
@@ -77,6 +84,7 @@ typedef struct hn_system {
     double *angle_start;  ///< angle_count
     double position_projection; ///< m, rad: largest change made to start positions
     double velocity_projection; ///< m/s, rad/s
+    start_velocities velocities; ///< how twist_start was found
     void *memory[40];     ///< everything above
     int memory_count;
 } hn_system;
@@ -96,6 +104,17 @@ static inline bool system_body_is_rod(const hn_system *system, int body)
     double all = e[0] + e[1] + e[2], largest = fmax(e[0], fmax(e[1], e[2]));
     return system->bodies[body].kind == HN_BODY_RIGID && all - largest <= 1e-13 * largest;
 }
+
+/// A velocity that a model gives, as a row on the twists of two bodies (or GROUND).
+typedef struct velocity_row {
+    int body[2];
+    double row[2][TWIST_SIZE];
+    double value; ///< m/s, rad/s
+} velocity_row;
+
+/// All of them, with `resting` also that joints on no loop do not move unless something is said of them; `rows` NULL:
+/// their number alone. Negative when there are some that are no such rows (rates of free joints).
+int system_given_velocities(const hn_system *system, const hn_model *model, bool resting, velocity_row *rows);
 
 /// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
 hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Least kinetic energy: any motions that the joints allow, made orthonormal in the mass metric, are a basis in which the
+// smallest solution of the given rows is the one of least energy. They are projections of random momenta.
+#include "simulation/start_velocities.h"
+
+#include "linalg/dense.h"
+#include "system/kinematics.h"
+
+#include <string.h>
+
+enum { FREEDOM_MAX = 64 };
+static const double RANK_TOLERANCE = 1e-10, MET = 1e-10; // of the largest velocity
+
+typedef struct motions {
+    int count;
+    double *twists;   // 6 per body, one motion after the other
+    double *momenta;  // M v of them, 12 per body
+    double *velocity; // 12 per body, scratch
+} motions;
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+static void find_velocity(const hn_simulation *s, const double *twists, double *velocity)
+{
+    for (int i = 0; i < s->system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        twist_to_velocity(s->state.q + at, twists + TWIST_SIZE * (size_t)i, velocity + at);
+        if (s->system->bodies[i].kind != HN_BODY_RIGID)
+            memset(velocity + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
+    }
+}
+
+// One more motion, orthonormal to those before. False when it depends on them.
+static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
+{
+    const hn_system *system = s->system;
+    size_t poses = POSE_SIZE * (size_t)system->body_count,
+           size = TWIST_SIZE * (size_t)system->body_count;
+    double *twists = m->twists + (size_t)m->count * size,
+           *momentum = m->momenta + (size_t)m->count * poses;
+    for (size_t k = 0; k < poses; ++k) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        m->velocity[k] = (double)(*state >> 33) / 1073741824.0 - 1.0;
+    }
+    scheme_apply_mass(system, 1.0, m->velocity, momentum);
+    if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
+    double norm = 0.0, first = 0.0;
+    for (int pass = 0; pass < 3; ++pass) {
+        for (int k = 0; pass > 0 && k < m->count; ++k) {
+            double part = dot(m->momenta + (size_t)k * poses, m->velocity, poses);
+            for (size_t i = 0; i < size; ++i) twists[i] -= part * m->twists[(size_t)k * size + i];
+        }
+        find_velocity(s, twists, m->velocity);
+        scheme_apply_mass(system, 1.0, m->velocity, momentum);
+        norm = sqrt(dot(momentum, m->velocity, poses));
+        if (pass == 0) first = norm;
+        if (!(norm > 1e-8 * first)) return false;
+    }
+    for (size_t i = 0; i < size; ++i) twists[i] /= norm;
+    for (size_t i = 0; i < poses; ++i) momentum[i] /= norm;
+    m->count++;
+    return true;
+}
+
+// Solve the given rows in the basis; true when they are met, and then the start velocities are set.
+static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_row *rows, int count,
+                            bool *met)
+{
+    hn_system *system = s->system;
+    hn_context *context = s->context;
+    size_t columns = (size_t)m->count, n = (size_t)count,
+           size = TWIST_SIZE * (size_t)system->body_count;
+    double *matrix = context_allocate(context, (n * columns + 1) * sizeof(double));
+    double *right = context_allocate(context, (n + columns + 1) * sizeof(double)),
+           *solution = right + n;
+    hn_status status = matrix == NULL || right == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    double worst = 0.0, largest = 0.0;
+    *met = false;
+    for (size_t r = 0; r < n && status == HN_OK; ++r) {
+        right[r] = rows[r].value;
+        largest = fmax(largest, fabs(rows[r].value));
+        for (size_t c = 0; c < columns; ++c)
+            for (int side = 0; side < 2; ++side)
+                if (rows[r].body[side] >= 0)
+                    matrix[r * columns + c] += dot(
+                        rows[r].row[side],
+                        m->twists + c * size + TWIST_SIZE * (size_t)rows[r].body[side], TWIST_SIZE);
+    }
+    if (status == HN_OK)
+        status =
+            dense_least_squares(context, count, m->count, matrix, right, RANK_TOLERANCE, solution);
+    if (status == HN_OK) {
+        for (size_t r = 0; r < n; ++r)
+            worst = fmax(worst, fabs(dot(matrix + r * columns, solution, columns) - rows[r].value));
+        *met = worst <= MET * largest;
+    }
+    if (*met) {
+        memset(system->twist_start, 0, size * sizeof(double));
+        for (size_t c = 0; c < columns; ++c)
+            for (size_t i = 0; i < size; ++i)
+                system->twist_start[i] += solution[c] * m->twists[c * size + i];
+        system->velocity_projection = 0.0;
+        system->velocities = VELOCITIES_TOGETHER;
+    }
+    context_release(context, matrix);
+    context_release(context, right);
+    return status;
+}
+
+static hn_status solve_given(hn_simulation *s, const hn_model *model, const motions *m, bool *met)
+{
+    *met = false;
+    for (int resting = 1; resting >= 0; --resting) {
+        int count = system_given_velocities(s->system, model, resting == 1, NULL);
+        if (count < 0) return HN_OK;
+        velocity_row *rows = context_allocate(s->context, ((size_t)count + 1) * sizeof *rows);
+        if (rows == NULL) return HN_OUT_OF_MEMORY;
+        system_given_velocities(s->system, model, resting == 1, rows);
+        hn_status status = solve_rows(s, m, rows, count, met);
+        context_release(s->context, rows);
+        if (status != HN_OK || *met) return status;
+    }
+    return HN_OK;
+}
+
+hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
+{
+    hn_system *system = s->system;
+    hn_context *context = s->context;
+    if (system->cut_count == 0 || system->velocities == VELOCITIES_GIVEN) return HN_OK;
+    bool met = false;
+    saddle_choice choice;
+    if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
+    TRY(saddle_choose_rows(s->projection, s->state.q, &choice));
+    int freedom = system->coordinate_count - system->constraint_count + choice.dropped_count;
+    hn_status status = HN_OK;
+    if (freedom <= FREEDOM_MAX && freedom > 0) {
+        size_t n = (size_t)system->body_count, f = (size_t)freedom;
+        uint64_t state = 1;
+        motions m = {.twists = context_allocate(context, (f * TWIST_SIZE * n + 1) * sizeof(double)),
+                     .momenta = context_allocate(context, (f * POSE_SIZE * n + 1) * sizeof(double)),
+                     .velocity = context_allocate(context, (POSE_SIZE * n + 1) * sizeof(double))};
+        if (m.twists == NULL || m.momenta == NULL || m.velocity == NULL) status = HN_OUT_OF_MEMORY;
+        while (status == HN_OK && m.count < freedom && add_motion(s, &m, &state)) continue;
+        if (status == HN_OK && m.count == freedom) status = solve_given(s, model, &m, &met);
+        context_release(context, m.twists);
+        context_release(context, m.momenta);
+        context_release(context, m.velocity);
+    }
+    if (status == HN_OK && !met && system->velocities == VELOCITIES_OPEN)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "start: the given velocities do not fit the joints, or are too few for "
+                            "%d degrees of freedom; give all of them",
+                            freedom);
+    return status;
+}
