@@ -399,6 +399,66 @@ hn_status self_stress_remove(self_stress *s, const force_place *place, double *m
     return HN_OK;
 }
 
+// ---- motions that leave the manifold ----------------------------------------------------------------
+
+// d^2 g/dt^2 of a row for constant twists: its own curvature, and the centripetal accelerations of places and directors
+static double row_acceleration(const constraint_row *row, const loop_joint *j, const double *q,
+                               const double *twists)
+{
+    hn_vec3 gradient[8], u = vec3(0.0, 0.0, 0.0), w = u;
+    const double *poses[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
+    double sum = 0.0;
+    row_gradient(row, poses[0], poses[1], gradient);
+    for (int side = 0; side < 2; ++side) {
+        if (j->body[side] < 0) continue;
+        const double *t = twists + TWIST_SIZE * (size_t)j->body[side];
+        hn_vec3 omega = vec3_load(t + 3);
+        for (int k = 0; k < 4; ++k) {
+            hn_vec3 rate =
+                k == 0 ? vec3_load(t) : vec3_cross(omega, vec3_load(poses[side] + 3 * k));
+            if (k > 0) sum += vec3_dot(gradient[4 * side + k], vec3_cross(omega, rate));
+            u = vec3_add_scaled(u, row->alpha[4 * side + k], rate);
+            w = vec3_add_scaled(w, row->beta[4 * side + k], rate);
+        }
+    }
+    return row->product ? sum + 2.0 * row->factor * vec3_dot(u, w) : sum;
+}
+
+hn_status self_stress_departure(self_stress *s, const double *q, const double *twists,
+                                loop_departure *departure)
+{
+    double scale = 0.0, largest = 0.0;
+    *departure = (loop_departure){.joint = -1};
+    if (!(place_rows(s, q, false, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const loop_joint *j = &s->joints[k];
+        for (int r = 0; r < j->rows->row_count; ++r) {
+            constraint_row row;
+            const double *x = s->rows[j->first_row + r][0];
+            double square = 0.0;
+            for (int i = 0; i < 2 * TWIST_SIZE; ++i) square += x[i] * x[i];
+            joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+            s->given[j->first_row + r] = row_acceleration(&row, j, q, twists) / sqrt(square);
+        }
+    }
+    for (int i = 0; i < s->system->body_count; ++i) {
+        hn_vec3 v = vec3_load(twists + TWIST_SIZE * (size_t)i),
+                omega = vec3_load(twists + TWIST_SIZE * (size_t)i + 3);
+        scale = fmax(scale, vec3_dot(v, v) / s->system->length);
+        scale = fmax(scale, vec3_dot(omega, omega) * s->system->length);
+    }
+    if (!(place_rows(s, q, true, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
+    find_least(s, s->given, s->least);
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+            int row = s->joints[k].first_row + r;
+            double part = fabs(s->given[row] - s->least[row]);
+            if (part > largest) largest = part, departure->joint = s->joints[k].rows->model_joint;
+        }
+    departure->size = scale > 0.0 ? largest / scale : 0.0;
+    return HN_OK;
+}
+
 // ---- loops that are not quite exact -----------------------------------------------------------------
 
 // x <- x - G H^-1 G^T x, several times: leaves the parts of x that exert little force. H has a

@@ -35,6 +35,16 @@ typedef struct force_place {
 /// that exert the same forces. @return HN_OK or HN_SINGULAR_SYSTEM, and nothing is changed
 hn_status self_stress_remove(self_stress *s, const force_place *place, double *multipliers);
 
+/// Second time derivatives that rows of joints on loops have in a motion with the given twists (6 per body) and that no
+/// acceleration makes up for: where self-stresses do work on them, the motion leaves the manifold.
+typedef struct loop_departure {
+    double size; ///< relative to the centripetal accelerations of the bodies
+    int joint;   ///< where it is largest, index in the model; -1: none
+} loop_departure;
+
+/// Find them at the poses q, a configuration on the manifold. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status self_stress_departure(self_stress *s, const double *q, const double *twists, loop_departure *departure);
+
 /// Constraints that nearly follow from the others: a loop whose geometry is not quite exact.
 typedef struct loop_misfit {
     double size; ///< relative to the constraints

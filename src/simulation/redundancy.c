@@ -54,6 +54,22 @@ hn_status redundancy_find_misfit(hn_simulation *s, loop_misfit *misfit)
     return self_stress_misfit(s->redundancy.solver, s->system->q_start, misfit);
 }
 
+hn_status redundancy_check_start(hn_simulation *s)
+{
+    const double LEAVES = 1e-6; // of the centripetal accelerations
+    loop_departure departure;
+    if (s->system->cut_count == 0 || s->dropped_count == 0) return HN_OK;
+    TRY(create_solver(s));
+    TRY(self_stress_departure(s->redundancy.solver, s->system->q_start, s->system->twist_start,
+                              &departure));
+    if (departure.size <= LEAVES) return HN_OK;
+    return context_fail(
+        s->context, HN_INVALID_MODEL,
+        "joint '%s': the start is a singular position, from where its loop may go on in several "
+        "ways, and the start velocities fit none of them; give the rates of all its joints",
+        s->system->reports[departure.joint].name);
+}
+
 hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique,
                                    int joint_count)
 {

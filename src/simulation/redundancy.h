@@ -15,5 +15,7 @@ hn_status redundancy_update(hn_simulation *simulation);
 hn_status redundancy_minimise(hn_simulation *simulation, const solved_step *step, double *multipliers);
 /// A loop whose geometry is not quite exact, at the start.
 hn_status redundancy_find_misfit(hn_simulation *simulation, loop_misfit *misfit);
+/// Refuse start velocities that fit no way on from a singular position.
+hn_status redundancy_check_start(hn_simulation *simulation);
 
 #endif

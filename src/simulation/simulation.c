@@ -205,6 +205,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     else TRY(s->reduction_kind->create(s->system, &s->reduction));
     TRY(system_symmetries(system, &s->symmetries));
     TRY(count_redundant(s));
+    TRY(redundancy_check_start(s));
     if (s->scheme->tangent_momenta && s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);

@@ -26,6 +26,13 @@ static inline mechanism linkage_mechanism(bool flying)
         m.joints[j].rate = 20.0;
     }
     mechanism_fix_start(&m);
+    // in flight it drifts and tumbles as a whole, too
+    const hn_vec3 drift = {0.1, 0.05, -0.02}, tumble = {2.0, -3.0, 1.5};
+    for (int k = 0; flying && k < 6; ++k) {
+        m.bodies[k].velocity = vec3_add(vec3_add(m.bodies[k].velocity, drift),
+                                        vec3_cross(tumble, m.bodies[k].position));
+        m.bodies[k].omega = vec3_add(m.bodies[k].omega, tumble);
+    }
     return m;
 }
 

@@ -424,3 +424,39 @@ TEST(saddle, loops_that_are_slightly_open_are_closed_and_told)
         run_end(&r);
     }
 }
+
+// A parallelogram that lies flat may go on as it is or crossed; its rates say which, and must fit one of the two.
+TEST(saddle, starts_in_a_singular_position_must_fit_a_way_on)
+{
+    const double l = 1.0, r = 0.8;
+    static const struct {
+        double left, right;
+        bool right_given, fits;
+    } CASES[] = {{3.0, 3.0, true, true},
+                 {3.0, -27.0, true, true}, // -(l + r)/(l - r)
+                 {3.0, 1.0, true, false},
+                 {3.0, 0.0, false, false},
+                 {0.0, 0.0, true, true}};
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k) {
+        mechanism m = mechanism_create(4, vec3(0.0, -9.81, 0.0));
+        const hn_vec3 z = {0.0, 0.0, 1.0}, foot[2] = {{0.0, 0.0, 0.0}, {l, 0.0, 0.0}},
+                      tip[2] = {{r, 0.0, 0.0}, {l + r, 0.0, 0.0}};
+        for (int i = 0; i < 2; ++i) mechanism_bar(&m, foot[i], tip[i], 1.0, 0.05);
+        mechanism_bar(&m, tip[0], tip[1], 1.0, 0.05);
+        for (int i = 0; i < 2; ++i) {
+            int hinge =
+                mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, i, foot[i], z);
+            m.joints[hinge].has_rate = i == 0 || CASES[k].right_given;
+            m.joints[hinge].rate = i == 0 ? CASES[k].left : CASES[k].right;
+            mechanism_joint_between(&m, HN_JOINT_REVOLUTE, i, 2, tip[i], z);
+        }
+        mechanism_run x = mechanism_build(&m, &AS_IT_IS);
+        hn_simulation_def def = hn_simulation_def_default();
+        def.step_size = 1e-3;
+        hn_status status = hn_simulation_create(x.r.model, &def, &x.r.sim);
+        CHECK_EQUAL(status, CASES[k].fits ? HN_OK : HN_INVALID_MODEL);
+        if (!CASES[k].fits) CHECK_CONTAINS(hn_context_message(x.r.context), "singular position");
+        mechanism_end(&x);
+        mechanism_destroy(&m);
+    }
+}
