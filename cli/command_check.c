@@ -112,7 +112,8 @@ static void print_structure(const hn_structure *s)
            s->constraint_count - s->internal_constraint_count, s->constraint_rank,
            s->constraint_count - s->constraint_rank);
     printf("  degrees of freedom  %d\n", s->degrees_of_freedom);
-    printf("  loops               %d\n", s->loop_count);
+    printf("  loops               %d%s%s\n", s->loop_count,
+           s->loop_solution[0] == '\0' ? "" : ", solved ", s->loop_solution);
 }
 
 static void print_components(const char *label, const bool component[3])

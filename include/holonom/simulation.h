@@ -74,6 +74,8 @@ typedef struct hn_structure {
     int constraint_rank;          ///< rank of the constraint Jacobian at the start
     int degrees_of_freedom;       ///< n - rank
     int unknown_count;            ///< size of the system solved in a Newton iteration, as the reduction counts it
+    const char *loop_solution;    ///< how closed loops are solved, in words; "" in a tree. Few loops have ways of their
+                                  ///< own in each reduction, many and those near singular positions a sparse one
     double position_projection;   ///< m or rad: how far start positions were moved onto the constraints; 0: not at all
     double velocity_projection;   ///< m/s or rad/s: likewise for start velocities
     double spin_step;             ///< largest h |omega| of any body at the start

@@ -113,9 +113,9 @@ bool closures_choose(closures *c, const double *q)
     return choice.smallest_kept > NEARLY_DEPENDENT;
 }
 
-static bool is_dropped(const closures *c, int cut, int row)
+bool closures_is_kept(const closures *c, int cut, int row)
 {
-    return c->dropped[c->first_cut_row + c->system->cut_row[cut] + row];
+    return !c->dropped[c->first_cut_row + c->system->cut_row[cut] + row];
 }
 
 // ---- forces -----------------------------------------------------------------------------------------
@@ -150,13 +150,13 @@ static double row_gap(const constraint_row *row, const joint *j, const step_data
     return row_secant(row, &v, j->parent, j->child, step);
 }
 
-// Terms w mu d^2 g of the rows of one joint.
-static void add_terms(const closures *c, const step_equations *equations, const step_data *step,
-                      int cut, border *b)
+int closures_terms(const closures *c, const step_equations *equations, const step_data *step,
+                   int cut, stiffness_term *terms)
 {
     const joint *j = &c->system->cuts[cut];
     row_group groups[JOINT_ROWS_MAX];
     int count = 0;
+    if (equations->weight == 0.0) return 0;
     for (int r = 0; r < j->row_count; ++r) {
         constraint_row row;
         double mu = step->closure[c->system->cut_row[cut] + r];
@@ -165,13 +165,13 @@ static void add_terms(const closures *c, const step_equations *equations, const 
         row_group *g = &groups[group_of(groups, &count, &row)];
         for (int k = 0; k < 8; ++k) g->w[k] += equations->weight * mu * row.factor * row.beta[k];
     }
-    for (int k = 0; k < count; ++k)
-        for (int turn = 0; turn < 2; ++turn) {
-            stiffness_term term = {.c = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
-            memcpy(term.u, turn == 0 ? groups[k].u : groups[k].w, sizeof term.u);
-            memcpy(term.v, turn == 0 ? groups[k].w : groups[k].u, sizeof term.v);
-            border_add_term(b, equations, step, j->parent, j->child, &term);
-        }
+    for (int k = 0; k < 2 * count; ++k) {
+        const row_group *g = &groups[k / 2];
+        terms[k] = (stiffness_term){.c = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+        memcpy(terms[k].u, k % 2 == 0 ? g->u : g->w, sizeof terms[k].u);
+        memcpy(terms[k].v, k % 2 == 0 ? g->w : g->u, sizeof terms[k].v);
+    }
+    return 2 * count;
 }
 
 void closures_add_columns(closures *c, const step_equations *equations, const step_data *step,
@@ -186,7 +186,7 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
         for (int r = 0; r < j->row_count; ++r) {
             int *place = &c->columns[system->cut_row[k] + r];
             *place = -1;
-            if (is_dropped(c, k, r)) continue;
+            if (!closures_is_kept(c, k, r)) continue;
             constraint_row row;
             row_vectors projected, now;
             *place = b->count;
@@ -201,7 +201,10 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
             }
             column->gap = row_gap(&row, j, step);
         }
-        if (equations->weight != 0.0) add_terms(c, equations, step, k, b);
+        stiffness_term terms[CLOSURE_TERMS_MAX];
+        int count = closures_terms(c, equations, step, k, terms);
+        for (int i = 0; i < count; ++i)
+            border_add_term(b, equations, step, j->parent, j->child, &terms[i]);
     }
 }
 
@@ -248,7 +251,8 @@ bool closures_kept_hold(const closures *c, const step_data *step)
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             joint_type_of(j->kind)->row(j, r, &row);
-            if (!is_dropped(c, k, r) && !(fabs(row_gap(&row, j, step)) <= tolerance)) return false;
+            if (closures_is_kept(c, k, r) && !(fabs(row_gap(&row, j, step)) <= tolerance))
+                return false;
         }
     }
     return true;

@@ -18,6 +18,13 @@ void closures_destroy(closures *c);
 /// tree. False when rows are about to lose rank: then the loops are better left to the sparse system.
 bool closures_choose(closures *c, const double *q);
 
+/// Is a row of a cut joint kept?
+bool closures_is_kept(const closures *c, int cut, int row);
+/// Add the tangent terms w mu d^2 g of the multipliers of a cut joint, at most `CLOSURE_TERMS_MAX`; returns their number.
+enum { CLOSURE_TERMS_MAX = 2 * JOINT_ROWS_MAX };
+int closures_terms(const closures *c, const step_equations *equations, const step_data *step, int cut,
+                   stiffness_term *terms);
+
 /// Forces of the multipliers in step->closure, beside those of elements.
 void closures_add_forces(const closures *c, const step_equations *equations, const step_data *step);
 /// Take them out again in a model without elements, whose forces are zero.

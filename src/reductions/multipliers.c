@@ -78,6 +78,11 @@ static int multipliers_unknown_count(const hn_system *system)
     return system->coordinate_count + system->constraint_count;
 }
 
+static const char *multipliers_loops(const reduction *r)
+{
+    return r->system->cut_count > 0 ? LOOPS_SPARSE : "";
+}
+
 const reduction_type reduction_multipliers = {
     .name = "multipliers",
     .create = multipliers_create,
@@ -85,5 +90,6 @@ const reduction_type reduction_multipliers = {
     .solve = multipliers_solve,
     .condition = multipliers_condition,
     .unknown_count = multipliers_unknown_count,
+    .loops = multipliers_loops,
     .joint_prediction = false,
 };

@@ -11,15 +11,22 @@
 // and the Newton matrix in the coordinates is solved through the sparse system in which the partial sums delta W stand
 // beside delta q. W itself is always recomputed from q: the iteration is Newton's in q alone.
 //
-// With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). The Newton direction
-// of
-// (N1) is then that of the sparse saddle-point system; its multipliers are only passed through (closed.h).
+// With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). For a few loops it
+// comes from the QR decomposition of closure_range.h,
+//
+//   (N3)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0                                       for the joints of the tree
+//
+// with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r is
+// Q_1^T r, as multipliers that are eliminated in every iteration. For many loops the Newton direction of (N1) is found
+// by the sparse saddle-point system; its multipliers are then only passed through (closed.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
 
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
+#include "linalg/small_lu.h"
 #include "reductions/closed.h"
+#include "reductions/closure_range.h"
 
 #include <string.h>
 
@@ -27,10 +34,19 @@ struct reduction {
     hn_system *system;
     reduction *with_multipliers; // closed loops: the solver of the saddle-point system
     closed *report;              // closed loops: condition numbers
+    closures *closures;          // a few loops: (N3)
+    closure_range *range;
     block_lu *lu;
-    double *right;  // size of the sparse system
-    double *wrench; // W, 6 per body, not scaled
+    double *right;         // size of the sparse system
+    double *wrench;        // W, 6 per body, not scaled
+    double *q_begun;       // with `closures`: the iterate a step starts from, and Delta
+    double *residuals;     // r, dof
+    double *answers;       // per column of Q_1: solution of the sparse system
+    double *matrix, *part; // s: cut_row_count squared, cut_row_count
+    int *exchange;
 };
+
+enum { CLOSURE_ROWS_MAX = 24 }; // from there on the saddle-point system is cheaper
 
 // Rows of a node: sums (N2), r_c, internal constraints, joint constraints. Columns: coordinates, delta W.
 typedef struct node_layout {
@@ -60,10 +76,45 @@ static void nullspace_destroy(reduction *r)
     hn_context *context = r->system->context;
     reduction_multipliers.destroy(r->with_multipliers);
     closed_destroy(r->report);
+    closure_range_destroy(r->range);
+    closures_destroy(r->closures);
     block_lu_destroy(r->lu);
     context_release(context, r->right);
     context_release(context, r->wrench);
+    context_release(context, r->q_begun);
+    context_release(context, r->residuals);
+    context_release(context, r->answers);
+    context_release(context, r->matrix);
+    context_release(context, r->exchange);
     context_release(context, r);
+}
+
+// Rods may be held by closures alone, which (N2) of the tree does not know.
+static bool has_rods(const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i)
+        if (system_body_is_rod(system, i)) return true;
+    return false;
+}
+
+static hn_status create_closures(reduction *r)
+{
+    hn_system *system = r->system;
+    hn_context *context = system->context;
+    TRY(closures_create(system, &r->closures));
+    TRY(closure_range_create(system, r->closures, &r->range));
+    size_t rows = (size_t)system->cut_row_count, poses = POSE_SIZE * (size_t)system->body_count;
+    r->q_begun = context_allocate(context, (2 * poses + 1) * sizeof(double));
+    r->residuals = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
+    r->answers =
+        context_allocate(context, (rows * (size_t)block_lu_size(r->lu) + 1) * sizeof(double));
+    r->matrix = context_allocate(context, (rows * rows + rows + 1) * sizeof(double));
+    r->exchange = context_allocate(context, (rows + 1) * sizeof(int));
+    if (r->q_begun == NULL || r->residuals == NULL || r->answers == NULL || r->matrix == NULL ||
+        r->exchange == NULL)
+        return HN_OUT_OF_MEMORY;
+    r->part = r->matrix + rows * rows;
+    return HN_OK;
 }
 
 static hn_status nullspace_create(hn_system *system, reduction **out)
@@ -74,16 +125,17 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
     reduction *r = context_allocate(context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
+    bool few = system->cut_row_count <= CLOSURE_ROWS_MAX && !has_rods(system);
     if (system->cut_count > 0) {
         hn_status made = reduction_multipliers.create(system, &r->with_multipliers);
         if (made == HN_OK) made = closed_create(system, &r->report);
         if (made != HN_OK) nullspace_destroy(r);
-        else *out = r;
-        return made;
+        else if (!few) *out = r;
+        if (made != HN_OK || !few) return made;
     }
     int *sizes = context_allocate(context, (n + 1) * sizeof(int));
-    int(*edges)[2] =
-        context_allocate(context, (n + (size_t)system->element_count + 1) * sizeof(int[2]));
+    int(*edges)[2] = context_allocate(
+        context, (n + (size_t)(system->element_count + system->cut_count) + 1) * sizeof(int[2]));
     hn_status status = HN_OUT_OF_MEMORY;
     if (sizes != NULL && edges != NULL) {
         int count = 0;
@@ -96,6 +148,11 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
             if (system->places[e] == PLACE_ELSEWHERE)
                 edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b,
                 count++;
+        for (int c = 0; c < system->cut_count; ++c) {
+            if (system->cuts[c].parent < 0 || system->cuts[c].child < 0) continue;
+            edges[count][0] = system->cuts[c].parent, edges[count][1] = system->cuts[c].child;
+            count++;
+        }
         status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges,
                                  NULL, &r->lu);
     }
@@ -104,6 +161,7 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
         r->wrench = context_allocate(context, n * TWIST_SIZE * sizeof(double));
         if (r->right == NULL || r->wrench == NULL) status = HN_OUT_OF_MEMORY;
     }
+    if (status == HN_OK && system->cut_count > 0) status = create_closures(r);
     context_release(context, sizes);
     context_release(context, edges);
     if (status != HN_OK) {
@@ -286,14 +344,12 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
     }
 }
 
-static void add_element(reduction *r, const step_equations *equations, const step_data *step,
-                        double scale, int index)
+// tangent terms between bodies a and b in the rows of the sums
+static void add_terms(reduction *r, const step_equations *equations, const step_data *step,
+                      double scale, int a, int b, const stiffness_term *terms, int count)
 {
     const hn_system *system = r->system;
-    const element *e = &system->elements[index];
-    const int body[2] = {e->a, e->b};
-    stiffness_term terms[ELEMENT_TERMS_MAX];
-    int count = step_element_terms(system, equations, step, index, terms);
+    const int body[2] = {a, b};
     for (int t = 0; t < count; ++t)
         for (int side = 0; side < 2; ++side) {
             int x = body[side];
@@ -322,19 +378,36 @@ static void add_element(reduction *r, const step_equations *equations, const ste
         }
 }
 
+// (N2) with the forces of elements and of closures
+static void find_wrenches(reduction *r, const step_equations *equations, const step_data *step)
+{
+    step_element_forces(r->system, equations, step);
+    if (r->closures != NULL) closures_add_forces(r->closures, equations, step);
+    step_wrenches(r->system, equations, step, r->wrench);
+}
+
 static void assemble(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
     double scale = 1.0 / (equations->mass_factor * system->mass);
     block_lu_clear(r->lu);
     memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
-    step_element_forces(system, equations, step);
-    step_wrenches(system, equations, step, r->wrench);
+    find_wrenches(r, equations, step);
     for (int i = 0; i < system->body_count; ++i) {
         add_own_sum(r, equations, step, scale, i);
         add_joint(r, equations, step, scale, i);
     }
-    for (int e = 0; e < system->element_count; ++e) add_element(r, equations, step, scale, e);
+    stiffness_term terms[ELEMENT_TERMS_MAX];
+    for (int e = 0; e < system->element_count; ++e) {
+        int count = step_element_terms(system, equations, step, e, terms);
+        add_terms(r, equations, step, scale, system->elements[e].a, system->elements[e].b, terms,
+                  count);
+    }
+    for (int c = 0; r->closures != NULL && c < system->cut_count; ++c) {
+        int count = closures_terms(r->closures, equations, step, c, terms);
+        add_terms(r, equations, step, scale, system->cuts[c].parent, system->cuts[c].child, terms,
+                  count);
+    }
 }
 
 static double residual_size(const reduction *r, double scale, const step_equations *equations,
@@ -374,9 +447,151 @@ static double apply_increment(reduction *r, const step_data *step)
     return largest;
 }
 
+// ---- closed chains ----------------------------------------------------------------------------------
+
+// closure rows on an increment of the coordinates: G_c delta q
+static void closure_products(const reduction *r, const step_data *step, const double *solution,
+                             double *products)
+{
+    const hn_system *system = r->system;
+    int place = 0;
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        const int body[2] = {j->parent, j->child};
+        for (int k = 0; k < j->row_count; ++k) {
+            if (!closures_is_kept(r->closures, c, k)) continue;
+            constraint_row row;
+            hn_vec3 gradient[8];
+            double sum = 0.0;
+            joint_type_of(j->kind)->row(j, k, &row);
+            row_gradient(&row, system_pose(step->q, body[0]), system_pose(step->q, body[1]),
+                         gradient);
+            for (int side = 0; side < 2; ++side) {
+                double change[POSE_SIZE];
+                if (body[side] < 0) continue;
+                coordinates_expand(&system->bodies[body[side]],
+                                   solution + block_lu_offset(r->lu, body[side]), change);
+                for (int x = 0; x < 4; ++x)
+                    sum += vec3_dot(gradient[4 * side + x], vec3_load(change + 3 * x));
+            }
+            products[place++] = sum;
+        }
+    }
+}
+
+// g_c of the rows that are kept; returns the largest
+static double closure_gaps(const reduction *r, const step_data *step, double *gaps)
+{
+    const hn_system *system = r->system;
+    double largest = 0.0;
+    int place = 0;
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        for (int k = 0; k < j->row_count; ++k) {
+            if (!closures_is_kept(r->closures, c, k)) continue;
+            constraint_row row;
+            joint_type_of(j->kind)->row(j, k, &row);
+            gaps[place] =
+                row_value(&row, system_pose(step->q, j->parent), system_pose(step->q, j->child));
+            if (!(fabs(gaps[place]) <= largest)) largest = fabs(gaps[place]);
+            place++;
+        }
+    }
+    return largest;
+}
+
+// The increment of (N3): rows of r gain Q_1 s, and G_c delta q = -g_c gives s. False when that is singular.
+static bool solve_closed(reduction *r, const step_data *step, const double *gaps)
+{
+    const hn_system *system = r->system;
+    int count = closure_range_count(r->range), size = block_lu_size(r->lu);
+    for (int k = 0; k < size; ++k) r->right[k] = -r->right[k];
+    block_lu_solve(r->lu, r->right);
+    for (int c = 0; c < count; ++c) {
+        const double *column = closure_range_column(r->range, c);
+        double *answer = r->answers + (size_t)c * (size_t)size;
+        memset(answer, 0, (size_t)size * sizeof(double));
+        for (int i = 0; i < system->body_count; ++i)
+            for (int k = 0; k < system->joints[i].dof; ++k)
+                answer[block_lu_offset(r->lu, i) + layout_of(system, i).first_residual + k] =
+                    column[system->dof_offset[i] + k];
+        block_lu_solve(r->lu, answer);
+        closure_products(r, step, answer, r->part);
+        for (int k = 0; k < count; ++k) r->matrix[k * count + c] = r->part[k];
+    }
+    if (!small_lu_factor(count, count, r->matrix, r->exchange)) return false;
+    closure_products(r, step, r->right, r->part);
+    for (int k = 0; k < count; ++k) r->part[k] += gaps[k];
+    small_lu_solve(count, count, r->matrix, r->exchange, 1, 1, r->part);
+    for (int c = 0; c < count; ++c)
+        for (int k = 0; k < size; ++k)
+            r->right[k] -= r->part[c] * r->answers[(size_t)c * (size_t)size + (size_t)k];
+    return true;
+}
+
+static hn_status iterate_closed(reduction *r, const step_equations *equations, step_data *step,
+                                const newton_options *options, newton_report *report)
+{
+    const hn_system *system = r->system;
+    double scale = newton_momentum_scale(system, equations, step), residual = HUGE_VAL;
+    double gaps[CLOSURE_ROWS_MAX], length = fmax(1.0, system->length);
+    memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    for (int count = 0; count < options->iterations_max; ++count) {
+        double before = residual;
+        // (Z1), and the multipliers of Q_1^T r
+        if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
+        find_wrenches(r, equations, step);
+        closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
+        closure_range_eliminate(r->range, r->residuals, step);
+        assemble(r, equations, step);
+        residual = residual_size(r, scale, equations, &report->worst_body);
+        residual = fmax(residual, closure_gaps(r, step, gaps) / length);
+        if (!isfinite(residual)) return HN_NOT_CONVERGED;
+        if (newton_note_residual(report, options, residual)) return HN_OK;
+        if (newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
+        if (block_lu_factor(r->lu) >= 0 || !solve_closed(r, step, gaps)) return HN_SINGULAR_SYSTEM;
+        report->increment = apply_increment(r, step);
+        report->iterations++;
+        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        if (report->increment > options->increment_tolerance) continue;
+        // the multipliers of the solution
+        if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
+        find_wrenches(r, equations, step);
+        closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
+        closure_range_eliminate(r->range, r->residuals, step);
+        return HN_OK;
+    }
+    return HN_NOT_CONVERGED;
+}
+
+// By the QR decomposition, or by the saddle-point system where rank is about to change.
+static hn_status solve_loops(reduction *r, const step_equations *equations, step_data *step,
+                             const newton_options *options, newton_report *report)
+{
+    const hn_system *system = r->system;
+    size_t poses = POSE_SIZE * (size_t)system->body_count;
+    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start))
+        return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
+    newton_report begun = *report;
+    memcpy(r->q_begun, step->q, poses * sizeof(double));
+    memcpy(r->q_begun + poses, step->delta, poses * sizeof(double));
+    hn_status status = iterate_closed(r, equations, step, options, report);
+    if (system->element_count == 0) closures_clear_forces(r->closures, step);
+    if (status == HN_OK && closures_all_hold(r->closures, step->q)) {
+        for (int i = 0; i < system->body_count; ++i) step_body_from_delta(system, step, i);
+        return HN_OK;
+    }
+    if (options->residual_tolerance == 0.0) return status; // an iteration that is not to stop
+    memcpy(step->q, r->q_begun, poses * sizeof(double));
+    memcpy(step->delta, r->q_begun + poses, poses * sizeof(double));
+    *report = begun;
+    return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
+}
+
 static hn_status nullspace_solve(reduction *r, const step_equations *equations, step_data *step,
                                  const newton_options *options, newton_report *report)
 {
+    if (r->closures != NULL) return solve_loops(r, equations, step, options, report);
     if (r->with_multipliers != NULL)
         return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
     double scale = newton_momentum_scale(r->system, equations, step);
@@ -445,6 +660,12 @@ static int nullspace_unknown_count(const hn_system *system)
     return system->coordinate_count;
 }
 
+static const char *nullspace_loops(const reduction *r)
+{
+    if (r->closures != NULL) return "by the null space of their closure rows";
+    return r->with_multipliers != NULL ? LOOPS_SPARSE : "";
+}
+
 const reduction_type reduction_nullspace = {
     .name = "nullspace",
     .create = nullspace_create,
@@ -452,5 +673,6 @@ const reduction_type reduction_nullspace = {
     .solve = nullspace_solve,
     .condition = nullspace_condition,
     .unknown_count = nullspace_unknown_count,
+    .loops = nullspace_loops,
     .joint_prediction = false,
 };

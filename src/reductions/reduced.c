@@ -479,6 +479,7 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     }
     if (system->element_count == 0) closures_clear_forces(r->closures, step);
     if (status == HN_OK && closures_all_hold(r->closures, step->q)) return HN_OK;
+    if (options->residual_tolerance == 0.0) return status; // an iteration that is not to stop
     copy_iterate(system, step, &r->start, true);
     *report = begun;
     return closed_solve(r->loops, equations, step, options, report);
@@ -572,6 +573,12 @@ static int reduced_unknown_count(const hn_system *system)
            system->cut_row_count; // joint increments, and closure multipliers where there are loops
 }
 
+static const char *reduced_loops(const reduction *r)
+{
+    if (r->closures != NULL) return "as a border of the tree";
+    return r->loops != NULL ? LOOPS_SPARSE : "";
+}
+
 const reduction_type reduction_reduced = {
     .name = "reduced",
     .create = reduced_create,
@@ -579,5 +586,6 @@ const reduction_type reduction_reduced = {
     .solve = reduced_solve,
     .condition = reduced_condition,
     .unknown_count = reduced_unknown_count,
+    .loops = reduced_loops,
     .joint_prediction = true,
 };

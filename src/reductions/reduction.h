@@ -40,9 +40,14 @@ typedef struct reduction_type {
     hn_status (*condition)(reduction *r, const step_equations *equations, step_data *step, double *condition);
     /// Number of unknowns as the papers count them.
     int (*unknown_count)(const hn_system *system);
+    /// How closed loops are solved, in words; "" in a tree.
+    const char *(*loops)(const reduction *r);
     /// Prediction in joint increments (the iterate must lie on the joints) rather than in body increments.
     bool joint_prediction;
 } reduction_type;
+
+/// What `loops` says of the system of saddle.h.
+#define LOOPS_SPARSE "by the sparse system of bodies and joints"
 
 const reduction_type *reduction_type_of(hn_reduction kind);
 extern const reduction_type reduction_reduced;

@@ -658,6 +658,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .unknown_count = s->reduction_kind->unknown_count(system),
         .position_projection = system->position_projection,
         .velocity_projection = system->velocity_projection,
+        .loop_solution = s->reduction != NULL ? s->reduction_kind->loops(s->reduction) : "",
         .spin_step = spin,
         .spin_step_limit = scheme_rotation_limit(s->def.scheme),
     };
