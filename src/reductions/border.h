@@ -3,8 +3,9 @@
 //
 //   T delta + sum_c L_c y_c = -r,    e_c y_c - V_c delta = g_c                                                  (B1)
 //
-// A tangent term of a spring (three columns) has e = 1, g = 0: y = V delta is the change of its elongation, L the forces
-// that go with it. A closure row of a cut joint has e = 0: -V delta = g closes it, y is the change of its multiplier.
+// A tangent term of a spring (three columns) has e = 1, g = 0: y = V delta is the change of its elongation, L the
+// forces that go with it. A closure row of a cut joint has e = 0: -V delta = g closes it, y is the change of its
+// multiplier.
 //
 //   (B2)  delta_0 = -T^-1 r,   z_c = -T^-1 L_c,   (e - V z) y = V delta_0 + g,   delta = delta_0 + sum_c z_c y_c
 //
@@ -45,8 +46,8 @@ void border_number_bodies(border *b, const hn_system *system);
 
 /// A column; NULL beyond the capacity.
 border_column *border_add(border *b, int body_a, int body_b);
-/// The three columns of a tangent term u^T C delta v between bodies a and b: forces act at q_w, changes are those of the
-/// iterate.
+/// The three columns of a tangent term u^T C delta v between bodies a and b: forces act at q_w, changes are those of
+/// the iterate.
 void border_add_term(border *b, const step_equations *equations, const step_data *step, int body_a, int body_b,
                      const stiffness_term *term);
 

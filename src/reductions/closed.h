@@ -12,10 +12,10 @@ void closed_destroy(closed *c);
 hn_status closed_solve(closed *c, const step_equations *equations, step_data *step, const newton_options *options,
                        newton_report *report);
 
-/// Remove round-off from joints and closures alike: move every body by a first-order correction of all constraints (6 per
-/// body), then put it exactly on its tree joint. Like the settling of a tree it moves q alone and leaves the increments
-/// of the step as they are. At a singular position round-off would be moved about and not removed: a correction that
-/// large is not made.
+/// Remove round-off from joints and closures alike: move every body by a first-order correction of all constraints (6
+/// per body), then put it exactly on its tree joint. Like the settling of a tree it moves q alone and leaves the
+/// increments of the step as they are. At a singular position round-off would be moved about and not removed: a
+/// correction that large is not made.
 void closed_settle(const hn_system *system, const double *twists, step_data *step);
 
 /// Condition number of [Z^T P^T K P; G_cut P] in the joint increments (coordinates false; BL Table V), or of

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-// Rows whose angle to the others has a smaller squared sine are left to the sparse system, which knows singular positions.
+// Rows whose angle to the others has a smaller squared sine are left to the sparse system, which knows singular
+// positions.
 static const double NEARLY_DEPENDENT = 1e-5;
 
 struct closures {

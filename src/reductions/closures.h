@@ -20,7 +20,8 @@ bool closures_choose(closures *c, const double *q);
 
 /// Is a row of a cut joint kept?
 bool closures_is_kept(const closures *c, int cut, int row);
-/// Add the tangent terms w mu d^2 g of the multipliers of a cut joint, at most `CLOSURE_TERMS_MAX`; returns their number.
+/// Add the tangent terms w mu d^2 g of the multipliers of a cut joint, at most `CLOSURE_TERMS_MAX`; returns their
+/// number.
 enum { CLOSURE_TERMS_MAX = 2 * JOINT_ROWS_MAX };
 int closures_terms(const closures *c, const step_equations *equations, const step_data *step, int cut,
                    stiffness_term *terms);

@@ -14,11 +14,11 @@
 // With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). For a few loops it
 // comes from the QR decomposition of closure_range.h,
 //
-//   (N3)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0                                       for the joints of the tree
+//   (N3)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0
 //
-// with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r is
-// Q_1^T r, as multipliers that are eliminated in every iteration. For many loops the Newton direction of (N1) is found
-// by the sparse saddle-point system; its multipliers are then only passed through (closed.h).
+// with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r
+// is Q_1^T r, as multipliers that are eliminated in every iteration. For many loops the Newton direction of (N1) is
+// found by the sparse saddle-point system; its multipliers are then only passed through (closed.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
 

@@ -206,8 +206,8 @@ static double diagonal_element(self_stress *s, int place)
     return block_cholesky_block(s->normal, node, node)[(TWIST_SIZE + 1) * k];
 }
 
-// Factors of G^T G with something added to the diagonal, more if that is too little. Returns the largest element, or zero
-// on failure.
+// Factors of G^T G with something added to the diagonal, more if that is too little. Returns the largest element, or
+// zero on failure.
 static double factor(self_stress *s, stabiliser add)
 {
     int size = TWIST_SIZE * s->node_count;
@@ -264,8 +264,8 @@ static double row_on_motion(const self_stress *s, int joint_index, int row)
     return sum;
 }
 
-// multipliers += those of (C7) that exert s->force, which becomes what is left of it: repeated until nothing changes, or
-// as often as told
+// multipliers += those of (C7) that exert s->force, which becomes what is left of it: repeated until nothing changes,
+// or as often as told
 static void add_least_multipliers(self_stress *s, int repeats, double *multipliers)
 {
     const double ROUND_OFF = 1e-16;
@@ -334,7 +334,8 @@ hn_status self_stress_count(self_stress *s, const double *q, int *count)
     return HN_OK;
 }
 
-// Which joints share them does not depend on the size of rows, so they are of length one: the same for models of any size.
+// Which joints share them does not depend on the size of rows, so they are of length one: the same for models of any
+// size.
 hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
 {
     uint64_t state = 1;
@@ -354,8 +355,8 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
 }
 
 // Rows that depend on others on the manifold may be independent by a little where forces act, and (C7) gives their
-// multipliers back. Then the smallest ones are found at both ends, and forces that are missing are added in the smallest
-// way; multipliers that exert next to no force are left as they are by a diagonal that outweighs them.
+// multipliers back. Then the smallest ones are found at both ends, and forces that are missing are added in the
+// smallest way; multipliers that exert next to no force are left as they are by a diagonal that outweighs them.
 static hn_status remove_near_stress(self_stress *s, const force_place *place, double *least)
 {
     enum { REPEATS = 8 };

@@ -19,7 +19,8 @@ typedef struct self_stress self_stress;
 hn_status self_stress_create(hn_system *system, self_stress **out);
 void self_stress_destroy(self_stress *s);
 
-/// How many self-stresses there are at the poses q, a configuration on the manifold. @return HN_OK or HN_SINGULAR_SYSTEM
+/// How many self-stresses there are at the poses q, a configuration on the manifold. @return HN_OK or
+/// HN_SINGULAR_SYSTEM
 hn_status self_stress_count(self_stress *s, const double *q, int *count);
 /// Which joints of the model have a part in them. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
@@ -28,7 +29,7 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
 typedef struct force_place {
     const double *q_start, *q_end;
     double weight;       ///< 0, 1/2 or 1
-    bool single_freedom; ///< one degree of freedom, q_end - q_start: what is redundant on the manifold is so between them
+    bool single_freedom; ///< the motion from q_start to q_end is the only one: what is redundant there is so between them
 } force_place;
 
 /// Replace multipliers (as many as the system has constraints; those of joints on loops change) by the smallest ones
@@ -51,7 +52,8 @@ typedef struct loop_misfit {
     int joint;   ///< a joint on the loop, index in the model; -1: none
 } loop_misfit;
 
-/// Look for one at the poses q; none are found where more than 300 bodies lie on loops. @return HN_OK or HN_SINGULAR_SYSTEM
+/// Look for one at the poses q; none are found where more than 300 bodies lie on loops. @return HN_OK or
+/// HN_SINGULAR_SYSTEM
 hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfit);
 
 #endif

@@ -166,8 +166,8 @@ static void fill(hn_ledger_entry *e, bool conserved, double error, double drift,
     e->kept = !conserved || error <= bound;
 }
 
-// Energy that comes and goes. A structure at rest turns over nothing but round-off: it is measured by its weight times its
-// size instead.
+// Energy that comes and goes. A structure at rest turns over nothing but round-off: it is measured by its weight times
+// its size instead.
 static double energy_scale(const hn_simulation *s)
 {
     const double AT_REST = 1e-12;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Least kinetic energy: any motions that the joints allow, made orthonormal in the mass metric, are a basis in which the
-// smallest solution of the given rows is the one of least energy. They are projections of random momenta.
+// Least kinetic energy: any motions that the joints allow, made orthonormal in the mass metric, are a basis in which
+// the smallest solution of the given rows is the one of least energy. They are projections of random momenta.
 #include "simulation/start_velocities.h"
 
 #include "linalg/dense.h"

@@ -5,8 +5,8 @@
 
 #include "simulation/simulation.h"
 
-/// Of all velocities that the joints allow and that meet what the model gives, those of least kinetic energy: they do not
-/// depend on how the model is written. For models with few degrees of freedom; others keep what they have.
+/// Of all velocities that the joints allow and that meet what the model gives, those of least kinetic energy: they do
+/// not depend on how the model is written. For models with few degrees of freedom; others keep what they have.
 hn_status start_velocities_complete(hn_simulation *simulation, const hn_model *model);
 
 #endif

@@ -159,7 +159,8 @@ TEST(loop_invariance, all_at_once_with_the_other_reductions)
         check_all("all at once", v, 1, 2, LOOP_SCHEME_COUNT, REDUCTIONS[w]);
 }
 
-// One rate for two degrees of freedom, the coupler's spin left open: of least kinetic energy, whichever way it is written.
+// One rate for two degrees of freedom, the coupler's spin left open: of least kinetic energy, whichever way it is
+// written.
 TEST(loop_invariance, rates_that_are_too_few)
 {
     static const int BODIES[] = {2, 0, 1}, JOINTS[] = {3, 2, 1, 0};
