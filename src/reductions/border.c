@@ -3,6 +3,7 @@
 #include "reductions/border.h"
 
 #include "linalg/small_lu.h"
+#include "reductions/row_vectors.h"
 
 #include <string.h>
 
@@ -58,32 +59,17 @@ border_column *border_add(border *b, int body_a, int body_b)
     return column;
 }
 
-// twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi); zero for the ground
-static void twist_columns(const double *coefficients, int body, const double *pose,
-                          double columns[3][6])
-{
-    memset(columns, 0, 3 * sizeof columns[0]);
-    if (body < 0) return;
-    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
-    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) {
-            columns[i][k] = i == k ? coefficients[0] : 0.0;
-            columns[i][3 + k] = turn[i][k];
-        }
-}
-
 void border_add_term(border *b, const step_equations *equations, const step_data *step, int body_a,
                      int body_b, const stiffness_term *term)
 {
     const int body[2] = {body_a, body_b};
-    double left[2][3][6], right[2][3][6];
+    double left[2][3][TWIST_SIZE] = {{{0.0}}}, right[2][3][TWIST_SIZE] = {{{0.0}}};
     for (int side = 0; side < 2; ++side) {
         double pose[POSE_SIZE];
+        if (body[side] < 0) continue;
         step_projection_pose(equations, step, body[side], pose);
-        twist_columns(term->u + 4 * side, body[side], pose, left[side]);
-        twist_columns(term->v + 4 * side, body[side], system_pose(step->q, body[side]),
-                      right[side]);
+        twist_columns(term->u + 4 * side, pose, left[side]);
+        twist_columns(term->v + 4 * side, system_pose(step->q, body[side]), right[side]);
     }
     for (int c = 0; c < 3; ++c) {
         border_column *column = border_add(b, body_a, body_b);

@@ -66,6 +66,19 @@ static inline double row_secant(const constraint_row *row, const row_vectors *mi
     return row->factor * (vec3_dot(change.u, middle->w) + vec3_dot(middle->u, change.w));
 }
 
+/// Twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
+static inline void twist_columns(const double *coefficients, const double *pose,
+                          double columns[3][TWIST_SIZE])
+{
+    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
+    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] = i == k ? coefficients[0] : 0.0;
+            columns[i][3 + k] = turn[i][k];
+        }
+}
+
 /// How far a row of a joint on a loop may be off (m, rad) at the poses q after a step: by a fixed amount, and by
 /// round-off of places far from the origin. A dropped row that is off by more is put back and the step solved again.
 static inline double row_tolerance(const double *q, int a, int b)

@@ -226,19 +226,6 @@ static bool row_dropped(const saddle *s, int joint_index, int row)
     return first >= 0 && s->dropped[first + row];
 }
 
-// twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
-static void twist_columns(const double *coefficients, const double *pose,
-                          double columns[3][TWIST_SIZE])
-{
-    hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
-    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) {
-            columns[i][k] = i == k ? coefficients[0] : 0.0;
-            columns[i][3 + k] = turn[i][k];
-        }
-}
-
 // The same in twists when one of the bodies is a point mass: column by column through the unknowns' directions.
 static void add_mixed_term(const assembly *x, const stiffness_term *term, int from, int to,
                            const double *u, const double *v, double scale)

@@ -29,7 +29,7 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
 typedef struct force_place {
     const double *q_start, *q_end;
     double weight;       ///< 0, 1/2 or 1
-    bool single_freedom; ///< the motion from q_start to q_end is the only one: what is redundant there is so between them
+    bool single_freedom; ///< no other motion than from q_start to q_end: what is redundant there is so between them
 } force_place;
 
 /// Replace multipliers (as many as the system has constraints; those of joints on loops change) by the smallest ones
