@@ -169,18 +169,6 @@ static void print_scheme_line(const run *r, const char *label)
     putchar('\n');
 }
 
-/// What the message of the library does not say itself.
-static const char *advice(hn_status status)
-{
-    switch (status) {
-    case HN_NOT_CONVERGED:
-        return "a smaller --step often helps; or start values and loads are not what they should "
-               "be";
-    case HN_FILE_ACCESS: return "free some space, or choose another place with --output";
-    default: return NULL;
-    }
-}
-
 /// Close the result file unfinished and say where it is.
 static void keep_part(run *r)
 {
@@ -197,7 +185,7 @@ static int report_failure(run *r, hn_status status, bool record_failed)
             file_failed ? "the results could not be written" : "the run failed",
             hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation),
             r->step_count, hn_context_message(r->context));
-    if (advice(status) != NULL) fprintf(stderr, "  what may help: %s\n", advice(status));
+    if (file_failed) fputs("  free some space, or choose another place with --output\n", stderr);
     keep_part(r);
     return file_failed ? EXIT_FILE : EXIT_RUN_FAILED;
 }

@@ -502,7 +502,8 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
     double spin = largest_spin(s, &spinning);
-    char cause[320] = "a smaller step may help";
+    char cause[320] =
+        "a smaller step may help, or start values and loads are not what they should be";
     if (status == HN_SINGULAR_SYSTEM)
         snprintf(cause, sizeof cause,
                  "the mechanism may pass a position where its joints lose rank; a smaller or "

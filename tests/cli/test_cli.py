@@ -245,7 +245,7 @@ class Runs(ToolTest):
         self.write("spin.yaml", DOUBLE_PENDULUM.replace("run:", spin + "run:"))
         done = self.check(1, "run", "spin.yaml", "--scheme", "variational", "--steps", "50")
         self.assertIn("link1", done.stderr)
-        self.assertIn("what may help", done.stderr)
+        self.assertIn("take a smaller", done.stderr)
         self.assertIn("spin.h5.part", done.stderr)
         self.assertIn("incomplete", done.stdout)
         self.assertIn("warning", done.stderr)  # h |omega| = 4
