@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
-enum { CLOSURE_COLUMNS_MAX = 40 };     // from there on the sparse system is cheaper
+enum { CLOSURE_COLUMNS_MAX = 400 };    // from there on the sparse system is cheaper
 
 // The iterate a step starts from.
 typedef struct iterate {
@@ -72,15 +72,36 @@ static int spring_columns(const hn_system *system)
     return count;
 }
 
-// Are the loops few, and can the tree be eliminated without them? A rod may be held by a closure alone. A torsional
-// spring at a cut joint has too many tangent terms for a border.
-static bool loops_fit_border(const hn_system *system)
+// Columns of the border with the closure rows of all loops, and bodies that take part in it.
+typedef struct border_size {
+    int columns, bodies;
+} border_size;
+
+static hn_status find_border_size(const hn_system *system, bool with_loops, border_size *size)
 {
+    *size = (border_size){.columns = spring_columns(system)};
+    if (with_loops) size->columns += closures_column_count(system);
+    if (size->columns == 0) return HN_OK;
+    int *place = context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(int));
+    if (place == NULL) return HN_OUT_OF_MEMORY;
+    size->bodies = border_mark_bodies(system, place);
+    context_release(system->context, place);
+    return HN_OK;
+}
+
+// Is the border cheaper than the sparse system, and can the tree be eliminated without the loops? Instructions of an
+// iteration, about, as counted on ladders. A rod may be held by a closure alone. A torsional spring at a cut joint has
+// too many tangent terms for a border.
+static bool loops_fit_border(const hn_system *system, const border_size *size)
+{
+    double c = size->columns;
+    double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);
+    double sparse = 26000.0 * system->body_count;
     for (int i = 0; i < system->body_count; ++i)
         if (system_body_is_rod(system, i)) return false;
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE && system->elements[i].angle >= 0) return false;
-    return closures_column_count(system) <= CLOSURE_COLUMNS_MAX;
+    return beside < sparse;
 }
 
 static void reduced_destroy(reduction *r)
@@ -93,26 +114,17 @@ static void reduced_destroy(reduction *r)
 }
 
 // The tree and its border.
-static hn_status create_tree(reduction *r)
+static hn_status create_tree(reduction *r, const border_size *size)
 {
     hn_system *system = r->system;
-    hn_context *context = system->context;
-    int columns = spring_columns(system), bodies = 0;
-    if (r->closures != NULL) columns += closures_column_count(system);
-    if (columns > 0) {
-        int *place = context_allocate(context, ((size_t)system->body_count + 1) * sizeof(int));
-        if (place == NULL) return HN_OUT_OF_MEMORY;
-        bodies = border_mark_bodies(system, place);
-        context_release(context, place);
-    }
     arena a = {0};
-    layout(&a, system, columns, bodies, r);
-    r->memory = context_allocate(context, a.used);
+    layout(&a, system, size->columns, size->bodies, r);
+    r->memory = context_allocate(system->context, a.used);
     if (r->memory == NULL) return HN_OUT_OF_MEMORY;
     a = (arena){.block = r->memory};
-    layout(&a, system, columns, bodies, r);
+    layout(&a, system, size->columns, size->bodies, r);
     tree_number_edges(&r->tree);
-    if (columns > 0) border_number_bodies(&r->border, system);
+    if (size->columns > 0) border_number_bodies(&r->border, system);
     return HN_OK;
 }
 
@@ -122,11 +134,13 @@ static hn_status reduced_create(hn_system *system, reduction **out)
     reduction *r = context_allocate(system->context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
-    hn_status status = HN_OK;
-    bool looped = system->cut_count > 0, few = looped && loops_fit_border(system);
-    if (looped) status = closed_create(system, &r->loops);
+    border_size size;
+    bool looped = system->cut_count > 0;
+    hn_status status = find_border_size(system, looped, &size);
+    bool few = status == HN_OK && looped && loops_fit_border(system, &size);
+    if (status == HN_OK && looped) status = closed_create(system, &r->loops);
     if (status == HN_OK && few) status = closures_create(system, &r->closures);
-    if (status == HN_OK && (few || !looped)) status = create_tree(r);
+    if (status == HN_OK && (few || !looped)) status = create_tree(r, &size);
     if (status != HN_OK) {
         reduced_destroy(r);
         return status;

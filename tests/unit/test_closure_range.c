@@ -113,7 +113,7 @@ TEST(closure_range, few_loops_have_a_way_of_their_own_in_each_reduction)
     static const char *const FEW[HN_REDUCTION_COUNT] = {
         "as a border of the tree", "by the null space of their closure rows",
         "by the sparse system of bodies and joints"};
-    for (int n = 1; n <= 16; n *= 16)
+    for (int n = 1; n <= 64; n *= 64)
         for (int w = 0; w < HN_REDUCTION_COUNT; ++w) {
             mechanism m = ladder_mechanism(n, 1.0, false);
             mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
