@@ -269,7 +269,7 @@ static double row_on_motion(const self_stress *s, int joint_index, int row)
 static void add_least_multipliers(self_stress *s, int repeats, double *multipliers)
 {
     const double ROUND_OFF = 1e-16;
-    double before = INFINITY;
+    double before = HUGE_VAL;
     for (int repeat = 0; repeat < (repeats > 0 ? repeats : REPEATS_MAX); ++repeat) {
         double size = 0.0, largest = 0.0;
         memcpy(s->motion, s->force, TWIST_SIZE * (size_t)s->node_count * sizeof(double));
