@@ -464,7 +464,7 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
         closures_apply(r->closures, &r->border, step);
         if (converged) return HN_OK;
-        report->increment = sweep_outward(r, step, true);
+        report->increment = sweep_outward(r, step, r->border.count > 0);
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
@@ -486,10 +486,12 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     newton_report begun = *report;
     copy_iterate(system, step, &r->start, false);
     hn_status status = solve_with_closures(r, equations, step, options, report);
-    if (status == HN_OK) {
+    if (status == HN_OK && r->border.count > 0) {
         closures_find_gaps(r->closures, &r->border, step->q, r->gaps);
         border_close(&r->border, &r->tree, r->gaps);
         closed_settle(system, r->tree.twists, step);
+    } else if (status == HN_OK) {
+        settle(r, step); // all closure rows follow from the tree's
     }
     if (system->element_count == 0) closures_clear_forces(r->closures, step);
     if (status == HN_OK && closures_all_hold(r->closures, step->q)) return HN_OK;

@@ -185,7 +185,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
     TRY(start_velocities_complete(s, model));
-    if (system->velocity_projection > 0.0 && system->cut_count > 0)
+    if (system->velocity_projection > 0.0 && system->cut_count > 0 &&
+        system->velocities != VELOCITIES_LEAST)
         TRY(project_start_velocities(s));
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;

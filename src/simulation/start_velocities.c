@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { FREEDOM_MAX = 64 };
-static const double RANK_TOLERANCE = 1e-10, MET = 1e-10; // of the largest velocity
+static const double RANK_TOLERANCE = 1e-10;
+static const double MET = 1e-12, CLOSED = 1e-10; // of the largest velocity
 
 typedef struct motions {
     int count;
@@ -23,6 +24,13 @@ static double dot(const double *a, const double *b, size_t n)
     double sum = 0.0;
     for (size_t k = 0; k < n; ++k) sum += a[k] * b[k];
     return sum;
+}
+
+static double largest_of(const double *x, size_t n)
+{
+    double largest = 0.0;
+    for (size_t k = 0; k < n; ++k) largest = fmax(largest, fabs(x[k]));
+    return largest;
 }
 
 static void find_velocity(const hn_simulation *s, const double *twists, double *velocity)
@@ -47,8 +55,12 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
         *state = *state * 6364136223846793005u + 1442695040888963407u;
         m->velocity[k] = (double)(*state >> 33) / 1073741824.0 - 1.0;
     }
-    scheme_apply_mass(system, 1.0, m->velocity, momentum);
-    if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
+    // twice: the second time round-off of the first is projected
+    for (int pass = 0; pass < 2; ++pass) {
+        scheme_apply_mass(system, 1.0, m->velocity, momentum);
+        if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
+        find_velocity(s, twists, m->velocity);
+    }
     double norm = 0.0, first = 0.0;
     for (int pass = 0; pass < 3; ++pass) {
         for (int k = 0; pass > 0 && k < m->count; ++k) {
@@ -67,6 +79,37 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
     return true;
 }
 
+// Largest rate of a constraint row of any joint with these twists: rows that nearly depend on others are not among
+// those that the motions were projected on.
+static double largest_opening(const hn_simulation *s, const double *twists)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        const int body[2] = {j->parent, j->child};
+        for (int r = 0; r < j->row_count; ++r) {
+            constraint_row row;
+            hn_vec3 gradient[8];
+            double sum = 0.0;
+            joint_type_of(j->kind)->row(j, r, &row);
+            row_gradient(&row, system_pose(s->state.q, body[0]), system_pose(s->state.q, body[1]),
+                         gradient);
+            for (int side = 0; side < 2; ++side) {
+                double velocity[POSE_SIZE];
+                if (body[side] < 0) continue;
+                twist_to_velocity(system_pose(s->state.q, body[side]),
+                                  twists + TWIST_SIZE * (size_t)body[side], velocity);
+                int count = system->bodies[body[side]].kind == HN_BODY_RIGID ? 4 : 1;
+                for (int x = 0; x < count; ++x)
+                    sum += vec3_dot(gradient[4 * side + x], vec3_load(velocity + 3 * x));
+            }
+            largest = fmax(largest, fabs(sum));
+        }
+    }
+    return largest;
+}
+
 // Solve the given rows in the basis; true when they are met, and then the start velocities are set.
 static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_row *rows, int count,
                             bool *met)
@@ -78,7 +121,8 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
     double *matrix = context_allocate(context, (n * columns + 1) * sizeof(double));
     double *right = context_allocate(context, (n + columns + 1) * sizeof(double)),
            *solution = right + n;
-    hn_status status = matrix == NULL || right == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    double *twists = context_allocate(context, (size + 1) * sizeof(double));
+    hn_status status = matrix == NULL || right == NULL || twists == NULL ? HN_OUT_OF_MEMORY : HN_OK;
     double worst = 0.0, largest = 0.0;
     *met = false;
     for (size_t r = 0; r < n && status == HN_OK; ++r) {
@@ -95,20 +139,21 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
         status =
             dense_least_squares(context, count, m->count, matrix, right, RANK_TOLERANCE, solution);
     if (status == HN_OK) {
+        for (size_t c = 0; c < columns; ++c)
+            for (size_t i = 0; i < size; ++i) twists[i] += solution[c] * m->twists[c * size + i];
         for (size_t r = 0; r < n; ++r)
             worst = fmax(worst, fabs(dot(matrix + r * columns, solution, columns) - rows[r].value));
-        *met = worst <= MET * largest;
+        *met = worst <= s->def.start_tolerance * largest &&
+               largest_opening(s, twists) <= CLOSED * fmax(largest, largest_of(twists, size));
     }
     if (*met) {
-        memset(system->twist_start, 0, size * sizeof(double));
-        for (size_t c = 0; c < columns; ++c)
-            for (size_t i = 0; i < size; ++i)
-                system->twist_start[i] += solution[c] * m->twists[c * size + i];
-        system->velocity_projection = 0.0;
-        system->velocities = VELOCITIES_TOGETHER;
+        memcpy(system->twist_start, twists, size * sizeof(double));
+        system->velocity_projection = worst > MET * largest ? worst : 0.0;
+        system->velocities = VELOCITIES_LEAST;
     }
     context_release(context, matrix);
     context_release(context, right);
+    context_release(context, twists);
     return status;
 }
 
@@ -132,7 +177,8 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
 {
     hn_system *system = s->system;
     hn_context *context = s->context;
-    if (system->cut_count == 0 || system->velocities == VELOCITIES_GIVEN) return HN_OK;
+    if (system->cut_count == 0 || system_given_velocities(system, model, false, NULL) <= 0)
+        return HN_OK;
     bool met = false;
     saddle_choice choice;
     if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));

@@ -487,6 +487,7 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
          ++attempt) {
         status = solve_together(system, model, attempt == 1, rates);
         if (status == HN_OK) missing = all_missing(system, model, &body);
+        scale = fmax(scale, velocity_scale(system, model)); // rates of cut joints show here first
     }
     context_release(context, rates);
     if (status != HN_OK) return status;

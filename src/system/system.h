@@ -46,6 +46,7 @@ typedef enum start_velocities {
     VELOCITIES_GIVEN,    ///< body by body from the root
     VELOCITIES_TOGETHER, ///< all joint rates that are not given at once
     VELOCITIES_OPEN,     ///< not yet: too many, in a model with loops
+    VELOCITIES_LEAST,    ///< in a model with loops: of least kinetic energy
 } start_velocities;
 
 typedef struct hn_system {
@@ -102,7 +103,7 @@ static inline bool system_body_is_rod(const hn_system *system, int body)
 {
     const double *e = system->inertia + 4 * (size_t)body + 1;
     double all = e[0] + e[1] + e[2], largest = fmax(e[0], fmax(e[1], e[2]));
-    return system->bodies[body].kind == HN_BODY_RIGID && all - largest <= 1e-13 * largest;
+    return system->bodies[body].kind == HN_BODY_RIGID && all - largest <= 1e-15 * largest;
 }
 
 /// A velocity that a model gives, as a row on the twists of two bodies (or GROUND).

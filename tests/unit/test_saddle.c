@@ -460,3 +460,46 @@ TEST(saddle, starts_in_a_singular_position_must_fit_a_way_on)
         mechanism_destroy(&m);
     }
 }
+
+static mechanism crank_and_rocker(double near)
+{
+    const double c = cos(near),
+                 s = sin(near); // cranks of 0.8 m on a base of 1 m, flat when `near` is zero
+    const hn_vec3 z = {0.0, 0.0, 1.0}, foot[2] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}},
+                  tip[2] = {{0.8 * c, 0.8 * s, 0.0}, {1.0 + 0.8 * c, 0.8 * s, 0.0}};
+    mechanism m = mechanism_create(4, vec3(0.0, -9.81, 0.0));
+    for (int i = 0; i < 2; ++i) mechanism_bar(&m, foot[i], tip[i], 1.0, 0.05);
+    mechanism_bar(&m, tip[0], tip[1], 1.0, 0.05);
+    for (int i = 0; i < 2; ++i) {
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, i, foot[i], z);
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, i, 2, tip[i], z);
+    }
+    return m;
+}
+
+// One rate is enough for one degree of freedom, whichever joint has it: also one that is cut, also near a flat
+// position, where the others follow from it within round-off times the distance.
+TEST(saddle, one_rate_of_any_joint_gives_the_others)
+{
+    static const double NEAR[] = {0.7, 1e-2, 1e-4, 1e-6};
+    for (size_t i = 0; i < sizeof NEAR / sizeof NEAR[0]; ++i)
+        for (int given = 0; given < 4; ++given) {
+            // a parallelogram: cranks turn alike, the coupler does not turn
+            static const double RATES[4] = {3.0, -3.0, 3.0, -3.0};
+            mechanism m = crank_and_rocker(NEAR[i]);
+            m.joints[given].has_rate = true;
+            m.joints[given].rate = RATES[given];
+            mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                              HN_REDUCTION_REDUCED, 1e-3, false);
+            double worst = 0.0;
+            for (int k = 0; k < 4; ++k) {
+                hn_joint_state state;
+                CHECK_OK(x.r.context, hn_simulation_joint_state(x.r.sim, x.joint[k], &state));
+                worst = fmax(worst, fabs(state.rates[0] - RATES[k]));
+            }
+            print_message("%g rad, joint %d: %.2g\n", NEAR[i], given, worst);
+            CHECK_BELOW(worst, 1e-14 / NEAR[i]); // rad/s; measured 6.5e-16
+            mechanism_end(&x);
+            mechanism_destroy(&m);
+        }
+}
