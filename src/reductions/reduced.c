@@ -27,7 +27,6 @@
 #include <string.h>
 
 enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
-enum { CLOSURE_COLUMNS_MAX = 400 };    // from there on the sparse system is cheaper
 
 // The iterate a step starts from.
 typedef struct iterate {
@@ -94,6 +93,7 @@ static hn_status find_border_size(const hn_system *system, bool with_loops, bord
 // too many tangent terms for a border.
 static bool loops_fit_border(const hn_system *system, const border_size *size)
 {
+    const double ANSWERS_MAX = 2e6; // twists, 100 MB
     double c = size->columns;
     double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);
     double sparse = 26000.0 * system->body_count;
@@ -101,7 +101,7 @@ static bool loops_fit_border(const hn_system *system, const border_size *size)
         if (system_body_is_rod(system, i)) return false;
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE && system->elements[i].angle >= 0) return false;
-    return beside < sparse;
+    return beside < sparse && c * size->bodies < ANSWERS_MAX;
 }
 
 static void reduced_destroy(reduction *r)

@@ -11,8 +11,8 @@
 
 static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5; // where that is too little
 static const double SHARED = 1e-7; // part of a row in a self-stress that counts
-static const double NEAR_MIN =
-    1e-6; // weaker multipliers than this, of the largest row, cannot be told from self-stresses
+// Weaker multipliers than this, of the largest row, cannot be told from self-stresses.
+static const double NEAR_MIN = 1e-6;
 enum { PROBE_COUNT = 2, REPEATS_MAX = 30 };
 
 // where a joint stands in G^T G
