@@ -2,6 +2,7 @@
 // QR decomposition of the closure forces on the joints of the tree.
 #include "reductions/closure_range.h"
 
+#include "base/array.h"
 #include "reductions/row_vectors.h"
 
 #include <string.h>
@@ -78,31 +79,25 @@ static void add_to_root(const closure_range *c, const step_equations *equations,
     }
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-}
-
 // One more column of the decomposition: Gram-Schmidt, twice.
 static bool orthonormalise(closure_range *c, double *column)
 {
     const double DEPENDENT = 1e-10;
-    int n = c->system->dof, rows = c->system->cut_row_count;
-    double before = sqrt(dot(column, column, n));
+    int rows = c->system->cut_row_count;
+    size_t n = (size_t)c->system->dof;
+    double before = sqrt(array_dot(column, column, n));
     for (int k = 0; k < c->count; ++k) c->upper[k * rows + c->count] = 0.0;
     for (int pass = 0; pass < 2; ++pass)
         for (int k = 0; k < c->count; ++k) {
-            const double *other = c->basis + (size_t)k * (size_t)n;
-            double part = dot(other, column, n);
+            const double *other = c->basis + (size_t)k * n;
+            double part = array_dot(other, column, n);
             c->upper[k * rows + c->count] += part;
-            for (int i = 0; i < n; ++i) column[i] -= part * other[i];
+            for (size_t i = 0; i < n; ++i) column[i] -= part * other[i];
         }
-    double size = sqrt(dot(column, column, n));
+    double size = sqrt(array_dot(column, column, n));
     if (!(size > DEPENDENT * before)) return false;
     c->upper[c->count * rows + c->count] = size;
-    for (int i = 0; i < n; ++i) column[i] /= size;
+    for (size_t i = 0; i < n; ++i) column[i] /= size;
     return true;
 }
 
@@ -163,7 +158,7 @@ void closure_range_eliminate(closure_range *c, const double *residuals, const st
     int rows = c->system->cut_row_count;
     for (int k = c->count - 1; k >= 0; --k) {
         // R x = -Q_1^T r
-        double x = -dot(closure_range_column(c, k), residuals, c->system->dof);
+        double x = -array_dot(closure_range_column(c, k), residuals, (size_t)c->system->dof);
         for (int i = k + 1; i < c->count; ++i) x -= c->upper[k * rows + i] * c->part[i];
         c->part[k] = x / c->upper[k * rows + k];
         step->closure[c->cut_row[k]] += c->part[k];

@@ -2,6 +2,7 @@
 // Self-stresses by the normal equations (C7) over the bodies on loops.
 #include "reductions/self_stress.h"
 
+#include "base/array.h"
 #include "linalg/block_cholesky.h"
 #include "linalg/elimination_order.h"
 #include "reductions/loop_joints.h"
@@ -9,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5; // where that is too little
+// What is added to the diagonal grows by this factor while the matrix cannot be factored, up to so many times.
+static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5;
 static const double SHARED = 1e-7; // part of a row in a self-stress that counts
 // Weaker multipliers than this, of the largest row, cannot be told from self-stresses.
 static const double NEAR_MIN = 1e-6;
@@ -288,14 +290,19 @@ static void add_least_multipliers(self_stress *s, int repeats, double *multiplie
     }
 }
 
+static double row_length(const self_stress *s, int row)
+{
+    const double *both = s->rows[row][0];
+    return sqrt(array_dot(both, both, 2 * TWIST_SIZE));
+}
+
 // Rows at the poses q, as they are or of length one, and the factors.
 static double place_rows(self_stress *s, const double *q, bool unit_length, stabiliser add)
 {
     loop_joints_rows(s->system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
     for (int row = 0; unit_length && row < s->row_count; ++row) {
-        double *x = s->rows[row][0], sum = 0.0; // both sides
-        for (int k = 0; k < 2 * TWIST_SIZE; ++k) sum += x[k] * x[k];
-        for (int k = 0; k < 2 * TWIST_SIZE; ++k) x[k] /= sqrt(sum);
+        double length = row_length(s, row), *x = s->rows[row][0]; // both sides
+        for (int k = 0; length > 0.0 && k < 2 * TWIST_SIZE; ++k) x[k] /= length;
     }
     return factor(s, add);
 }
@@ -306,22 +313,6 @@ static void find_least(self_stress *s, const double *given, double *least)
     memset(least, 0, (size_t)s->row_count * sizeof(double));
     find_forces(s, given);
     add_least_multipliers(s, 0, least);
-}
-
-// Any vector has a part in every self-stress unless it is chosen with care. Entries in [-1, 1], from Knuth's generator.
-static void probe(uint64_t *state, int count, double *values)
-{
-    for (int k = 0; k < count; ++k) {
-        *state = *state * 6364136223846793005u + 1442695040888963407u;
-        values[k] = (double)(*state >> 33) / 1073741824.0 - 1.0;
-    }
-}
-
-static double largest_of(const double *values, size_t count)
-{
-    double largest = 0.0;
-    for (size_t k = 0; k < count; ++k) largest = fmax(largest, fabs(values[k]));
-    return largest;
 }
 
 // ---- self-stresses ----------------------------------------------------------------------------------
@@ -342,7 +333,7 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
     for (int k = 0; k < s->system->joint_count; ++k) shared[k] = false;
     if (!(place_rows(s, q, true, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
     for (int i = 0; i < PROBE_COUNT; ++i) {
-        probe(&state, s->row_count, s->given);
+        array_probe(&state, s->given, (size_t)s->row_count);
         find_least(s, s->given, s->least);
         for (int k = 0; k < s->joint_count; ++k)
             for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
@@ -435,11 +426,10 @@ hn_status self_stress_departure(self_stress *s, const double *q, const double *t
         const loop_joint *j = &s->joints[k];
         for (int r = 0; r < j->rows->row_count; ++r) {
             constraint_row row;
-            const double *x = s->rows[j->first_row + r][0];
-            double square = 0.0;
-            for (int i = 0; i < 2 * TWIST_SIZE; ++i) square += x[i] * x[i];
+            double length = row_length(s, j->first_row + r);
             joint_type_of(j->rows->kind)->row(j->rows, r, &row);
-            s->given[j->first_row + r] = row_acceleration(&row, j, q, twists) / sqrt(square);
+            s->given[j->first_row + r] =
+                length > 0.0 ? row_acceleration(&row, j, q, twists) / length : 0.0;
         }
     }
     for (int i = 0; i < s->system->body_count; ++i) {
@@ -494,14 +484,14 @@ hn_status self_stress_misfit(self_stress *s, const double *q, loop_misfit *misfi
     const stabiliser weak = {.part = near * near, .uniform = true};
     double scale = sqrt(place_rows(s, q, true, weak));
     if (!(scale > 0.0)) return s->row_count == 0 ? HN_OK : HN_SINGULAR_SYSTEM;
-    probe(&state, s->row_count, s->given);
+    array_probe(&state, s->given, (size_t)s->row_count);
     keep_weak(s, s->given);
-    if (largest_of(s->given, rows) < NONE_LEFT) return HN_OK;
+    if (array_largest(s->given, rows) < NONE_LEFT) return HN_OK;
     find_forces(s, s->given);
     for (int i = 0; i < system->body_count; ++i)
         far = fmax(far, vec3_norm(pose_center(system_pose(q, i))));
     double exact = (EXACT + ROUND_OFF * far / system->length) * scale;
-    if (!(largest_of(s->force, twists) > exact * largest_of(s->given, rows))) return HN_OK;
+    if (!(array_largest(s->force, twists) > exact * array_largest(s->given, rows))) return HN_OK;
     memcpy(s->motion, s->force, twists * sizeof(double));
     for (int k = 0; k < s->joint_count; ++k)
         for (int r = 0; r < s->joints[k].rows->row_count; ++r)

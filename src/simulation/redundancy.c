@@ -26,12 +26,22 @@ static hn_status create_solver(hn_simulation *s)
     return self_stress_create(s->system, &r->solver);
 }
 
+// Factors that failed say nothing themselves.
+static hn_status explained(const hn_simulation *s, hn_status status)
+{
+    return status != HN_SINGULAR_SYSTEM
+               ? status
+               : context_fail(s->context, status,
+                              "the self-stresses of the loops cannot be found at t = %.9g s",
+                              hn_simulation_time(s));
+}
+
 hn_status redundancy_update(hn_simulation *s)
 {
     redundancy_record *r = &s->redundancy;
     if (r->shared_valid) return HN_OK;
     TRY(create_solver(s));
-    TRY(self_stress_find(r->solver, s->state.q, r->shared));
+    TRY(explained(s, self_stress_find(r->solver, s->state.q, r->shared)));
     r->shared_valid = true;
     return HN_OK;
 }
@@ -43,7 +53,7 @@ hn_status redundancy_minimise(hn_simulation *s, const solved_step *step, double 
     int freedom = system->coordinate_count - system->constraint_count + s->dropped_count;
     const force_place place = {step->data.q_start, step->data.q, step->equations.weight,
                                freedom == 1};
-    return self_stress_remove(s->redundancy.solver, &place, multipliers);
+    return explained(s, self_stress_remove(s->redundancy.solver, &place, multipliers));
 }
 
 hn_status redundancy_find_misfit(hn_simulation *s, loop_misfit *misfit)
@@ -51,7 +61,7 @@ hn_status redundancy_find_misfit(hn_simulation *s, loop_misfit *misfit)
     *misfit = (loop_misfit){.joint = -1};
     if (s->system->cut_count == 0) return HN_OK;
     TRY(create_solver(s));
-    return self_stress_misfit(s->redundancy.solver, s->system->q_start, misfit);
+    return explained(s, self_stress_misfit(s->redundancy.solver, s->system->q_start, misfit));
 }
 
 hn_status redundancy_check_start(hn_simulation *s)
@@ -60,8 +70,8 @@ hn_status redundancy_check_start(hn_simulation *s)
     loop_departure departure;
     if (s->system->cut_count == 0 || s->dropped_count == 0) return HN_OK;
     TRY(create_solver(s));
-    TRY(self_stress_departure(s->redundancy.solver, s->system->q_start, s->system->twist_start,
-                              &departure));
+    TRY(explained(s, self_stress_departure(s->redundancy.solver, s->system->q_start,
+                                           s->system->twist_start, &departure)));
     if (departure.size <= LEAVES) return HN_OK;
     return context_fail(
         s->context, HN_INVALID_MODEL,
@@ -85,7 +95,8 @@ hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, 
     redundancy->misfit = misfit.size;
     redundancy->misfit_joint = misfit.joint;
     TRY(redundancy_update(s));
-    TRY(self_stress_count(s->redundancy.solver, s->state.q, &redundancy->redundant_count));
+    TRY(explained(
+        s, self_stress_count(s->redundancy.solver, s->state.q, &redundancy->redundant_count)));
     for (int k = 0; joint_unique != NULL && k < joint_count; ++k)
         joint_unique[k] = !s->redundancy.shared[k];
     return HN_OK;

@@ -3,6 +3,7 @@
 // the smallest solution of the given rows is the one of least energy. They are projections of random momenta.
 #include "simulation/start_velocities.h"
 
+#include "base/array.h"
 #include "linalg/dense.h"
 #include "system/kinematics.h"
 
@@ -18,20 +19,6 @@ typedef struct motions {
     double *momenta;  // M v of them, 12 per body
     double *velocity; // 12 per body, scratch
 } motions;
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0.0;
-    for (size_t k = 0; k < n; ++k) sum += a[k] * b[k];
-    return sum;
-}
-
-static double largest_of(const double *x, size_t n)
-{
-    double largest = 0.0;
-    for (size_t k = 0; k < n; ++k) largest = fmax(largest, fabs(x[k]));
-    return largest;
-}
 
 static void find_velocity(const hn_simulation *s, const double *twists, double *velocity)
 {
@@ -51,10 +38,7 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
            size = TWIST_SIZE * (size_t)system->body_count;
     double *twists = m->twists + (size_t)m->count * size,
            *momentum = m->momenta + (size_t)m->count * poses;
-    for (size_t k = 0; k < poses; ++k) {
-        *state = *state * 6364136223846793005u + 1442695040888963407u;
-        m->velocity[k] = (double)(*state >> 33) / 1073741824.0 - 1.0;
-    }
+    array_probe(state, m->velocity, poses);
     // twice: the second time round-off of the first, and what orthogonalising has made of it, is projected
     double norm = 0.0, first = 0.0;
     for (int round = 0; round < 2; ++round) {
@@ -62,13 +46,13 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
         if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
         for (int pass = 0; pass < 3; ++pass) {
             for (int k = 0; pass > 0 && k < m->count; ++k) {
-                double part = dot(m->momenta + (size_t)k * poses, m->velocity, poses);
+                double part = array_dot(m->momenta + (size_t)k * poses, m->velocity, poses);
                 for (size_t i = 0; i < size; ++i)
                     twists[i] -= part * m->twists[(size_t)k * size + i];
             }
             find_velocity(s, twists, m->velocity);
             scheme_apply_mass(system, 1.0, m->velocity, momentum);
-            norm = sqrt(dot(momentum, m->velocity, poses));
+            norm = sqrt(array_dot(momentum, m->velocity, poses));
             if (round == 0 && pass == 0) first = norm;
             if (!(norm > 1e-8 * first)) return false;
         }
@@ -133,7 +117,7 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
         for (size_t c = 0; c < columns; ++c)
             for (int side = 0; side < 2; ++side)
                 if (rows[r].body[side] >= 0)
-                    matrix[r * columns + c] += dot(
+                    matrix[r * columns + c] += array_dot(
                         rows[r].row[side],
                         m->twists + c * size + TWIST_SIZE * (size_t)rows[r].body[side], TWIST_SIZE);
     }
@@ -144,9 +128,10 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
         for (size_t c = 0; c < columns; ++c)
             for (size_t i = 0; i < size; ++i) twists[i] += solution[c] * m->twists[c * size + i];
         for (size_t r = 0; r < n; ++r)
-            worst = fmax(worst, fabs(dot(matrix + r * columns, solution, columns) - rows[r].value));
+            worst = fmax(worst,
+                         fabs(array_dot(matrix + r * columns, solution, columns) - rows[r].value));
         *met = worst <= s->def.start_tolerance * largest &&
-               largest_opening(s, twists) <= CLOSED * fmax(largest, largest_of(twists, size));
+               largest_opening(s, twists) <= CLOSED * fmax(largest, array_largest(twists, size));
     }
     // what the bodies were given one by one is known to more digits, where it is the same
     double apart = 0.0;
@@ -188,7 +173,7 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
     bool met = false;
     saddle_choice choice;
     if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
-    TRY(saddle_choose_rows(s->projection, s->state.q, &choice));
+    if (saddle_choose_rows(s->projection, s->state.q, &choice) != HN_OK) return HN_OK;
     int freedom = system->coordinate_count - system->constraint_count + choice.dropped_count;
     hn_status status = HN_OK;
     if (freedom <= FREEDOM_MAX && freedom > 0) {
