@@ -15,8 +15,8 @@ static const double VELOCITY_ROUND_OFF = 1e-12;
 static const double RANK_TOLERANCE = 1e-11;
 // Beyond this many unknown rates the joint solution would need a large dense matrix.
 enum { JOINT_SOLUTION_MAX = 3000 };
-// And with loops, where simulations find them another way.
-enum { LOOP_SOLUTION_MAX = 300 };
+// And with loops, where simulations find them another way when few motions are left.
+enum { LOOP_SOLUTION_MAX = 300, LOOP_FREEDOM_MAX = 64 };
 
 // What is given of a body's twist: rows of  C t = d.
 typedef struct given_rows {
@@ -477,7 +477,8 @@ hn_status system_start_velocities(hn_system *system, const hn_model *model, doub
     double scale = velocity_scale(system, model);
     double missing = status == HN_OK ? all_missing(system, model, &body) : 0.0;
     if (status == HN_OK && missing > VELOCITY_ROUND_OFF * scale && system->cut_count > 0 &&
-        system->dof > LOOP_SOLUTION_MAX) {
+        system->dof > LOOP_SOLUTION_MAX &&
+        system->dof - system->cut_row_count <= LOOP_FREEDOM_MAX) {
         system->velocities = VELOCITIES_OPEN;
         context_release(context, rates);
         return HN_OK;

@@ -503,3 +503,34 @@ TEST(saddle, one_rate_of_any_joint_gives_the_others)
             mechanism_destroy(&m);
         }
 }
+
+// A long chain with a parallelogram at its end: many motions are left, and one rate in the loop is met all the same.
+TEST(saddle, a_rate_in_a_loop_of_a_large_model_is_met)
+{
+    enum { LINKS = 310 };
+    const hn_vec3 z = {0.0, 0.0, 1.0};
+    mechanism m = mechanism_create(LINKS + 4, vec3(0.0, -9.81, 0.0));
+    for (int k = 0; k < LINKS; ++k) {
+        hn_vec3 from = {(double)k, 0.0, 0.0};
+        mechanism_bar(&m, from, vec3(k + 1.0, 0.0, 0.0), 1.0, 0.1);
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, k == 0 ? MECHANISM_GROUND : k - 1, k, from,
+                                z);
+    }
+    const hn_vec3 top[2] = {{LINKS - 1.0, 0.0, 0.0}, {LINKS, 0.0, 0.0}};
+    const hn_vec3 low[2] = {{LINKS - 1.0, -1.0, 0.0}, {LINKS, -1.0, 0.0}};
+    for (int k = 0; k < 2; ++k) mechanism_bar(&m, top[k], low[k], 1.0, 0.1);
+    mechanism_bar(&m, low[0], low[1], 1.0, 0.1);
+    int rated = mechanism_joint_between(&m, HN_JOINT_REVOLUTE, LINKS - 1, LINKS + 1, top[1], z);
+    mechanism_joint_between(&m, HN_JOINT_REVOLUTE, LINKS - 1, LINKS, top[0], z);
+    for (int k = 0; k < 2; ++k)
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, LINKS + k, LINKS + 2, low[k], z);
+    m.joints[rated].has_rate = true;
+    m.joints[rated].rate = 2.0;
+    mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                      HN_REDUCTION_REDUCED, 1e-3, false);
+    hn_joint_state state;
+    CHECK_OK(x.r.context, hn_simulation_joint_state(x.r.sim, x.joint[rated], &state));
+    CHECK_NEAR(state.rates[0], 2.0, 1e-9); // rad/s
+    mechanism_end(&x);
+    mechanism_destroy(&m);
+}
