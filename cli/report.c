@@ -45,7 +45,8 @@ int exit_code_of(hn_status status)
     case HN_FILE_ACCESS: return EXIT_FILE;
     case HN_OUT_OF_MEMORY:
     case HN_NOT_CONVERGED:
-    case HN_SINGULAR_SYSTEM: return EXIT_RUN_FAILED;
+    case HN_SINGULAR_SYSTEM:
+    case HN_CANCELLED: return EXIT_RUN_FAILED;
     }
     return EXIT_RUN_FAILED;
 }

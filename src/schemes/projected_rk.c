@@ -668,11 +668,12 @@ static void accept(scheme_solver *s, double h, double end, double work)
 }
 
 // One accepted internal step from the current point, not beyond `limit`.
-static hn_status advance(scheme_solver *s, double limit, bool start)
+static hn_status advance(scheme_solver *s, const scheme_step *step, double limit, bool start)
 {
     bool rejected = false, fixed = s->def.fixed_steps || s->fixed_step > 0.0;
     if (!begin_step(s, start)) return HN_SINGULAR_SYSTEM;
     for (;;) {
+        if (step->stopped != NULL && step->stopped(step->stopped_user)) return HN_CANCELLED;
         double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
         bool last = s->def.fixed_steps || time + STEP_STRETCH * planned >= limit;
         double h = last ? limit - time : planned, error = 0.0, work = 0.0;
@@ -1100,7 +1101,7 @@ static hn_status integrate(scheme_solver *s, const scheme_step *step, double tar
     for (int64_t count = 0; s->last.end < target; ++count) {
         if (count >= INTERNAL_STEPS_MAX) return HN_NOT_CONVERGED;
         *work += s->last.work;
-        TRY(advance(s, step_limit(s, target), start));
+        TRY(advance(s, step, step_limit(s, target), start));
         start = false;
     }
     bool between = target < s->last.end;
@@ -1118,7 +1119,9 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     const hn_system *system = s->system;
     double begin = seconds(s), target = step->time + step->step_size, work = 0.0;
     int64_t before = s->statistics.iterations, count = s->statistics.projections;
+    double work_before = s->work_total;
     hn_status status = integrate(s, step, target, &work);
+    if (status != HN_OK) s->work_total = work_before; // the step is made again, or never
     bool between = target < s->last.end;
     report->worst_body = s->worst_body;
     int64_t projections = s->statistics.projections - count;

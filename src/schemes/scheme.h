@@ -29,6 +29,8 @@ typedef struct scheme_step {
     double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
     double multiplier_time; ///< out: s, the time they belong to
     double work;          ///< out: J, of loads and dampers
+    bool (*stopped)(void *user); ///< asked before every internal step where a step has such; NULL: never stops
+    void *stopped_user;
     double *next_angles;  ///< in: rad, `angles`; out: those within half a turn of t_n+1, where a solver follows turns
 } scheme_step;
 
@@ -71,8 +73,8 @@ typedef struct scheme_type {
     /// cannot do
     hn_status (*solver_create)(hn_system *system, const hn_simulation_def *def, scheme_solver **out);
     void (*solver_destroy)(scheme_solver *solver); ///< accepts NULL
-    /// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (no message; report->worst_body is set); outputs only on
-    /// HN_OK
+    /// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (no message; report->worst_body is set), HN_CANCELLED when
+    /// step->stopped said so; outputs only on HN_OK
     hn_status (*solver_step)(scheme_solver *solver, scheme_step *step, const newton_options *options,
                              newton_report *report);
 } scheme_type;

@@ -499,6 +499,9 @@ static bool find_singular_place(hn_simulation *s, singular_place *place)
 static hn_status explain_failure(hn_simulation *s, hn_status status)
 {
     const hn_system *system = s->system;
+    if (status == HN_CANCELLED)
+        return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
+                            (long long)s->step_count + 1, hn_simulation_time(s));
     int worst = s->newton.worst_body, spinning = 0;
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";

@@ -21,6 +21,8 @@ typedef struct jet_run {
     scheme_state state;
     double *next_q, *next_v, *delta, *multipliers;
     double time, work;
+    bool (*stopped)(void *user); ///< as in scheme_step
+    void *stopped_user;
 } jet_run;
 
 static inline hn_simulation_def jet_def(double tolerance)
@@ -97,7 +99,9 @@ static inline hn_status jet_try_step(jet_run *r, double h)
                         .q = r->next_q,
                         .delta = r->delta,
                         .impetus = r->next_v,
-                        .multipliers = r->multipliers};
+                        .multipliers = r->multipliers,
+                        .stopped = r->stopped,
+                        .stopped_user = r->stopped_user};
     hn_status status = scheme_projected_rk.solver_step(r->solver, &step, &options, &report);
     if (status != HN_OK) return status;
     size_t bytes = POSE_SIZE * (size_t)r->system->body_count * sizeof(double);

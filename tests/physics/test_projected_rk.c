@@ -721,3 +721,43 @@ TEST(projected_rk, euler_parameters_give_back_the_rotation)
     CHECK_BELOW(worst,
                 4e-15); // the rotations themselves are orthonormal to 1e-15; measured 8.9e-16
 }
+
+// ---- cancelling -----------------------------------------------------------------------------------------
+
+static bool count_down(void *user)
+{
+    int *left = user;
+    return --*left < 0;
+}
+
+// Asked in every internal step, whatever the nominal one; the state stays where it was, and going on gives the motion
+// of a run that was never stopped, digit by digit.
+TEST(projected_rk, stops_in_any_internal_step_and_goes_on)
+{
+    const double h = 0.5;
+    hn_simulation_def def = jet_def(1e-10);
+    jet_run plain = jet_model("quadrangle", &def), stopped = jet_model("quadrangle", &def);
+    size_t bytes = POSE_SIZE * (size_t)plain.system->body_count * sizeof(double);
+    int cancelled = 0;
+    for (int i = 0; i < 4; ++i) {
+        jet_step(&plain, h);
+        for (int polls = 0;; polls += 7) {
+            int left = polls;
+            double time = stopped.time, before = stopped.state.q[0];
+            stopped.stopped = count_down, stopped.stopped_user = &left;
+            hn_status status = jet_try_step(&stopped, h);
+            if (status == HN_OK) break;
+            CHECK_EQUAL(status, HN_CANCELLED);
+            CHECK(stopped.time == time && stopped.state.q[0] == before);
+            CHECK_EQUAL(left, -1); // at once
+            cancelled++;
+        }
+        CHECK(memcmp(plain.state.q, stopped.state.q, bytes) == 0);
+        CHECK(memcmp(plain.state.impetus, stopped.state.impetus, bytes) == 0);
+    }
+    MEASURED((double)cancelled);
+    CHECK(cancelled >= 40); // measured 45: in every seventh internal step
+    CHECK_NEAR(projected_rk_get_statistics(plain.solver).energy_last,
+               projected_rk_get_statistics(stopped.solver).energy_last, 1e-9);
+    jet_end(&plain), jet_end(&stopped);
+}
