@@ -200,7 +200,7 @@ static hn_status measure(hn_context *context, const bench_case *c, int repeats,
         result->seconds_max = fmax(result->seconds_max, seconds);
     }
     iterations = hn_simulation_statistics(timed).newton_iteration_count - iterations;
-    result->iterations = (double)iterations / ((double)repeats * c->steps);
+    result->iterations = (double)iterations / c->steps; // of the last repeat: all are alike
 
     TRY(hn_simulation_step(watched, WARM_UP_STEPS + c->steps));
     hn_ledger ledger;

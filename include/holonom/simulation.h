@@ -233,8 +233,8 @@ HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation,
 
 // ---- snapshots --------------------------------------------------------------------------------------
 
-/// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the
-/// same.
+/// Size of a snapshot in bytes. A snapshot holds state, predictor history, ledger and statistics: stepping on from it
+/// is bit for bit the same.
 HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
 HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
 /// Only into a simulation of the same model, scheme, reduction and step size. What belongs to the last interval

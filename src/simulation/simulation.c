@@ -283,14 +283,24 @@ static bool step_is_sound(hn_simulation *s, const solved_step *step)
     return true;
 }
 
-static void count_iterations(hn_simulation *s)
+// Keep what a solved step has cost until it becomes the state.
+static void note_iterations(hn_simulation *s, solved_step *step)
 {
-    s->statistics.newton_iteration_count += s->newton.iterations;
-    s->statistics.last_iteration_count = s->newton.iterations;
-    if (s->newton.iterations > s->statistics.newton_iteration_max)
-        s->statistics.newton_iteration_max = s->newton.iterations;
-    s->statistics.last_residual = s->newton.residual;
-    s->statistics.last_increment = s->newton.increment;
+    step->iterations = s->newton.iterations;
+    step->residual = s->newton.residual;
+    step->increment = s->newton.increment;
+}
+
+// Steps count when they become the state: one that was solved ahead for a report, and is solved again after a restore,
+// counts once.
+static void count_iterations(hn_simulation *s, const solved_step *step)
+{
+    s->statistics.newton_iteration_count += step->iterations;
+    s->statistics.last_iteration_count = step->iterations;
+    if (step->iterations > s->statistics.newton_iteration_max)
+        s->statistics.newton_iteration_max = step->iterations;
+    s->statistics.last_residual = step->residual;
+    s->statistics.last_increment = step->increment;
 }
 
 static newton_options newton_options_of(const hn_simulation *s)
@@ -327,7 +337,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     s->next_work = own.work;
     s->next_multiplier_time = own.multiplier_time;
     step->valid = true;
-    count_iterations(s);
+    note_iterations(s, step);
     return HN_OK;
 }
 
@@ -366,7 +376,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);
     step->valid = true;
-    count_iterations(s);
+    note_iterations(s, step);
     return HN_OK;
 }
 
@@ -382,6 +392,7 @@ static void commit(hn_simulation *s, bool keep_history)
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
+    count_iterations(s, step);
     if (s->scheme->solver_step == NULL) {
         s->work += s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
                                      s->next_impetus);
@@ -710,6 +721,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
+    snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.memory,

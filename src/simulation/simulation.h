@@ -17,6 +17,8 @@ enum { HISTORY_DEPTH = 3 };
 typedef struct solved_step {
     bool valid;
     bool joined; ///< `tangent_momenta`: momentum, multiplier_factor and closure are of both forces at the node
+    int iterations; ///< Newton iterations it took
+    double residual, increment; ///< of the last iteration
     step_equations equations;
     step_data data;
     double *q_start;     ///< 12 per body, owned copy

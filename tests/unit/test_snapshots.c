@@ -29,6 +29,7 @@ typedef struct picture {
     hn_energy energy;
     hn_vec3 linear, angular;
     hn_joint_state joint;
+    hn_statistics statistics;
     double time;
 } picture;
 
@@ -43,6 +44,8 @@ static picture look(hn_context *context, hn_simulation *simulation)
     CHECK_OK(context, hn_simulation_momentum(simulation, &p.linear, &p.angular));
     if (hn_simulation_structure(simulation).joint_count > 0)
         CHECK_OK(context, hn_simulation_joint_state(simulation, (hn_joint_id){1}, &p.joint));
+    hn_statistics statistics = hn_simulation_statistics(simulation);
+    memcpy(&p.statistics, &statistics, sizeof statistics);
     p.time = hn_simulation_time(simulation);
     return p;
 }
@@ -59,6 +62,12 @@ static const char *difference(const picture *a, const picture *b)
     if (memcmp(&a->angular, &b->angular, sizeof a->angular) != 0) return "angular momentum";
     if (memcmp(a->joint.coordinates, b->joint.coordinates, sizeof a->joint.coordinates) != 0)
         return "joint coordinates";
+    if (a->statistics.step_count != b->statistics.step_count ||
+        a->statistics.newton_iteration_count != b->statistics.newton_iteration_count ||
+        a->statistics.newton_iteration_max != b->statistics.newton_iteration_max ||
+        a->statistics.last_residual != b->statistics.last_residual ||
+        a->statistics.last_increment != b->statistics.last_increment)
+        return "statistics";
     if (memcmp(a->joint.rates, b->joint.rates, sizeof a->joint.rates) != 0) return "joint rates";
     return "";
 }
