@@ -27,6 +27,108 @@ HN_API HN_NODISCARD hn_status hn_results_finish(hn_results *results);
 /// Close without renaming: the readable `.part` file stays. NULL is fine. Also frees after hn_results_finish.
 HN_API void hn_results_destroy(hn_results *results);
 
+// ---- reading --------------------------------------------------------------------------------------
+
+/// A result file opened for reading. What its functions hand out lives until it is closed.
+typedef struct hn_result_file hn_result_file;
+
+/// Open a result file, finished or a `.part`, also while a run writes it: what it held at this moment is read.
+/// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (damaged, no result file, or of a newer format), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_result_file_open(hn_context *context, const char *path, hn_result_file **file);
+
+/// Close and free; NULL is fine.
+HN_API void hn_result_file_close(hn_result_file *file);
+
+/// What a result file says about its run.
+typedef struct hn_result_info {
+    int format_version;
+    const char *holonom_version; ///< of the library that wrote it
+    bool complete;               ///< false: a .part
+    int64_t record_count;
+    const char *model_name;
+    hn_vec3 gravity;             ///< m/s^2
+    const char *model_text;      ///< the model file as it was read; NULL: built by calls
+    size_t model_text_length;    ///< bytes
+    const char *scheme;          ///< names as in model files
+    const char *reduction;
+    double step_size;            ///< s
+    int body_count;
+    int joint_count;
+    int coordinate_count;        ///< of all joints
+    hn_structure structure;      ///< loop_solution is "" and spin_step_limit 0: files do not have them
+    hn_statistics statistics;    ///< of the whole run; last_* are those of the last record
+    bool has_ledger;
+    hn_ledger ledger;            ///< at the end of the run
+} hn_result_info;
+HN_API const hn_result_info *hn_result_file_info(const hn_result_file *file);
+
+typedef struct hn_result_body {
+    const char *name;
+    const char *kind;       ///< "rigid", "point_mass", "planar_point_mass"
+    double mass;            ///< kg
+    hn_vec3 center_of_mass; ///< m, body frame
+    hn_mat3 inertia;        ///< kg m^2, about the centre of mass, body axes
+    const hn_shape *shapes; ///< body frame; without masses and densities
+    int shape_count;
+} hn_result_body;
+/// `index` from 0 to body_count - 1, in the order of the model.
+HN_API const hn_result_body *hn_result_file_body(const hn_result_file *file, int index);
+
+typedef struct hn_result_joint {
+    const char *name;
+    const char *kind;         ///< as in model files: "revolute", ...
+    int body_a, body_b;       ///< index of the body, -1: the ground
+    bool placed;              ///< false: the file does not say where the joint is (files before 0.2)
+    hn_vec3 point_a, point_b; ///< m, in the body frames (ground: world)
+    hn_mat3 frame_a, frame_b; ///< columns: joint frame in the body frames, the third is the axis
+    int coordinate_start;     ///< first of its columns in joints/coordinates and joints/rates
+    int coordinate_count;
+} hn_result_joint;
+HN_API const hn_result_joint *hn_result_file_joint(const hn_result_file *file, int index);
+
+/// A series: one record of numbers for each time.
+typedef struct hn_result_series {
+    const char *name;    ///< place in the file: "time", "bodies/position", "ledger/energy"
+    const char *unit;    ///< "m"; joints/coordinates and rates differ by column, see hn_result_column
+    const char *meaning; ///< in words
+    int rank;            ///< dimensions of a record; 0: one number
+    int dims[3];         ///< `rank` sizes, such as {bodies, 3}
+    size_t width;        ///< numbers in a record
+} hn_result_series;
+HN_API int hn_result_file_series_count(const hn_result_file *file);
+HN_API const hn_result_series *hn_result_file_series(const hn_result_file *file, int index);
+/// Index of a series by its full name; -1: this file has none of that name.
+HN_API int hn_result_file_find_series(const hn_result_file *file, const char *name);
+
+/// Read `count` records first, first + stride, ... of a series into `values` (count * width numbers).
+/// @return HN_OK, HN_INVALID_ARGUMENT (beyond the last record, stride below 1), HN_FILE_FORMAT (damaged)
+HN_API HN_NODISCARD hn_status hn_result_file_read(hn_result_file *file, int series, int64_t first, int64_t count,
+                                                  int64_t stride, double *values);
+
+/// One number of every record.
+typedef struct hn_result_column {
+    int series;
+    size_t component; ///< below the series' width
+} hn_result_column;
+
+/// Columns that a word selects, as `holonom export --series` takes it: a full name ("bodies/link/position/z"), the
+/// beginning of one up to a slash ("bodies/link", "ledger"), one without body or joint ("bodies/position"), or a total
+/// without its group ("energy"). At most `capacity` are stored; `*count` is how many there are.
+/// @return HN_OK, HN_FILE_FORMAT (no such series: the message has the nearest), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_result_file_select(hn_result_file *file, const char *word, hn_result_column *columns,
+                                                    size_t capacity, size_t *count);
+
+/// Full name of a column, "bodies/link/position/z"; lives until the next call of this function.
+HN_API const char *hn_result_file_column_name(hn_result_file *file, hn_result_column column);
+/// Unit of a column: "m", "rad/s", ...; "1" for plain numbers.
+HN_API const char *hn_result_file_column_unit(const hn_result_file *file, hn_result_column column);
+
+/// As hn_result_file_read for one column: `values` gets `count` numbers.
+HN_API HN_NODISCARD hn_status hn_result_file_read_column(hn_result_file *file, hn_result_column column, int64_t first,
+                                                         int64_t count, int64_t stride, double *values);
+
+// ---- tables ---------------------------------------------------------------------------------------
+
 /// Read a result file (final or .part) and write its series as comma separated values: one header line, one row a
 /// record. NULL or empty `series` means all. @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (unknown series: nearest
 /// named)

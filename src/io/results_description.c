@@ -3,11 +3,10 @@
 #include "io/results_description.h"
 
 #include "base/vector.h"
+#include "model/model.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { FORMAT_VERSION = 1 };
 
 /// Gather names into one block; `name` gives the name of element i.
 static hn_status gather_names(hn_context *context, const hn_model *model, size_t count,
@@ -108,6 +107,31 @@ static int body_number(hn_body_id body)
     return body.index1 == hn_ground().index1 ? -1 : (int)body.index1 - 1;
 }
 
+/// Where joints are on their bodies: what a viewer draws.
+static hn_status write_joint_places(const results_description *description, hid_t group,
+                                    bool *written)
+{
+    const size_t count = description->extent.joint_count;
+    double *point_a = context_allocate(description->context, 24 * count * sizeof *point_a);
+    if (point_a == NULL) return HN_OUT_OF_MEMORY;
+    double *point_b = point_a + 3 * count, *frame_a = point_b + 3 * count,
+           *frame_b = frame_a + 9 * count;
+    for (size_t i = 0; i < count; ++i) {
+        const model_joint *joint = &description->model->joints[i];
+        vec3_store(joint->point_a, point_a + 3 * i);
+        vec3_store(joint->point_b, point_b + 3 * i);
+        memcpy(frame_a + 9 * i, joint->frame_a.m, sizeof joint->frame_a.m);
+        memcpy(frame_b + 9 * i, joint->frame_b.m, sizeof joint->frame_b.m);
+    }
+    const hsize_t dims[3] = {count, 3, 3};
+    *written = hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
+               hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
+               hdf5_write_doubles(group, "frame_a", "1", 3, dims, frame_a) &&
+               hdf5_write_doubles(group, "frame_b", "1", 3, dims, frame_b) && *written;
+    context_release(description->context, point_a);
+    return HN_OK;
+}
+
 static hn_status write_joints(const results_description *description, hid_t group, bool *written)
 {
     enum { LABEL_WIDTH = 16 }; // longer than any coordinate's name
@@ -152,6 +176,7 @@ static hn_status write_joints(const results_description *description, hid_t grou
                *written;
     context_release(description->context, labels);
     context_release(description->context, body_a);
+    TRY(write_joint_places(description, group, written));
     return write_kinds(description, group, count, joint_kind_name, written);
 }
 
@@ -270,7 +295,7 @@ hn_status description_write(const results_description *description, hid_t file, 
     }
     hn_structure structure = hn_simulation_structure(description->simulation);
     complete = complete && hdf5_attribute_text(file, "format", "holonom results", 0) &&
-               hdf5_attribute_integer(file, "format_version", FORMAT_VERSION) &&
+               hdf5_attribute_integer(file, "format_version", RESULTS_FORMAT_VERSION) &&
                hdf5_attribute_text(file, "holonom_version", hn_version(), 0) &&
                hdf5_attribute_integer(file, "complete", 0) &&
                hdf5_attribute_integer(file, "record_count", 0) &&

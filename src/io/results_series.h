@@ -5,6 +5,9 @@
 
 #include <holonom/model.h>
 
+/// Version of the format; a reader refuses a file of a newer one.
+enum { RESULTS_FORMAT_VERSION = 1 };
+
 /// What one record of a series holds. In the file the record index comes first: [records, ...].
 typedef enum series_shape {
     SERIES_SCALAR,            ///< [records]
