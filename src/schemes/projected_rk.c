@@ -23,14 +23,11 @@
 // a nominal time is taken from the internal step that holds it (T9). State between nominal steps: q and the velocities
 // v there; beside them `memory` holds that internal step, the size of the next one, the energy and the momenta to be
 // kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
-#include "schemes/projected_rk.h"
-
-#include "schemes/euler_parameters.h"
+#include "schemes/projected_rk_solver.h"
 
 #include <string.h>
-#include <time.h>
 
-enum { STAGES = 7, INVARIANTS_MAX = 7, QUARTERS = 5, MEMORY_VECTORS = 10 };
+enum { MEMORY_VECTORS = 10 };
 
 static const double NODES[STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 static const double WEIGHTS[STAGES][STAGES] = {
@@ -56,12 +53,7 @@ static const double SAME_TIME = 1e-14;     // of the time: n h and (n - 1) h + h
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
 static const double PROJECTION_TOLERANCE = 1e-12; // m over the length, rad
-static const double STAGE_TOLERANCE = 1e-2;  // of the step control's: inner stages need no more
-static const double SLOW_CONTRACTION = 0.25; // iterations that gain less ask for new factors
-enum { PROJECTION_ITERATIONS_MAX = 25, INVARIANT_ITERATIONS_MAX = 8 };
-static const double INVARIANT_TOLERANCE = 1e-14; // of the size of an invariant's parts
-static const double INVARIANT_PIVOT =
-    1e-10; // an invariant with less is a consequence of the others
+static const double STAGE_TOLERANCE = 1e-2;   // of the step control's: inner stages need no more
 static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
 
 // memory: what is carried beside q and v; angles, the internal step and the reported state follow the numbers
@@ -79,405 +71,6 @@ enum {
     MEMORY_MOMENTUM = MEMORY_POWER + QUARTERS,
     MEMORY_ANGLES = MEMORY_MOMENTUM + INVARIANTS_MAX
 };
-
-// The last internal step; its end is the solver's current point.
-typedef struct internal_step {
-    double begin, end; // s
-    double *y, *w, *d; // at its begin: the point and H y_2
-    double *d_end;
-    double energy;          // J, T + U to be kept at its begin
-    double work;            // J, of loads in it
-    double power[QUARTERS]; // W, of loads at 0, 1/4, ..., 1 of it
-    double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
-    bool dense;             // what is inside is known
-} internal_step;
-
-struct scheme_solver {
-    hn_system *system;
-    hn_simulation_def def;
-    jet_space jet;
-    jet_space spatial; // planar formulation: multipliers come from the spatial one
-    orthogonal_projection *orthogonal;
-    bool redundant;   // rows have to be chosen
-    double tolerance; // of projections
-    symmetry_group symmetries;
-    projected_rk_statistics statistics;
-    projected_rk_observer observer;
-    void *observer_user;
-    bool timing;
-    int worst_body;
-
-    internal_step last;
-    bool at_end;             // rows and factors belong to the current point
-    double h;                // s, next internal step
-    double fixed_step;       // s, for tests: internal steps of this size; 0: controlled
-    double *y, *w;           // current point, the end of the last internal step
-    double *y_next, *w_next; // candidate
-    double *a, *a1;          // a point off the manifold
-    double *k[STAGES];       // y_1 and y_2 of the stages
-    double power[STAGES];
-    double *mu, *rate;                              // row_count
-    double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
-    double *q, *v;                                  // 12 per body
-    double *scratch, *shift;                        // w_count
-    void *memory[40];
-    int memory_count;
-
-    double momentum[INVARIANTS_MAX]; // to be kept
-    double work_done;    // J, of loads in the last internal step up to the reported state
-    double energy_start; // T + U - W_ext since the solver was made
-    double work_total;
-    bool energy_started;
-};
-
-static double seconds(const scheme_solver *s)
-{
-    return s->timing ? (double)clock() / (double)CLOCKS_PER_SEC : 0.0;
-}
-
-// ---- projection (T5), (T6) ------------------------------------------------------------------------------
-
-static void count_projection(scheme_solver *s, int iterations)
-{
-    s->statistics.projections++;
-    s->statistics.iterations += iterations;
-    if (iterations > s->statistics.iterations_max) s->statistics.iterations_max = iterations;
-}
-
-static double evaluate_rows(scheme_solver *s)
-{
-    s->statistics.rows++;
-    return jet_evaluate_rows(&s->jet);
-}
-
-static bool factor(scheme_solver *s, jet_metric metric)
-{
-    s->statistics.factorizations++;
-    return jet_factor(&s->jet, metric, &s->worst_body);
-}
-
-static bool factor_both(scheme_solver *s)
-{
-    s->statistics.factorizations += 2;
-    return jet_factor_both(&s->jet, &s->worst_body);
-}
-
-// y from a (theta of unit length) by y = a - H^T c, normalised, with c = B(y)^T mu and g(y) = 0. Inexact Newton: any
-// approximate B B^T leads to the same y, and the factors of the last point are tried first. Rows are left evaluated
-// at y.
-static bool land_position(scheme_solver *s, const double *a, double tolerance, double *y)
-{
-    jet_space *jet = &s->jet;
-    size_t rows = (size_t)jet->row_count, width = (size_t)jet->w_count * sizeof(double);
-    double last = HUGE_VAL;
-    int count = 0;
-    memcpy(y, a, (size_t)jet->y_count * sizeof(double));
-    memset(s->mu, 0, rows * sizeof(double));
-    memset(s->shift, 0, width);
-    for (;; ++count) {
-        jet_set_position(jet, y);
-        double residual = evaluate_rows(s);
-        if (residual <= tolerance) break;
-        if (count >= PROJECTION_ITERATIONS_MAX || !isfinite(residual)) return false;
-        if (count > 0 && residual > SLOW_CONTRACTION * last && !factor(s, METRIC_EUCLIDEAN))
-            return false;
-        last = residual;
-        // g where the normals of the new point would lead with the same mu: g + B (c_old - c)
-        memset(s->scratch, 0, width);
-        memcpy(s->rate, jet->g, rows * sizeof(double));
-        if (count > 0) {
-            jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->mu, s->scratch);
-            for (int k = 0; k < jet->w_count; ++k) s->shift[k] -= s->scratch[k];
-            jet_apply_rows(jet, s->shift, s->rate);
-            for (size_t k = 0; k < rows; ++k) s->rate[k] += jet->g[k];
-        }
-        jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
-        for (size_t k = 0; k < rows; ++k) s->mu[k] += s->rate[k];
-        jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, 1.0, s->rate, s->scratch);
-        memcpy(s->shift, s->scratch, width);
-        jet_move(jet, a, y, -1.0, s->scratch, y);
-    }
-    count_projection(s, count);
-    return true;
-}
-
-// w with B w = 0 at the current position, where both systems are factored
-static bool land_velocity(scheme_solver *s, double *w)
-{
-    jet_space *jet = &s->jet;
-    if (!factor_both(s)) return false;
-    jet_apply_rows(jet, w, s->rate);
-    jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
-    jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, -1.0, s->rate, w);
-    return true;
-}
-
-// theta of s->a on its spheres
-static void normalise_parameters(scheme_solver *s)
-{
-    const jet_space *jet = &s->jet;
-    for (int i = 0; i < jet->body_count; ++i)
-        if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
-}
-
-// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there
-static bool project(scheme_solver *s, double tolerance, double *y, double *w)
-{
-    jet_space *jet = &s->jet;
-    double begin = seconds(s);
-    bool good;
-    normalise_parameters(s);
-    if (s->orthogonal != NULL) {
-        int count = 0;
-        double *y1 = s->k[STAGES - 1]; // not yet in use when a stage is projected
-        good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, tolerance,
-                                           PROJECTION_ITERATIONS_MAX, y, y1, &count, NULL);
-        s->statistics.factorizations += count;
-        s->statistics.rows += count + 1;
-        int curved, kept = orthogonal_projection_row_count(s->orthogonal, &curved);
-        s->statistics.second_derivatives += (int64_t)(count + 1) * kept;
-        s->statistics.third_derivatives += (int64_t)(count + 1) * curved;
-        count_projection(s, count);
-        if (good) {
-            jet_set_position(jet, y);
-            evaluate_rows(s);
-            jet_velocities(jet, y, y1, w);
-            good = factor(s, METRIC_KINETIC);
-        }
-    } else {
-        good = land_position(s, s->a, tolerance, y);
-        if (good) {
-            jet_velocities(jet, y, s->a1, w);
-            good = land_velocity(s, w);
-        }
-    }
-    s->statistics.projection_seconds += seconds(s) - begin;
-    return good;
-}
-
-// ---- distribution (T2), (T3) ----------------------------------------------------------------------------
-
-static void distribution(scheme_solver *s, const double *y, const double *w, double time, int stage)
-{
-    jet_space *jet = &s->jet;
-    double begin = seconds(s);
-    jet_set_velocity(jet, w);
-    jet_forces(jet, time);
-    jet_distribution(jet, w);
-    jet_rates(jet, y, w, s->k[stage]);
-    jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
-    s->power[stage] = jet->power;
-    s->statistics.distributions++;
-    s->statistics.second_derivatives += jet->row_count;
-    s->statistics.distribution_seconds += seconds(s) - begin;
-}
-
-// ---- invariants (T7) ------------------------------------------------------------------------------------
-
-static double energy_of(scheme_solver *s, const double *w, double *scale)
-{
-    double kinetic = jet_kinetic(&s->jet, w), potential = jet_potential(&s->jet, scale);
-    *scale += kinetic;
-    return kinetic + potential;
-}
-
-// momentum map of symmetry m at the current point; velocities `w` are set
-static double momentum_of(const scheme_solver *s, int m, double *scale)
-{
-    const jet_space *jet = &s->jet;
-    const double *symmetry = s->symmetries.motions[m];
-    hn_vec3 shift = vec3_load(symmetry),
-            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
-    double sum = 0.0;
-    *scale = 0.0;
-    for (int i = 0; i < jet->body_count; ++i) {
-        const jet_body *b = &jet->bodies[i];
-        const double *pose = jet->pose + POSE_SIZE * (size_t)i,
-                     *twist = jet->twist + TWIST_SIZE * (size_t)i;
-        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose))),
-                omega = vec3_load(twist + 3);
-        hn_vec3 body = pose_components(pose, omega);
-        hn_vec3 spin = vec3(b->moments.x * body.x, b->moments.y * body.y, b->moments.z * body.z);
-        if (b->kind == JET_PLANAR_RIGID)
-            spin = pose_components(pose, vec3_scale(b->inertia[2], omega));
-        double linear = b->mass * vec3_dot(there, vec3_load(twist)),
-               angular = vec3_dot(turn, pose_direction(pose, spin));
-        sum += linear + angular;
-        *scale += b->mass * vec3_norm(there) * vec3_norm(vec3_load(twist)) +
-                  vec3_norm(turn) * vec3_norm(spin);
-    }
-    return sum;
-}
-
-// the symmetry as velocities of the bodies
-static void symmetry_velocities(const scheme_solver *s, int m, double *w)
-{
-    const jet_space *jet = &s->jet;
-    const double *symmetry = s->symmetries.motions[m];
-    hn_vec3 shift = vec3_load(symmetry),
-            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
-    for (int i = 0; i < jet->body_count; ++i) {
-        const jet_body *b = &jet->bodies[i];
-        const double *pose = jet->pose + POSE_SIZE * (size_t)i;
-        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose)));
-        if (b->kind == JET_RIGID || b->kind == JET_POINT) {
-            vec3_store(there, w + b->w);
-            if (b->kind == JET_RIGID)
-                vec3_store(vec3_scale(0.5, pose_components(pose, turn)), w + b->w + 3);
-            continue;
-        }
-        w[b->w] = vec3_dot(b->axes[0], there);
-        w[b->w + 1] = vec3_dot(b->axes[1], there);
-        if (b->kind == JET_PLANAR_RIGID) w[b->w + 2] = vec3_dot(b->axes[2], turn);
-    }
-}
-
-// derivative of momentum map m when the point moves by H^T c and w stays: p . (turn x dr) + turn . (dphi x L)
-static double momentum_change(const scheme_solver *s, int m, const double *c)
-{
-    const jet_space *jet = &s->jet;
-    hn_vec3 turn = vec3_scale(1.0 / s->system->length, vec3_load(s->symmetries.motions[m] + 3));
-    double sum = 0.0;
-    for (int i = 0; i < jet->body_count; ++i) {
-        const jet_body *b = &jet->bodies[i];
-        const double *pose = jet->pose + POSE_SIZE * (size_t)i,
-                     *twist = jet->twist + TWIST_SIZE * (size_t)i;
-        hn_vec3 shift =
-            b->w_count == 2 || b->kind == JET_PLANAR_RIGID
-                ? vec3_add_scaled(vec3_scale(c[b->w], b->axes[0]), c[b->w + 1], b->axes[1])
-                : vec3_load(c + b->w);
-        sum += b->mass * vec3_dot(vec3_load(twist), vec3_cross(turn, shift));
-        if (b->kind != JET_RIGID) continue; // in the plane the spin keeps its direction
-        hn_vec3 body = pose_components(pose, vec3_load(twist + 3));
-        hn_vec3 spin = pose_direction(
-            pose, vec3(b->moments.x * body.x, b->moments.y * body.y, b->moments.z * body.z));
-        hn_vec3 angle = pose_direction(pose, vec3_scale(2.0, vec3_load(c + b->w + 3)));
-        sum += vec3_dot(turn, vec3_cross(angle, spin));
-    }
-    return sum;
-}
-
-static double weighted_dot(const jet_space *jet, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < jet->body_count; ++i)
-        for (int m = 0; m < jet->bodies[i].w_count; ++m)
-            sum += jet->bodies[i].inertia[m] * a[jet->bodies[i].w + m] * b[jet->bodies[i].w + m];
-    return sum;
-}
-
-// x with A x = b, leaving out invariants whose pivot is small: consequences of the others
-static void solve_invariants(int n, double a[INVARIANTS_MAX][INVARIANTS_MAX], const double *b,
-                             double *x)
-{
-    double size[INVARIANTS_MAX], right[INVARIANTS_MAX];
-    int order[INVARIANTS_MAX], rank = 0;
-    bool done[INVARIANTS_MAX] = {false};
-    for (int i = 0; i < n; ++i) size[i] = fabs(a[i][i]), right[i] = b[i], x[i] = 0.0;
-    while (rank < n) {
-        int best = -1;
-        double largest = INVARIANT_PIVOT;
-        for (int i = 0; i < n; ++i)
-            if (!done[i] && size[i] > 0.0 && fabs(a[i][i]) / size[i] > largest)
-                largest = fabs(a[i][i]) / size[i], best = i;
-        if (best < 0) break;
-        done[best] = true;
-        order[rank++] = best;
-        for (int i = 0; i < n; ++i) {
-            if (done[i]) continue;
-            double ratio = a[i][best] / a[best][best];
-            for (int k = 0; k < n; ++k) a[i][k] -= ratio * a[best][k];
-            right[i] -= ratio * right[best];
-        }
-    }
-    for (int r = rank - 1; r >= 0; --r) {
-        int i = order[r];
-        double sum = right[i];
-        for (int t = r + 1; t < rank; ++t) sum -= a[i][order[t]] * x[order[t]];
-        x[i] = sum / a[i][i];
-    }
-}
-
-// E^-1 gradient and its like, made tangent: c <- c - E^-1 B^T S^-1 (B c + extra)
-static void make_tangent(scheme_solver *s, bool extra, double *c)
-{
-    const jet_space *jet = &s->jet;
-    if (!extra) memset(s->rate, 0, (size_t)jet->row_count * sizeof(double));
-    jet_apply_rows(jet, c, s->mu);
-    for (int k = 0; k < jet->row_count; ++k) s->rate[k] += s->mu[k];
-    jet_solve(jet, METRIC_KINETIC, s->rate);
-    jet_add_rows_transposed(jet, METRIC_KINETIC, -1.0, s->rate, c);
-}
-
-// Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
-static bool impose_invariants(scheme_solver *s, double time, double energy, double *y, double *w)
-{
-    jet_space *jet = &s->jet;
-    int first = s->def.impose_energy ? 1 : 0,
-        count = first + (s->def.impose_momentum ? s->symmetries.count : 0);
-    size_t width = (size_t)jet->w_count * sizeof(double);
-    if (count == 0) return true;
-    double begin = seconds(s), last = HUGE_VAL;
-    for (int iteration = 0;; ++iteration) {
-        double error[INVARIANTS_MAX], worst = 0.0, scale, matrix[INVARIANTS_MAX][INVARIANTS_MAX],
-                                      x[INVARIANTS_MAX];
-        jet_set_velocity(jet, w);
-        for (int m = 0; m < count; ++m) {
-            double value = m < first ? energy_of(s, w, &scale) - energy
-                                     : momentum_of(s, m - first, &scale) - s->momentum[m - first];
-            error[m] = -value;
-            worst = fmax(worst, scale > 0.0 ? fabs(value) / scale : 0.0);
-        }
-        if (!isfinite(worst)) return false;
-        // at round-off, or no longer getting better
-        if (worst <= INVARIANT_TOLERANCE || iteration >= INVARIANT_ITERATIONS_MAX ||
-            (iteration > 1 && worst >= 0.5 * last))
-            break;
-        last = worst;
-        s->statistics.invariants++;
-        if (first > 0) {
-            jet_forces(jet, time);
-            for (int i = 0; i < jet->body_count; ++i)
-                for (int k = 0; k < jet->bodies[i].w_count; ++k)
-                    s->c[0][jet->bodies[i].w + k] =
-                        jet->bodies[i].inverse[k] * jet->gradient[jet->bodies[i].w + k];
-            make_tangent(s, false, s->c[0]);
-            memcpy(s->dw[0], w, width);
-            jet_rate_change(jet, s->c[0], s->rate);
-            s->statistics.second_derivatives += jet->row_count;
-            make_tangent(s, true, s->dw[0]);
-        }
-        for (int m = first; m < count; ++m) {
-            memset(s->c[m], 0, width);
-            symmetry_velocities(s, m - first, s->dw[m]);
-            make_tangent(s, false, s->dw[m]);
-        }
-        for (int n = 0; n < count; ++n)
-            for (int m = 0; m < count; ++m) {
-                double slope;
-                if (m < first) {
-                    slope = weighted_dot(jet, w, s->dw[n]);
-                    for (int k = 0; k < jet->w_count; ++k) slope += jet->gradient[k] * s->c[n][k];
-                } else {
-                    symmetry_velocities(s, m - first, s->scratch);
-                    slope = weighted_dot(jet, s->scratch, s->dw[n]) +
-                            momentum_change(s, m - first, s->c[n]);
-                }
-                matrix[m][n] = slope;
-            }
-        solve_invariants(count, matrix, error, x);
-        memset(s->scratch, 0, width);
-        for (int m = 0; m < count; ++m)
-            for (int k = 0; k < jet->w_count; ++k) {
-                s->scratch[k] += x[m] * s->c[m][k];
-                w[k] += x[m] * s->dw[m][k];
-            }
-        jet_move(jet, y, y, 1.0, s->scratch, s->a);
-        if (!land_position(s, s->a, s->tolerance, y) || !land_velocity(s, w)) return false;
-    }
-    s->statistics.projection_seconds += seconds(s) - begin;
-    return true;
-}
 
 // ---- one step (T4), (T8) --------------------------------------------------------------------------------
 
@@ -512,15 +105,15 @@ static bool attempt(scheme_solver *s, double h, double *error, double *work)
     for (int stage = 1; stage < STAGES; ++stage) {
         bool last = stage == STAGES - 1;
         combine(s, h, WEIGHTS[stage], stage);
-        if (!project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
+        if (!rk_project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
         if (last) {
             *work = 0.0;
             for (int j = 0; j < stage; ++j) *work += h * WEIGHTS[stage][j] * s->power[j];
-            if (!impose_invariants(s, time + h, s->last.energy + s->last.work + *work, s->y_next,
-                                   s->w_next))
+            if (!rk_impose_invariants(s, time + h, s->last.energy + s->last.work + *work, s->y_next,
+                                      s->w_next))
                 return false;
         }
-        distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
+        rk_distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
     }
     double sum = 0.0, absolute = s->def.absolute_tolerance, relative = s->def.relative_tolerance;
     jet_rates(jet, s->y, s->w, s->a1);
@@ -562,8 +155,8 @@ static double first_step(scheme_solver *s, double interval)
     h = fmin(h, interval);
     const double one = 1.0;
     combine(s, h, &one, 1);
-    if (!project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
-    distribution(s, s->y_next, s->w_next, s->last.end + h, 1);
+    if (!rk_project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
+    rk_distribution(s, s->y_next, s->w_next, s->last.end + h, 1);
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
     double d2 = norm_of(s, s->k[1], s->k[1] + n) / h;
     double largest = fmax(d1, d2),
@@ -587,16 +180,16 @@ static bool begin_step(scheme_solver *s, bool start)
     int dropped;
     if (!s->at_end || s->redundant) {
         jet_set_position(jet, s->y);
-        evaluate_rows(s);
+        rk_evaluate_rows(s);
         if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
-        if (!factor_both(s)) return false;
+        if (!rk_factor_both(s)) return false;
     }
     s->at_end = true;
     if (!start && !s->redundant) {
         set_first_stage(s);
         return true;
     }
-    distribution(s, s->y, s->w, s->last.end, 0);
+    rk_distribution(s, s->y, s->w, s->last.end, 0);
     memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
     s->last.power[QUARTERS - 1] = s->power[0];
     return true;
@@ -607,7 +200,7 @@ static void note_point(scheme_solver *s, const double *w, double work)
 {
     jet_space *jet = &s->jet;
     projected_rk_statistics *t = &s->statistics;
-    double scale, size = 1.0, energy = energy_of(s, w, &scale);
+    double scale, size = 1.0, energy = rk_energy(s, w, &scale);
     jet_evaluate_rows(jet);
     jet_apply_rows(jet, w, s->rate);
     for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(w[i]));
@@ -695,160 +288,6 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         s->at_end = false;
         if (!good && !begin_step(s, start)) return HN_SINGULAR_SYSTEM; // factors near the point
     }
-}
-
-// ---- dense output (T9) ----------------------------------------------------------------------------------
-
-// Integrals from 0 to t, once and twice, of the quartic that is 1 at one of the quarters and 0 at the others
-static void integral_weights(double t, double *once, double *twice)
-{
-    // of Newton's polynomials 1, x, x (x - 1)/2, ... with x = 4 t
-    static const double differences[QUARTERS][QUARTERS] = {
-        {1.0}, {-1.0, 1.0}, {1.0, -2.0, 1.0}, {-1.0, 3.0, -3.0, 1.0}, {1.0, -4.0, 6.0, -4.0, 1.0}};
-    const double x = 4.0 * t;
-    const double one[QUARTERS] = {
-        1.0, x / 2.0, x * (x / 6.0 - 1.0 / 4.0), x * (x * (x / 24.0 - 1.0 / 6.0) + 1.0 / 6.0),
-        x * (x * (x * (x / 120.0 - 1.0 / 16.0) + 11.0 / 72.0) - 1.0 / 8.0)};
-    const double two[QUARTERS] = {
-        1.0 / 2.0, x / 6.0, x * (x / 24.0 - 1.0 / 12.0),
-        x * (x * (x / 120.0 - 1.0 / 24.0) + 1.0 / 18.0),
-        x * (x * (x * (x / 720.0 - 1.0 / 80.0) + 11.0 / 288.0) - 1.0 / 24.0)};
-    for (int k = 0; k < QUARTERS; ++k) {
-        once[k] = twice[k] = 0.0;
-        for (int j = k; j < QUARTERS; ++j) {
-            once[k] += differences[j][k] * one[j] * t;
-            twice[k] += differences[j][k] * two[j] * x * t / 4.0;
-        }
-    }
-}
-
-// work of loads in the last internal step up to the part t of it
-static double work_until(const scheme_solver *s, double t)
-{
-    const internal_step *last = &s->last;
-    double h = last->end - last->begin, once[2][QUARTERS], twice[QUARTERS], work[2] = {0.0, 0.0};
-    integral_weights(t, once[0], twice);
-    integral_weights(1.0, once[1], twice);
-    for (int k = 0; k < QUARTERS; ++k)
-        for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k];
-    return work[0] + (last->work - work[1]) * t * t * (3.0 - 2.0 * t);
-}
-
-// k[0], k[1]: y_1 and y_2 at the begin and at the end of the last internal step
-static void set_ends(scheme_solver *s)
-{
-    const jet_space *jet = &s->jet;
-    const internal_step *last = &s->last;
-    int n = jet->y_count;
-    jet_rates(jet, last->y, last->w, s->k[0]);
-    jet_second_rates(jet, last->y, last->w, last->d, s->k[0] + n);
-    jet_rates(jet, s->y, s->w, s->k[1]);
-    jet_second_rates(jet, s->y, s->w, last->d_end, s->k[1] + n);
-}
-
-// a, a1: the quintic through y, y_1, y_2 at both ends and its derivative, at the part t
-static void interpolate_ends(scheme_solver *s, double t)
-{
-    const internal_step *last = &s->last;
-    int n = s->jet.y_count;
-    const double *v0 = s->k[0], *a0 = s->k[0] + n, *v1 = s->k[1], *a1 = s->k[1] + n;
-    double h = last->end - last->begin;
-    for (int i = 0; i < n; ++i) {
-        // what the parabola at the begin leaves to be met at the end: y, h y_1, h^2 y_2
-        double y = s->y[i] - last->y[i] - h * (v0[i] + 0.5 * h * a0[i]);
-        double v = h * (v1[i] - v0[i] - h * a0[i]), a = h * h * (a1[i] - a0[i]);
-        double c3 = 10.0 * y - 4.0 * v + 0.5 * a, c4 = -15.0 * y + 7.0 * v - a,
-               c5 = 6.0 * y - 3.0 * v + 0.5 * a;
-        s->a[i] = last->y[i] + t * h * (v0[i] + 0.5 * t * h * a0[i]) +
-                  t * t * t * (c3 + t * (c4 + t * c5));
-        s->a1[i] = v0[i] + t * (h * a0[i] + t * (3.0 * c3 + t * (4.0 * c4 + 5.0 * t * c5)) / h);
-    }
-}
-
-// (T9) a, a1: y_2 integrated twice and once from the begin to the part t; what is then missing at the end is spread
-static void interpolate(scheme_solver *s, double t)
-{
-    const internal_step *last = &s->last;
-    int n = s->jet.y_count;
-    double h = last->end - last->begin, rise = t * t * (3.0 - 2.0 * t), bend = t * t * (t - 1.0);
-    double once[2][QUARTERS], twice[2][QUARTERS];
-    integral_weights(t, once[0], twice[0]);
-    integral_weights(1.0, once[1], twice[1]);
-    for (int i = 0; i < n; ++i) {
-        const double a[QUARTERS] = {s->k[0][n + i], last->inside[i], last->inside[n + i],
-                                    last->inside[2 * n + i], s->k[1][n + i]};
-        double v = s->k[0][i], y[2], y1[2];
-        for (int end = 0; end < 2; ++end) {
-            double x = end == 1 ? 1.0 : t;
-            y[end] = last->y[i] + h * x * v, y1[end] = v;
-            for (int k = 0; k < QUARTERS; ++k) {
-                y[end] += h * h * twice[end][k] * a[k];
-                y1[end] += h * once[end][k] * a[k];
-            }
-        }
-        double missing = s->y[i] - y[1], missing1 = s->k[1][i] - y1[1];
-        s->a[i] = y[0] + rise * missing + bend * h * missing1;
-        s->a1[i] = y1[0] + rise * missing1;
-    }
-}
-
-// The interpolated point (a, a1) on M: (y_next, w_next). The result depends on the last internal step alone: rows are
-// those it chose at its begin, and the first factors are those of the interpolated point.
-static bool land_interpolated(scheme_solver *s)
-{
-    jet_space *jet = &s->jet;
-    if (s->orthogonal == NULL) {
-        normalise_parameters(s);
-        jet_set_position(jet, s->a);
-        evaluate_rows(s);
-        if (!factor(s, METRIC_EUCLIDEAN)) return false;
-    }
-    return project(s, s->tolerance, s->y_next, s->w_next);
-}
-
-// Accelerations and powers inside the last internal step, at points of the quintic as they are: they are off M by no
-// more than O(h^6), and so are their accelerations, which are integrated.
-static bool look_inside(scheme_solver *s)
-{
-    jet_space *jet = &s->jet;
-    internal_step *last = &s->last;
-    int n = jet->y_count;
-    for (int quarter = 1; quarter < QUARTERS - 1; ++quarter) {
-        double t = 0.25 * quarter;
-        interpolate_ends(s, t);
-        normalise_parameters(s);
-        jet_set_position(jet, s->a);
-        evaluate_rows(s);
-        if (!factor(s, METRIC_KINETIC)) return false;
-        jet_velocities(jet, s->a, s->a1, s->w_next);
-        distribution(s, s->a, s->w_next, last->begin + t * (last->end - last->begin), 2);
-        memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
-        last->power[quarter] = s->power[2];
-    }
-    last->dense = true;
-    return true;
-}
-
-// The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until then.
-static bool find_output(scheme_solver *s, double time)
-{
-    jet_space *jet = &s->jet;
-    internal_step *last = &s->last;
-    double t = (time - last->begin) / (last->end - last->begin);
-    int dropped;
-    s->at_end = false;
-    if (s->redundant) {
-        jet_set_position(jet, last->y);
-        evaluate_rows(s);
-        if (jet_choose_rows(jet, &dropped) != HN_OK) return false;
-    }
-    set_ends(s);
-    if (!last->dense && !look_inside(s)) return false;
-    s->work_done = work_until(s, t);
-    interpolate(s, t);
-    if (!land_interpolated(s)) return false;
-    if (s->orthogonal != NULL && !factor(s, METRIC_EUCLIDEAN)) return false;
-    return impose_invariants(s, time, last->energy + s->work_done, s->y_next, s->w_next);
 }
 
 // ---- the scheme -----------------------------------------------------------------------------------------
@@ -1001,10 +440,10 @@ static bool recall(scheme_solver *s, const scheme_step *step)
     else if (step->state->first) memcpy(jet->angles, s->system->angle_start, angles);
     update_angles(s);
     last->begin = last->end = step->time;
-    last->energy = energy_of(s, s->w, &scale);
+    last->energy = rk_energy(s, s->w, &scale);
     last->work = s->work_done = 0.0;
     last->dense = false;
-    for (int m = 0; m < s->symmetries.count; ++m) s->momentum[m] = momentum_of(s, m, &scale);
+    for (int m = 0; m < s->symmetries.count; ++m) s->momentum[m] = rk_momentum(s, m, &scale);
     s->h = 0.0;
     return false;
 }
@@ -1086,7 +525,7 @@ static hn_status integrate(scheme_solver *s, const scheme_step *step, double tar
     double scale;
     if (!s->energy_started) {
         jet_set_position(&s->jet, s->y);
-        s->energy_start = energy_of(s, s->w, &scale);
+        s->energy_start = rk_energy(s, s->w, &scale);
         s->energy_started = true;
     }
     if (start && !s->def.fixed_steps) {
@@ -1106,7 +545,7 @@ static hn_status integrate(scheme_solver *s, const scheme_step *step, double tar
     }
     bool between = target < s->last.end;
     s->work_done = s->last.work;
-    if (between && !find_output(s, target)) return HN_NOT_CONVERGED;
+    if (between && !rk_find_output(s, target)) return HN_NOT_CONVERGED;
     *work += s->work_done;
     return HN_OK;
 }
@@ -1117,7 +556,7 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     (void)options; // projections have a tolerance of their own
     jet_space *jet = &s->jet;
     const hn_system *system = s->system;
-    double begin = seconds(s), target = step->time + step->step_size, work = 0.0;
+    double begin = rk_seconds(s), target = step->time + step->step_size, work = 0.0;
     int64_t before = s->statistics.iterations, count = s->statistics.projections;
     double work_before = s->work_total;
     hn_status status = integrate(s, step, target, &work);
@@ -1148,7 +587,7 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     report->residual = worst;
     report->increment = 0.0;
     remember(s, step);
-    s->statistics.total_seconds += seconds(s) - begin;
+    s->statistics.total_seconds += rk_seconds(s) - begin;
     return HN_OK;
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Dense output of `projected-rk` (T9): the state at any time of the last internal step.
+// Note: docs/theory/projected-rk.md
+#include "schemes/projected_rk_solver.h"
+
+#include <string.h>
+
+// Integrals from 0 to t, once and twice, of the quartic that is 1 at one of the quarters and 0 at the others
+static void integral_weights(double t, double *once, double *twice)
+{
+    // of Newton's polynomials 1, x, x (x - 1)/2, ... with x = 4 t
+    static const double differences[QUARTERS][QUARTERS] = {
+        {1.0}, {-1.0, 1.0}, {1.0, -2.0, 1.0}, {-1.0, 3.0, -3.0, 1.0}, {1.0, -4.0, 6.0, -4.0, 1.0}};
+    const double x = 4.0 * t;
+    const double one[QUARTERS] = {
+        1.0, x / 2.0, x * (x / 6.0 - 1.0 / 4.0), x * (x * (x / 24.0 - 1.0 / 6.0) + 1.0 / 6.0),
+        x * (x * (x * (x / 120.0 - 1.0 / 16.0) + 11.0 / 72.0) - 1.0 / 8.0)};
+    const double two[QUARTERS] = {
+        1.0 / 2.0, x / 6.0, x * (x / 24.0 - 1.0 / 12.0),
+        x * (x * (x / 120.0 - 1.0 / 24.0) + 1.0 / 18.0),
+        x * (x * (x * (x / 720.0 - 1.0 / 80.0) + 11.0 / 288.0) - 1.0 / 24.0)};
+    for (int k = 0; k < QUARTERS; ++k) {
+        once[k] = twice[k] = 0.0;
+        for (int j = k; j < QUARTERS; ++j) {
+            once[k] += differences[j][k] * one[j] * t;
+            twice[k] += differences[j][k] * two[j] * x * t / 4.0;
+        }
+    }
+}
+
+// work of loads in the last internal step up to the part t of it
+static double work_until(const scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    double h = last->end - last->begin, once[2][QUARTERS], twice[QUARTERS], work[2] = {0.0, 0.0};
+    integral_weights(t, once[0], twice);
+    integral_weights(1.0, once[1], twice);
+    for (int k = 0; k < QUARTERS; ++k)
+        for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k];
+    return work[0] + (last->work - work[1]) * t * t * (3.0 - 2.0 * t);
+}
+
+// k[0], k[1]: y_1 and y_2 at the begin and at the end of the last internal step
+static void set_ends(scheme_solver *s)
+{
+    const jet_space *jet = &s->jet;
+    const internal_step *last = &s->last;
+    int n = jet->y_count;
+    jet_rates(jet, last->y, last->w, s->k[0]);
+    jet_second_rates(jet, last->y, last->w, last->d, s->k[0] + n);
+    jet_rates(jet, s->y, s->w, s->k[1]);
+    jet_second_rates(jet, s->y, s->w, last->d_end, s->k[1] + n);
+}
+
+// a, a1: the quintic through y, y_1, y_2 at both ends and its derivative, at the part t
+static void interpolate_ends(scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    const double *v0 = s->k[0], *a0 = s->k[0] + n, *v1 = s->k[1], *a1 = s->k[1] + n;
+    double h = last->end - last->begin;
+    for (int i = 0; i < n; ++i) {
+        // what the parabola at the begin leaves to be met at the end: y, h y_1, h^2 y_2
+        double y = s->y[i] - last->y[i] - h * (v0[i] + 0.5 * h * a0[i]);
+        double v = h * (v1[i] - v0[i] - h * a0[i]), a = h * h * (a1[i] - a0[i]);
+        double c3 = 10.0 * y - 4.0 * v + 0.5 * a, c4 = -15.0 * y + 7.0 * v - a,
+               c5 = 6.0 * y - 3.0 * v + 0.5 * a;
+        s->a[i] = last->y[i] + t * h * (v0[i] + 0.5 * t * h * a0[i]) +
+                  t * t * t * (c3 + t * (c4 + t * c5));
+        s->a1[i] = v0[i] + t * (h * a0[i] + t * (3.0 * c3 + t * (4.0 * c4 + 5.0 * t * c5)) / h);
+    }
+}
+
+// (T9) a, a1: y_2 integrated twice and once from the begin to the part t; what is then missing at the end is spread
+static void interpolate(scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    double h = last->end - last->begin, rise = t * t * (3.0 - 2.0 * t), bend = t * t * (t - 1.0);
+    double once[2][QUARTERS], twice[2][QUARTERS];
+    integral_weights(t, once[0], twice[0]);
+    integral_weights(1.0, once[1], twice[1]);
+    for (int i = 0; i < n; ++i) {
+        const double a[QUARTERS] = {s->k[0][n + i], last->inside[i], last->inside[n + i],
+                                    last->inside[2 * n + i], s->k[1][n + i]};
+        double v = s->k[0][i], y[2], y1[2];
+        for (int end = 0; end < 2; ++end) {
+            double x = end == 1 ? 1.0 : t;
+            y[end] = last->y[i] + h * x * v, y1[end] = v;
+            for (int k = 0; k < QUARTERS; ++k) {
+                y[end] += h * h * twice[end][k] * a[k];
+                y1[end] += h * once[end][k] * a[k];
+            }
+        }
+        double missing = s->y[i] - y[1], missing1 = s->k[1][i] - y1[1];
+        s->a[i] = y[0] + rise * missing + bend * h * missing1;
+        s->a1[i] = y1[0] + rise * missing1;
+    }
+}
+
+// The interpolated point (a, a1) on M: (y_next, w_next). The result depends on the last internal step alone: rows are
+// those it chose at its begin, and the first factors are those of the interpolated point.
+static bool land_interpolated(scheme_solver *s)
+{
+    jet_space *jet = &s->jet;
+    if (s->orthogonal == NULL) {
+        rk_normalise_parameters(s);
+        jet_set_position(jet, s->a);
+        rk_evaluate_rows(s);
+        if (!rk_factor(s, METRIC_EUCLIDEAN)) return false;
+    }
+    return rk_project(s, s->tolerance, s->y_next, s->w_next);
+}
+
+// Accelerations and powers inside the last internal step, at points of the quintic as they are: they are off M by no
+// more than O(h^6), and so are their accelerations, which are integrated.
+static bool look_inside(scheme_solver *s)
+{
+    jet_space *jet = &s->jet;
+    internal_step *last = &s->last;
+    int n = jet->y_count;
+    for (int quarter = 1; quarter < QUARTERS - 1; ++quarter) {
+        double t = 0.25 * quarter;
+        interpolate_ends(s, t);
+        rk_normalise_parameters(s);
+        jet_set_position(jet, s->a);
+        rk_evaluate_rows(s);
+        if (!rk_factor(s, METRIC_KINETIC)) return false;
+        jet_velocities(jet, s->a, s->a1, s->w_next);
+        rk_distribution(s, s->a, s->w_next, last->begin + t * (last->end - last->begin), 2);
+        memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
+        last->power[quarter] = s->power[2];
+    }
+    last->dense = true;
+    return true;
+}
+
+// The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until then.
+bool rk_find_output(scheme_solver *s, double time)
+{
+    jet_space *jet = &s->jet;
+    internal_step *last = &s->last;
+    double t = (time - last->begin) / (last->end - last->begin);
+    int dropped;
+    s->at_end = false;
+    if (s->redundant) {
+        jet_set_position(jet, last->y);
+        rk_evaluate_rows(s);
+        if (jet_choose_rows(jet, &dropped) != HN_OK) return false;
+    }
+    set_ends(s);
+    if (!last->dense && !look_inside(s)) return false;
+    s->work_done = work_until(s, t);
+    interpolate(s, t);
+    if (!land_interpolated(s)) return false;
+    if (s->orthogonal != NULL && !rk_factor(s, METRIC_EUCLIDEAN)) return false;
+    return rk_impose_invariants(s, time, last->energy + s->work_done, s->y_next, s->w_next);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The solver of `projected-rk` seen by its own files: projected_rk.c (steps, the scheme), _points (projection and
+// distribution at a point), _invariants, _dense.
+#ifndef SCHEMES_PROJECTED_RK_SOLVER_H
+#define SCHEMES_PROJECTED_RK_SOLVER_H
+
+#include "schemes/projected_rk.h"
+
+enum { STAGES = 7, INVARIANTS_MAX = 7, QUARTERS = 5 };
+
+/// The last internal step; its end is the solver's current point.
+typedef struct internal_step {
+    double begin, end; // s
+    double *y, *w, *d; // at its begin: the point and H y_2
+    double *d_end;
+    double energy;          // J, T + U to be kept at its begin
+    double work;            // J, of loads in it
+    double power[QUARTERS]; // W, of loads at 0, 1/4, ..., 1 of it
+    double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
+    bool dense;             // what is inside is known
+} internal_step;
+
+struct scheme_solver {
+    hn_system *system;
+    hn_simulation_def def;
+    jet_space jet;
+    jet_space spatial; // planar formulation: multipliers come from the spatial one
+    orthogonal_projection *orthogonal;
+    bool redundant;   // rows have to be chosen
+    double tolerance; // of projections
+    symmetry_group symmetries;
+    projected_rk_statistics statistics;
+    projected_rk_observer observer;
+    void *observer_user;
+    bool timing;
+    int worst_body;
+
+    internal_step last;
+    bool at_end;             // rows and factors belong to the current point
+    double h;                // s, next internal step
+    double fixed_step;       // s, for tests: internal steps of this size; 0: controlled
+    double *y, *w;           // current point, the end of the last internal step
+    double *y_next, *w_next; // candidate
+    double *a, *a1;          // a point off the manifold
+    double *k[STAGES];       // y_1 and y_2 of the stages
+    double power[STAGES];
+    double *mu, *rate;                              // row_count
+    double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
+    double *q, *v;                                  // 12 per body
+    double *scratch, *shift;                        // w_count
+    void *memory[40];
+    int memory_count;
+
+    double momentum[INVARIANTS_MAX]; // to be kept
+    double work_done;    // J, of loads in the last internal step up to the reported state
+    double energy_start; // T + U - W_ext since the solver was made
+    double work_total;
+    bool energy_started;
+};
+
+// ---- points (projected_rk_points.c) --------------------------------------------------------------------
+
+/// CPU time where it is measured, 0 otherwise.
+double rk_seconds(const scheme_solver *s);
+double rk_evaluate_rows(scheme_solver *s);
+bool rk_factor(scheme_solver *s, jet_metric metric);
+bool rk_factor_both(scheme_solver *s);
+/// (T5) y from a (theta of unit length); rows are left evaluated at y. False: no such point was found.
+bool rk_land_position(scheme_solver *s, const double *a, double tolerance, double *y);
+/// (T5) w with B w = 0 at the current position, where both systems are factored.
+bool rk_land_velocity(scheme_solver *s, double *w);
+/// theta of s->a on its spheres.
+void rk_normalise_parameters(scheme_solver *s);
+/// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
+bool rk_project(scheme_solver *s, double tolerance, double *y, double *w);
+/// (T2), (T3) at (y, w), the current position: k and power of a stage.
+void rk_distribution(scheme_solver *s, const double *y, const double *w, double time, int stage);
+
+// ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
+
+/// T + U at the current position; `scale`: sum of the sizes of its parts.
+double rk_energy(scheme_solver *s, const double *w, double *scale);
+/// Momentum map of symmetry m at the current point.
+double rk_momentum(const scheme_solver *s, int m, double *scale);
+/// (T7) Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
+bool rk_impose_invariants(scheme_solver *s, double time, double energy, double *y, double *w);
+
+// ---- dense output (projected_rk_dense.c) ----------------------------------------------------------------
+
+/// (T9) The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until
+/// then.
+bool rk_find_output(scheme_solver *s, double time);
+
+#endif
