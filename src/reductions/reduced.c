@@ -9,12 +9,12 @@
 //         E_0 = m; rotations and translations are then coupled by alpha m e_0^ and -alpha m d_0^
 //   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (docs/theory/reduced.md)
 //
-// Springs between bodies that are not neighbours and the closure rows of a few loops enter as a border (border.h), the
-// latter with their multipliers in step->closure:
+// Springs between bodies that are not neighbours in the tree and the closure rows of a few loops enter as a border
+// (border.h), the latter with their multipliers in step->closure:
 //
 //   (D4)  P_o(q_w)^T (rho + sigma G_c(q_w)^T lambda_c) = 0,   g_c(q) = 0                              (C1, LMO 94-96)
 //
-// Many loops, and loops near a singular position, are left to the sparse system of closed.h.
+// Many of them, and loops near a singular position, are left to the sparse system of closed.h.
 #include "reductions/reduction.h"
 
 #include "base/six.h"
@@ -91,13 +91,14 @@ static hn_status find_border_size(const hn_system *system, bool with_loops, bord
 // Is the border cheaper than the sparse system, and can the tree be eliminated without the loops? Instructions of an
 // iteration, about, as counted on ladders. A rod may be held by a closure alone. A torsional spring at a cut joint has
 // too many tangent terms for a border.
-static bool loops_fit_border(const hn_system *system, const border_size *size)
+static bool fits_border(const hn_system *system, const border_size *size)
 {
     const double ANSWERS_MAX = 2e6; // twists, 100 MB
     double c = size->columns;
     double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);
     double sparse = 26000.0 * system->body_count;
-    for (int i = 0; i < system->body_count; ++i)
+    if (size->columns == 0) return true;
+    for (int i = 0; i < system->body_count && system->cut_count > 0; ++i)
         if (system_body_is_rod(system, i)) return false;
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE && system->elements[i].angle >= 0) return false;
@@ -137,10 +138,10 @@ static hn_status reduced_create(hn_system *system, reduction **out)
     border_size size;
     bool looped = system->cut_count > 0;
     hn_status status = find_border_size(system, looped, &size);
-    bool few = status == HN_OK && looped && loops_fit_border(system, &size);
-    if (status == HN_OK && looped) status = closed_create(system, &r->loops);
-    if (status == HN_OK && few) status = closures_create(system, &r->closures);
-    if (status == HN_OK && (few || !looped)) status = create_tree(r, &size);
+    bool fits = status == HN_OK && fits_border(system, &size);
+    if (status == HN_OK && (looped || !fits)) status = closed_create(system, &r->loops);
+    if (status == HN_OK && looped && fits) status = closures_create(system, &r->closures);
+    if (status == HN_OK && fits) status = create_tree(r, &size);
     if (status != HN_OK) {
         reduced_destroy(r);
         return status;
@@ -592,7 +593,7 @@ static int reduced_unknown_count(const hn_system *system)
 static const char *reduced_loops(const reduction *r)
 {
     if (r->closures != NULL) return "as a border of the tree";
-    return r->loops != NULL ? LOOPS_SPARSE : "";
+    return r->loops != NULL && r->system->cut_count > 0 ? LOOPS_SPARSE : "";
 }
 
 const reduction_type reduction_reduced = {

@@ -4,6 +4,7 @@
 
 #include "linalg/dense.h"
 #include "model/inertia.h"
+#include "system/graph.h"
 #include "system/kinematics.h"
 
 #include <string.h>
@@ -32,116 +33,6 @@ void system_destroy(hn_system *system)
     for (int i = 0; i < system->memory_count; ++i)
         context_release(system->context, system->memory[i]);
     context_release(system->context, system);
-}
-
-// ---- spanning tree ----------------------------------------------------------------------------------
-
-// What the search for the tree leaves behind.
-typedef struct tree {
-    int *order;  // model index of the k-th body in tree order
-    int *place;  // tree index of a body of the model
-    int *parent; // tree index of the parent, or GROUND
-    int *joint;  // model joint to the parent, or -1: free root
-    bool *used;  // per joint: in the tree
-} tree;
-
-// A body to number next, with the body it was reached from.
-typedef struct tree_search {
-    int *first, *list; // joints at each body in compressed form; node body_count is the ground
-    int *queue;
-    int *from;            // per body: body it was reached from, -1: ground, -2: not reached
-    int *via;             // per body: joint it was reached by, -1: it is a root
-    int *child, *sibling; // the tree as lists of children; entry body_count is the ground
-} tree_search;
-
-static int joint_node(int body, int ground)
-{
-    return body < 0 ? ground : body;
-}
-
-static void list_joints(const hn_model *model, tree_search *t, int *fill)
-{
-    int n = model->body_count;
-    for (int pass = 0; pass < 2; ++pass) {
-        for (int j = 0; j < model->joint_count; ++j) {
-            const model_joint *from = &model->joints[j];
-            if (from->kind == HN_JOINT_FREE) continue;
-            int a = joint_node(from->body_a, n), b = joint_node(from->body_b, n);
-            if (pass == 0) t->first[a + 1]++, t->first[b + 1]++;
-            else t->list[fill[a]++] = j, t->list[fill[b]++] = j;
-        }
-        if (pass == 1) return;
-        for (int i = 0; i <= n; ++i) t->first[i + 1] += t->first[i];
-        for (int i = 0; i <= n; ++i) fill[i] = t->first[i];
-    }
-}
-
-// Breadth first from the ground, then from every body not yet reached: loops stay short.
-static void search_breadth_first(const hn_model *model, tree_search *t)
-{
-    int n = model->body_count;
-    for (int i = 0; i < n; ++i) t->from[i] = -2;
-    for (int root = -1; root < n; ++root) {
-        if (root >= 0 && t->from[root] != -2) continue;
-        int head = 0, tail = 0;
-        t->queue[tail++] = joint_node(root, n);
-        if (root >= 0) t->from[root] = -1, t->via[root] = -1;
-        while (head < tail) {
-            int node = t->queue[head++], body = node == n ? -1 : node;
-            for (int p = t->first[node]; p < t->first[node + 1]; ++p) {
-                const model_joint *joint_here = &model->joints[t->list[p]];
-                int to = joint_here->body_a == body ? joint_here->body_b : joint_here->body_a;
-                if (to < 0 || t->from[to] != -2) continue;
-                t->from[to] = body;
-                t->via[to] = t->list[p];
-                t->queue[tail++] = to;
-            }
-        }
-    }
-}
-
-// Parents before children, and a chain in one piece of memory: depth first over the tree found.
-static void number_depth_first(const hn_model *model, tree_search *t, tree *out)
-{
-    int n = model->body_count, count = 0, depth = 0;
-    for (int i = 0; i <= n; ++i) t->child[i] = -1;
-    for (int i = n - 1; i >= 0; --i) {
-        int parent = joint_node(t->from[i], n);
-        t->sibling[i] = t->child[parent];
-        t->child[parent] = i;
-    }
-    int *stack = t->queue;
-    if (t->child[n] >= 0) stack[depth++] = t->child[n];
-    while (depth > 0) {
-        int body = stack[--depth];
-        out->place[body] = count;
-        out->order[count] = body;
-        out->parent[count] = t->from[body] < 0 ? GROUND : out->place[t->from[body]];
-        out->joint[count] = t->via[body];
-        if (t->via[body] >= 0) out->used[t->via[body]] = true;
-        count++;
-        if (t->sibling[body] >= 0) stack[depth++] = t->sibling[body];
-        if (t->child[body] >= 0) stack[depth++] = t->child[body];
-    }
-}
-
-static hn_status find_tree(hn_context *context, const hn_model *model, tree *out)
-{
-    size_t n = (size_t)model->body_count + 2;
-    int *memory = context_allocate(context, (8 * n + 2 * (size_t)model->joint_count) * sizeof(int));
-    if (memory == NULL) return HN_OUT_OF_MEMORY;
-    tree_search t = {.first = memory,
-                     .queue = memory + n,
-                     .from = memory + 2 * n,
-                     .via = memory + 3 * n,
-                     .child = memory + 4 * n,
-                     .sibling = memory + 5 * n,
-                     .list = memory + 8 * n};
-    list_joints(model, &t, memory + 6 * n);
-    search_breadth_first(model, &t);
-    number_depth_first(model, &t, out);
-    context_release(context, memory);
-    return HN_OK;
 }
 
 // ---- bodies -----------------------------------------------------------------------------------------
@@ -259,7 +150,10 @@ static void compile_tree_joint(hn_system *system, const tree *t, int body)
 {
     joint *j = &system->joints[body];
     if (t->joint[body] < 0) {
-        *j = (joint){.kind = HN_JOINT_FREE, .parent = GROUND, .child = body, .model_joint = -1};
+        *j = (joint){.kind = HN_JOINT_FREE,
+                     .parent = t->parent[body], // GROUND, or the other end of an elastic edge
+                     .child = body,
+                     .model_joint = -1};
         for (int k = 0; k < 3; ++k)
             j->a[k] = j->b[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
     } else {
@@ -283,7 +177,7 @@ static void compile_tree_joint(hn_system *system, const tree *t, int body)
     j->dof = joint_dof(system, j);
 }
 
-// A free joint between the ground and a root stands for that root's own: it may carry its start rates.
+// A free joint between the ground and the root of a component stands for that root's own: it may carry its start rates.
 static hn_status attach_free_joint(hn_system *system, const hn_model *model, int index)
 {
     system_joint *report = &system->reports[index];
@@ -697,7 +591,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     t->joint = system_allocate(system, n * sizeof(int));
     t->used = system_allocate(system, m * sizeof(bool));
     if (system->memory_count != COMPILE_BLOCKS) return HN_OUT_OF_MEMORY;
-    TRY(find_tree(system->context, model, t));
+    TRY(tree_find(system->context, model, t));
     TRY(copy_names(system, model, t));
     for (int i = 0; i < model->body_count; ++i)
         compile_body(system, &model->bodies[t->order[i]], i, t->order[i]);
