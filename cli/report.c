@@ -46,7 +46,8 @@ int exit_code_of(hn_status status)
     case HN_OUT_OF_MEMORY:
     case HN_NOT_CONVERGED:
     case HN_SINGULAR_SYSTEM:
-    case HN_CANCELLED: return EXIT_RUN_FAILED;
+    case HN_CANCELLED:
+    case HN_NOT_FINITE: return EXIT_RUN_FAILED;
     }
     return EXIT_RUN_FAILED;
 }
@@ -66,8 +67,8 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
     if (status == HN_OK) return EXIT_FINE;
     fprintf(stderr, "%s: %s\n", hn_model_name(model), hn_context_message(hn_model_context(model)));
     // what cannot be assembled is the model's fault, a singular start included
-    return status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED ? EXIT_MODEL
-                                                                      : exit_code_of(status);
+    bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED;
+    return assembly || status == HN_NOT_FINITE ? EXIT_MODEL : exit_code_of(status);
 }
 
 void print_count(int64_t count, const char *one, const char *many, FILE *out)

@@ -48,7 +48,8 @@ typedef struct hn_mat3 {
     X(HN_SINGULAR_SYSTEM, "the linear system is singular")                                         \
     X(HN_FILE_FORMAT, "the file does not follow the format")                                       \
     X(HN_FILE_ACCESS, "the file cannot be read or written")                                        \
-    X(HN_CANCELLED, "the run was cancelled")
+    X(HN_CANCELLED, "the run was cancelled")                                                       \
+    X(HN_NOT_FINITE, "a result is not a finite number")
 
 typedef enum hn_status {
 #define HN_STATUS_ENTRY(code, sentence) code,

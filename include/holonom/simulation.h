@@ -47,14 +47,15 @@ HN_API hn_simulation_def hn_simulation_def_default(void);
 
 /// Compile the model, make the start values consistent, take all work memory.
 /// The simulation copies what it needs: the model may be destroyed. The context must outlive the simulation.
-/// @return HN_OK, HN_INVALID_ARGUMENT, HN_INVALID_MODEL, HN_SINGULAR_SYSTEM, HN_OUT_OF_MEMORY
+/// @return HN_OK, HN_INVALID_ARGUMENT, HN_INVALID_MODEL, HN_SINGULAR_SYSTEM, HN_NOT_FINITE, HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                                    hn_simulation **simulation);
 HN_API void hn_simulation_destroy(hn_simulation *simulation);
 
 /// Advance by `count` steps of the step size given at creation.
 /// On failure the state is that of the last completed step, and the call may be repeated.
-/// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (the message names body and joint with the worst residual)
+/// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (the message names body and joint with the worst residual),
+/// HN_NOT_FINITE (a velocity or, with a ledger, anything it measures overflowed; in the latter case the step counts)
 HN_API HN_NODISCARD hn_status hn_simulation_step(hn_simulation *simulation, int64_t count);
 
 HN_API double hn_simulation_time(const hn_simulation *simulation);        ///< s
@@ -133,6 +134,7 @@ typedef struct hn_energy {
     double external_work;   ///< J, done by loads and dampers since the start
     double discrete_energy; ///< J, `variational`: E_d of the last interval (LMO 52); otherwise kinetic + potential
 } hn_energy;
+/// @return HN_OK or HN_NOT_FINITE
 HN_API HN_NODISCARD hn_status hn_simulation_energy(hn_simulation *simulation, hn_energy *energy);
 
 /// Total linear (kg m/s) and angular momentum (kg m^2/s, about the world origin).

@@ -22,4 +22,10 @@ static inline double sum_total(const exact_sum *s)
     return s->value + s->lost;
 }
 
+/// The larger of two, or the one that is not a number: fmax would drop it.
+static inline double worse_of(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
 #endif

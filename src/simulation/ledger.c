@@ -3,6 +3,8 @@
 // docs/theory/start-and-reports.md).
 #include "simulation/simulation.h"
 
+#include "base/sum.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -65,18 +67,10 @@ static void split_symmetries(hn_simulation *s)
     }
 }
 
-typedef struct measure {
-    double kinetic, potential;
-    double maps[6];         // translations, then rotations
-    double linear, angular; // scales: sum |p|, sum (|phi||p| + |J omega|)
-    double distance;        // largest coordinate of a centre of mass
-    constraint_check constraints;
-} measure;
-
-static measure take(hn_simulation *s)
+static ledger_sample take(hn_simulation *s)
 {
     const hn_system *system = s->system;
-    measure m = {0};
+    ledger_sample m = {.work = s->work};
     simulation_update_momenta(s);
     m.kinetic = simulation_kinetic_energy(s, s->momenta);
     m.potential = simulation_potential_energy(s);
@@ -89,7 +83,7 @@ static measure take(hn_simulation *s)
         if (system->bodies[i].kind == HN_BODY_RIGID) spin = vec3_load(wrench + 3);
         linear = vec3_add(linear, p);
         angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
-        m.distance = fmax(m.distance, fmax(fabs(q[0]), fmax(fabs(q[1]), fabs(q[2]))));
+        for (int k = 0; k < 3; ++k) m.distance = worse_of(m.distance, fabs(q[k]));
         m.linear += vec3_norm(p);
         m.angular += vec3_norm(pose_center(q)) * vec3_norm(p) + vec3_norm(spin);
     }
@@ -98,35 +92,51 @@ static measure take(hn_simulation *s)
     for (int k = 0; k < s->rotation_count; ++k)
         m.maps[s->translation_count + k] = vec3_dot(vec3_load(s->rotations[k]), linear) +
                                            vec3_dot(vec3_load(s->rotations[k] + 3), angular);
-    m.constraints = system_check_constraints(system, s->state.q);
+    constraint_check constraints = system_check_constraints(system, s->state.q);
+    m.opening = constraints.opening;
+    m.residual = constraints.residual;
     return m;
 }
 
-static void note(ledger_record *r, const hn_simulation *s, const measure *m)
+// The first body whose own part of the measures is not finite, or the one with the largest momentum.
+static int worst_body(const hn_simulation *s)
 {
-    double balance = m->kinetic + m->potential - s->work;
-    r->energy_drift = balance - r->energy_start;
-    r->energy_error = fmax(r->energy_error, fabs(r->energy_drift));
-    r->energy_min = fmin(r->energy_min, balance);
-    r->energy_max = fmax(r->energy_max, balance);
-    r->kinetic_max = fmax(r->kinetic_max, m->kinetic);
-    r->potential_change_max =
-        fmax(r->potential_change_max, fabs(m->potential - r->potential_start));
-    r->linear_scale = fmax(r->linear_scale, m->linear);
-    r->angular_scale = fmax(r->angular_scale, m->angular);
-    r->linear_drift = r->angular_drift = 0.0;
-    for (int k = 0; k < s->translation_count + s->rotation_count; ++k) {
-        double change = fabs(m->maps[k] - r->momentum_start[k]);
-        double *drift = k < s->translation_count ? &r->linear_drift : &r->angular_drift;
-        *drift = fmax(*drift, change);
+    const hn_system *system = s->system;
+    int worst = 0;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *q = system_pose(s->state.q, i), *p = s->momenta + POSE_SIZE * (size_t)i;
+        double size = 0.0, place = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k) size += p[k] * p[k], place += fabs(q[k]);
+        double own = size * (1.0 + place) * (1.0 + 1.0 / system->inertia[4 * (size_t)i]);
+        if (!isfinite(own)) return i;
+        if (own > largest) largest = own, worst = i;
     }
-    r->linear_error = fmax(r->linear_error, r->linear_drift);
-    r->angular_error = fmax(r->angular_error, r->angular_drift);
-    r->distance_max = fmax(r->distance_max, m->distance);
-    r->opening_now = m->constraints.opening;
-    r->residual_now = m->constraints.residual;
-    r->opening = fmax(r->opening, r->opening_now);
-    r->residual = fmax(r->residual, r->residual_now);
+    return worst;
+}
+
+static hn_status fail_not_finite(hn_simulation *s, const ledger_sample *m)
+{
+    const struct {
+        const char *name;
+        double value;
+    } measures[] = {{"kinetic energy", m->kinetic},
+                    {"potential energy", m->potential},
+                    {"work", m->work},
+                    {"linear momentum", m->linear},
+                    {"angular momentum", m->angular},
+                    {"position", m->distance},
+                    {"joint opening", m->opening},
+                    {"constraint residual", m->residual},
+                    {"energy balance", NAN}};
+    size_t k = 0;
+    while (isfinite(measures[k].value)) ++k;
+    return context_fail(
+        s->context, HN_NOT_FINITE,
+        "step %lld at t = %.9g s: the %s is not finite (worst at body '%s'); masses, "
+        "velocities, loads or the step are out of any range",
+        (long long)s->step_count, hn_simulation_time(s), measures[k].name,
+        s->system->bodies[worst_body(s)].name);
 }
 
 hn_status ledger_start(hn_simulation *s)
@@ -134,20 +144,17 @@ hn_status ledger_start(hn_simulation *s)
     split_symmetries(s);
     s->record = (ledger_record){0};
     if (!s->def.ledger) return HN_OK;
-    measure m = take(s);
-    ledger_record *r = &s->record;
-    r->energy_start = r->energy_min = r->energy_max = m.kinetic + m.potential;
-    r->potential_start = m.potential;
-    memcpy(r->momentum_start, m.maps, sizeof m.maps);
-    note(r, s, &m);
-    return HN_OK;
+    ledger_sample m = take(s);
+    ledger_record_start(&s->record, &m, s->translation_count,
+                        s->translation_count + s->rotation_count);
+    return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
 }
 
-void ledger_note(hn_simulation *s)
+hn_status ledger_note(hn_simulation *s)
 {
-    measure m = take(s);
-    note(&s->record, s, &m);
-    s->record.count++;
+    ledger_sample m = take(s);
+    ledger_record_note(&s->record, &m);
+    return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
 }
 
 static double ratio(double x, double scale)
@@ -163,7 +170,7 @@ static void fill(hn_ledger_entry *e, bool conserved, double error, double drift,
     e->drift = drift;
     e->drift_per_step = steps > 0 ? drift / (double)steps : 0.0;
     e->bound = bound;
-    e->kept = !conserved || error <= bound;
+    e->kept = isfinite(error) && isfinite(drift) && (!conserved || error <= bound);
 }
 
 // Energy that comes and goes. A structure at rest turns over nothing but round-off: it is measured by its weight times

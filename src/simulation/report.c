@@ -194,6 +194,13 @@ hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
     energy->potential = simulation_potential_energy(s);
     energy->external_work = s->work;
     energy->discrete_energy = energy->kinetic + energy->potential;
+    if (!isfinite(energy->discrete_energy - s->work))
+        return context_fail(
+            s->context, HN_NOT_FINITE,
+            "step %lld at t = %.9g s: the energy is not finite (kinetic %g J, potential "
+            "%g J, work %g J)",
+            (long long)s->step_count, hn_simulation_time(s), energy->kinetic, energy->potential,
+            s->work);
     const solved_step *last = &s->steps[1 - s->ahead];
     if (!s->scheme->look_ahead || !last->valid) return HN_OK;
     // E_d (LMO 52): difference quotients and the potential at the midpoint

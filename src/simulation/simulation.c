@@ -267,6 +267,7 @@ static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
 static bool step_is_sound(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
+    if (!isfinite(s->newton.residual) || !isfinite(s->newton.increment)) return false;
     for (int i = 0; i < system->body_count; ++i) {
         const double *start = step->data.q_start + POSE_SIZE * (size_t)i,
                      *end = step->data.q + POSE_SIZE * (size_t)i;
@@ -387,21 +388,44 @@ static void forget_derived(hn_simulation *s)
     redundancy_invalidate(s);
 }
 
+// What a scheme keeps beside q, and the work, are finite; q itself is looked at in step_is_sound.
+static hn_status check_impetus(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    int worst = -1, fastest = 0;
+    for (int i = 0; i < system->body_count && worst < 0; ++i) {
+        const double *x = s->next_impetus + POSE_SIZE * (size_t)i;
+        double sum = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k) sum += x[k];
+        if (fabs(sum) > largest) largest = fabs(sum), fastest = i;
+        if (!isfinite(sum)) worst = i;
+    }
+    if (worst < 0 && isfinite(s->next_work)) return HN_OK;
+    return context_fail(
+        s->context, HN_NOT_FINITE,
+        "step %lld at t = %.9g s: the %s is not finite, worst at body '%s'; masses, "
+        "velocities, loads or the step are out of any range",
+        (long long)s->step_count + 1, hn_simulation_time(s),
+        worst < 0 ? "work of loads" : "velocity", system->bodies[worst < 0 ? fastest : worst].name);
+}
+
 // Make the solved step the state.
-static void commit(hn_simulation *s, bool keep_history)
+static hn_status commit(hn_simulation *s, bool keep_history)
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
     count_iterations(s, step);
     if (s->scheme->solver_step == NULL) {
-        s->work += s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
-                                     s->next_impetus);
+        s->next_work = s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
+                                         s->next_impetus);
     } else {
-        s->work += s->next_work;
         s->multiplier_time = s->next_multiplier_time;
         memcpy(s->multipliers, s->next_multipliers,
                (size_t)system->constraint_count * sizeof(double));
     }
+    TRY(check_impetus(s));
+    s->work += s->next_work;
     const double *near = s->scheme->solver_step == NULL ? s->angles : s->next_angles;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -428,16 +452,14 @@ static void commit(hn_simulation *s, bool keep_history)
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
     forget_derived(s);
+    return HN_OK;
 }
 
 // A step of size h from time t, in halves when it fails.
 static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
 {
     hn_status status = simulation_solve_ahead(s, h, t, true);
-    if (status == HN_OK) {
-        commit(s, false);
-        return HN_OK;
-    }
+    if (status == HN_OK) return commit(s, false);
     if (depth >= s->def.halvings_max) return status;
     TRY(halved_step(s, 0.5 * h, t, depth + 1));
     return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
@@ -579,11 +601,11 @@ static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
     if (s->steps[s->ahead].valid) {
-        commit(s, true);
+        TRY(commit(s, true));
     } else {
         hn_status status = simulation_solve_ahead(s, h, time, false);
         if (status == HN_OK) {
-            commit(s, true);
+            TRY(commit(s, true));
         } else if (!s->scheme->may_halve || s->def.halvings_max == 0) {
             return explain_failure(s, status);
         } else {
@@ -602,11 +624,9 @@ static hn_status one_step(hn_simulation *s)
     }
     s->step_count++;
     s->statistics.step_count++;
-    if (s->def.ledger) {
-        simulation_update_angles(s);
-        ledger_note(s);
-    }
-    return HN_OK;
+    if (!s->def.ledger) return HN_OK;
+    simulation_update_angles(s);
+    return ledger_note(s);
 }
 
 hn_status hn_simulation_step(hn_simulation *s, int64_t count)

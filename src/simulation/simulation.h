@@ -10,6 +10,7 @@
 #include "reductions/saddle.h"
 #include "reductions/self_stress.h"
 #include "schemes/scheme.h"
+#include "simulation/ledger_record.h"
 
 enum { HISTORY_DEPTH = 3 };
 
@@ -25,21 +26,6 @@ typedef struct solved_step {
     double *angle_start; ///< owned copy
     double *momentum;    ///< b
 } solved_step;
-
-/// Running measures of the ledger.
-typedef struct ledger_record {
-    double energy_start, potential_start;
-    double kinetic_max, potential_change_max;
-    double energy_error, energy_drift;
-    double energy_min, energy_max; ///< of E - W
-    double momentum_start[6];      ///< per conserved momentum map
-    double linear_error, linear_drift, angular_error, angular_drift;
-    double linear_scale, angular_scale;
-    double opening, residual;
-    double opening_now, residual_now;
-    double distance_max; ///< m, largest coordinate of a centre of mass: round-off of positions grows with it
-    int64_t count;
-} ledger_record;
 
 /// What is known of redundant joints, see redundancy.h.
 typedef struct redundancy_record {
@@ -121,7 +107,8 @@ double simulation_potential_energy(const hn_simulation *simulation);
 
 /// Start and continue the ledger.
 hn_status ledger_start(hn_simulation *simulation);
-void ledger_note(hn_simulation *simulation);
+/// HN_OK or HN_NOT_FINITE: a measure of the last step is not finite.
+hn_status ledger_note(hn_simulation *simulation);
 
 /// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.
 /// `projected` (12 per body) and `reduced` (dof of the tree) may be NULL. Allocates when first called.

@@ -2,6 +2,8 @@
 // Quantities of a system at a configuration: constraints, twists, wrenches.
 #include "system/system.h"
 
+#include "base/sum.h"
+
 void twist_to_velocity(const double *q, const double *twist, double *v)
 {
     hn_vec3 omega = vec3_load(twist + 3);
@@ -33,11 +35,12 @@ constraint_check system_check_constraints(const hn_system *system, const double 
     double largest = 1.0, translation = 0.0, worst = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         const double *pose = system_pose(q, i);
-        for (int k = 0; k < 3; ++k) largest = fmax(largest, fabs(pose[k]));
+        for (int k = 0; k < 3; ++k) largest = worse_of(largest, fabs(pose[k]));
         for (int r = 0; r < system->bodies[i].internal_count; ++r) {
             constraint_row row;
             row_internal(r, &row);
-            check.orthonormality = fmax(check.orthonormality, fabs(row_value(&row, pose, pose)));
+            check.orthonormality =
+                worse_of(check.orthonormality, fabs(row_value(&row, pose, pose)));
         }
     }
     check.residual = check.orthonormality;
@@ -51,10 +54,10 @@ constraint_check system_check_constraints(const hn_system *system, const double 
             type->row(j, r, &row);
             double g = row_value(&row, a, b);
             if (row.rotational) {
-                check.residual = fmax(check.residual, fabs(g));
+                check.residual = worse_of(check.residual, fabs(g));
                 misalignment += g * g;
             } else {
-                translation = fmax(translation, fabs(g));
+                translation = worse_of(translation, fabs(g));
                 // a distance row is half the difference of squares: the opening is the difference of lengths
                 double length = j->kind == HN_JOINT_DISTANCE ? g / j->length : g;
                 opening += length * length;
@@ -62,11 +65,11 @@ constraint_check system_check_constraints(const hn_system *system, const double 
         }
         opening = sqrt(opening);
         misalignment = sqrt(misalignment);
-        check.opening = fmax(check.opening, opening);
-        check.misalignment = fmax(check.misalignment, misalignment);
+        check.opening = worse_of(check.opening, opening);
+        check.misalignment = worse_of(check.misalignment, misalignment);
         double size = fmax(opening / system->length, misalignment);
         if (size > worst || check.worst_joint < 0) worst = size, check.worst_joint = k;
     }
-    check.residual = fmax(check.residual, translation / largest);
+    check.residual = worse_of(check.residual, translation / largest);
     return check;
 }

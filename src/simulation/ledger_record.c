@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Running measures of the ledger.
+#include "simulation/ledger_record.h"
+
+#include "base/sum.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ledger_sample_is_finite(const ledger_sample *m)
+{
+    // differences and sums of finite measures may overflow, products with zero do not
+    double sum = 0.0 * m->kinetic + 0.0 * m->potential + 0.0 * m->work + 0.0 * m->linear +
+                 0.0 * m->angular + 0.0 * m->distance + 0.0 * m->opening + 0.0 * m->residual;
+    for (int k = 0; k < MOMENTUM_MAPS_MAX; ++k) sum += 0.0 * m->maps[k];
+    return sum == 0.0 && isfinite(m->kinetic + m->potential - m->work);
+}
+
+static void note(ledger_record *r, const ledger_sample *m)
+{
+    double balance = m->kinetic + m->potential - m->work;
+    r->energy_drift = balance - r->energy_start;
+    r->energy_error = worse_of(r->energy_error, fabs(r->energy_drift));
+    r->energy_min = -worse_of(-r->energy_min, -balance);
+    r->energy_max = worse_of(r->energy_max, balance);
+    r->kinetic_max = worse_of(r->kinetic_max, m->kinetic);
+    r->potential_change_max =
+        worse_of(r->potential_change_max, fabs(m->potential - r->potential_start));
+    r->linear_scale = worse_of(r->linear_scale, m->linear);
+    r->angular_scale = worse_of(r->angular_scale, m->angular);
+    r->linear_drift = r->angular_drift = 0.0;
+    for (int k = 0; k < r->map_count; ++k) {
+        double change = fabs(m->maps[k] - r->momentum_start[k]);
+        double *drift = k < r->translation_count ? &r->linear_drift : &r->angular_drift;
+        *drift = worse_of(*drift, change);
+    }
+    r->linear_error = worse_of(r->linear_error, r->linear_drift);
+    r->angular_error = worse_of(r->angular_error, r->angular_drift);
+    r->distance_max = worse_of(r->distance_max, m->distance);
+    r->opening_now = m->opening;
+    r->residual_now = m->residual;
+    r->opening = worse_of(r->opening, r->opening_now);
+    r->residual = worse_of(r->residual, r->residual_now);
+}
+
+void ledger_record_start(ledger_record *r, const ledger_sample *m, int translation_count,
+                         int map_count)
+{
+    *r = (ledger_record){.translation_count = translation_count, .map_count = map_count};
+    r->energy_start = r->energy_min = r->energy_max = m->kinetic + m->potential - m->work;
+    r->potential_start = m->potential;
+    memcpy(r->momentum_start, m->maps, sizeof r->momentum_start);
+    note(r, m);
+}
+
+void ledger_record_note(ledger_record *r, const ledger_sample *m)
+{
+    note(r, m);
+    r->count++;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Running measures of the ledger: a series of samples comes in, the worst and the latest errors stay. Knows nothing of
+// simulations, so that it can be tried on made-up series.
+#ifndef SIMULATION_LEDGER_RECORD_H
+#define SIMULATION_LEDGER_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MOMENTUM_MAPS_MAX = 6 }; ///< translations, then the rest of the symmetries
+
+/// What is measured at one moment.
+typedef struct ledger_sample {
+    double kinetic, potential, work; ///< J
+    double maps[MOMENTUM_MAPS_MAX];  ///< conserved momenta: translations, then rotations
+    double linear, angular;          ///< their scales: sum |p|, sum (|phi||p| + |J omega|)
+    double distance;                 ///< m, largest coordinate of a centre of mass
+    double opening, residual;        ///< of joints (m) and of constraints
+} ledger_sample;
+
+/// What remains of all samples. A measure that is not a number stays so: it is worse than any other.
+typedef struct ledger_record {
+    double energy_start, potential_start;
+    double kinetic_max, potential_change_max;
+    double energy_error, energy_drift;
+    double energy_min, energy_max; ///< of E - W
+    double momentum_start[MOMENTUM_MAPS_MAX];
+    double linear_error, linear_drift, angular_error, angular_drift;
+    double linear_scale, angular_scale;
+    double opening, residual;
+    double opening_now, residual_now;
+    double distance_max; ///< m, round-off of positions grows with it
+    int translation_count, map_count;
+    int64_t count;       ///< samples after the first
+} ledger_record;
+
+/// All measures are finite.
+bool ledger_sample_is_finite(const ledger_sample *sample);
+
+/// The first sample; the first `translation_count` of `map_count` momenta are linear.
+void ledger_record_start(ledger_record *record, const ledger_sample *sample, int translation_count, int map_count);
+void ledger_record_note(ledger_record *record, const ledger_sample *sample);
+
+#endif

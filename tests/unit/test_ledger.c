@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The ledger on made-up series that rise and fall, and runs whose measures are not finite.
+#include <holonom/holonom.h>
+
+#include "base/vector.h"
+#include "simulation/ledger_record.h"
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// energy 10 J all the time but for what the series says; momenta, openings and residuals likewise
+static ledger_sample sample_of(double x)
+{
+    return (ledger_sample){.kinetic = 6.0 + x,
+                           .potential = 4.0,
+                           .work = 0.0,
+                           .maps = {1.0 + 2.0 * x, 1.0, 3.0 - 4.0 * x},
+                           .linear = 2.0 + x,
+                           .angular = 5.0 + x,
+                           .distance = 1.0 + x,
+                           .opening = fabs(x),
+                           .residual = 0.5 * fabs(x)};
+}
+
+static ledger_record record_of(const double *series, int count)
+{
+    ledger_record r;
+    ledger_sample first = sample_of(0.0);
+    ledger_record_start(&r, &first, 2, 3);
+    for (int k = 0; k < count; ++k) {
+        ledger_sample m = sample_of(series[k]);
+        ledger_record_note(&r, &m);
+    }
+    return r;
+}
+
+TEST(ledger, the_worst_of_a_series_that_rises_and_falls_stays)
+{
+    static const double SERIES[] = {0.125, 0.5, -0.75, 0.25, 0.0625};
+    ledger_record r = record_of(SERIES, 5);
+    CHECK(r.count == 5);
+    CHECK(r.energy_error == 0.75 && r.energy_drift == 0.0625);
+    CHECK(r.energy_min == 9.25 && r.energy_max == 10.5);
+    CHECK(r.linear_error == 1.5 && r.linear_drift == 0.125);
+    CHECK(r.angular_error == 3.0 && r.angular_drift == 0.25);
+    CHECK(r.opening == 0.75 && r.opening_now == 0.0625);
+    CHECK(r.residual == 0.375 && r.residual_now == 0.03125);
+    CHECK(r.kinetic_max == 6.5 && r.linear_scale == 2.5 && r.angular_scale == 5.5);
+    CHECK(r.distance_max == 1.5 && r.potential_change_max == 0.0);
+}
+
+TEST(ledger, work_of_loads_is_no_error)
+{
+    ledger_record r;
+    ledger_sample m = sample_of(0.0);
+    ledger_record_start(&r, &m, 0, 0);
+    m.kinetic += 3.0, m.work = 2.5;
+    ledger_record_note(&r, &m);
+    m.potential -= 1.0, m.work = 2.0;
+    ledger_record_note(&r, &m);
+    CHECK(r.energy_error == 0.5 && r.energy_drift == 0.0);
+    CHECK(r.potential_change_max == 1.0 && r.linear_error == 0.0);
+}
+
+TEST(ledger, what_is_not_a_number_stays_so)
+{
+    for (int place = 0; place < 3; ++place) {
+        double series[3] = {0.25, 0.5, 0.25};
+        series[place] = NAN;
+        ledger_record r = record_of(series, 3);
+        CHECK(isnan(r.energy_error) && isnan(r.linear_error) && isnan(r.angular_error));
+        CHECK(isnan(r.opening) && isnan(r.residual) && isnan(r.kinetic_max));
+        CHECK(isnan(r.energy_min) && isnan(r.energy_max));
+        series[place] = INFINITY;
+        r = record_of(series, 3);
+        CHECK(!isfinite(r.energy_error) && !isfinite(r.opening));
+    }
+    ledger_sample m = sample_of(0.5);
+    CHECK(ledger_sample_is_finite(&m));
+    m.maps[5] = NAN;
+    CHECK(!ledger_sample_is_finite(&m));
+    m = sample_of(INFINITY);
+    CHECK(!ledger_sample_is_finite(&m));
+    m = sample_of(0.5);
+    m.kinetic = 1.5e308, m.work = -1.5e308; // each finite, their difference is not
+    CHECK(!ledger_sample_is_finite(&m));
+}
+
+// A calm body beside one that a force of `force` N pushes from rest.
+static hn_status push(double force, double speed, bool ledger, hn_scheme scheme,
+                      hn_context *context, hn_simulation **simulation)
+{
+    hn_model *model = NULL;
+    hn_model_def world = hn_model_def_default();
+    CHECK_OK(context, hn_model_create(context, &world, &model));
+    for (int i = 0; i < 2; ++i) {
+        hn_body_def def = hn_body_def_default();
+        def.name = i == 0 ? "calm" : "pushed";
+        def.mass = 1e-10;
+        def.inertia = vec3(1e-10, 1.1e-10, 1.2e-10);
+        def.position = vec3(i, 0.0, 0.0);
+        hn_body_id body;
+        CHECK_OK(context, hn_model_add_body(model, &def, &body));
+        if (i == 0) continue;
+        hn_load_def load = hn_load_def_default();
+        load.body = body;
+        load.vector = vec3(0.0, force, 0.0);
+        hn_load_id id;
+        CHECK_OK(context, hn_model_add_load(model, &load, &id));
+        CHECK_OK(context, hn_model_set_velocity(model, body, vec3(0.0, speed, 0.0)));
+    }
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = scheme;
+    def.step_size = 1.0;
+    def.ledger = ledger;
+    hn_status status = hn_simulation_create(model, &def, simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(ledger, no_scheme_passes_an_energy_that_is_not_finite)
+{
+    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme)
+        for (int ledger = 0; ledger < 2; ++ledger) {
+            hn_context *context = hn_context_create(NULL);
+            hn_simulation *s = NULL;
+            hn_energy energy;
+            // the kinetic energy p^2/2m of p = 1e152 kg m/s is above every number; p^2 is not
+            CHECK_OK(context, push(1e152, 0.0, ledger == 1, (hn_scheme)scheme, context, &s));
+            hn_status status = hn_simulation_step(s, 3);
+            if (status == HN_OK) status = hn_simulation_energy(s, &energy);
+            CHECK(status == HN_NOT_FINITE || status == HN_NOT_CONVERGED);
+            const char *message = hn_context_message(context);
+            CHECK_CONTAINS(message, "step ");
+            if (status == HN_NOT_FINITE && ledger == 1) CHECK_CONTAINS(message, "'pushed'");
+            hn_ledger kept;
+            if (ledger == 1 && status == HN_NOT_FINITE && hn_simulation_step_count(s) > 0) {
+                CHECK_OK(context, hn_simulation_ledger(s, &kept));
+                CHECK(!kept.entry[HN_PROMISE_ENERGY].kept);
+            }
+            hn_simulation_destroy(s);
+            s = NULL;
+            status = push(0.0, 1e200, ledger == 1, (hn_scheme)scheme, context, &s);
+            if (status == HN_OK) status = hn_simulation_energy(s, &energy);
+            CHECK(status == HN_NOT_FINITE);
+            hn_simulation_destroy(s);
+            hn_context_destroy(context);
+        }
+}
