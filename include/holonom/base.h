@@ -73,21 +73,27 @@ typedef struct hn_allocator {
 /// Receives warnings and progress notes, one line each without a line end.
 typedef void (*hn_log_function)(const char *line, void *user);
 
-/// A context carries the allocator, the log callback and the message of the last failure.
-/// One context per thread; everything created from it must be destroyed before it.
+/// A context carries the allocator, the log callback and the message of the last failure. One context per thread.
+/// What was created from it may be destroyed after it: memory and messages stay until the last of them is gone.
 typedef struct hn_context hn_context;
 
 /// Create a context. NULL allocator: malloc and free. Returns NULL when there is no memory.
 HN_API hn_context *hn_context_create(const hn_allocator *allocator);
 
-/// Destroy a context; NULL is fine.
+/// Give a context back; NULL is fine. Its name must not be used afterwards.
 HN_API void hn_context_destroy(hn_context *context);
 
-/// What went wrong in the last call that failed: which thing, where, what would help. Empty before any failure.
+/// What went wrong in the last call that failed: which thing, where, what would help. Empty before any failure, and
+/// for NULL.
 HN_API const char *hn_context_message(const hn_context *context);
 
 /// Set the log callback; NULL switches it off (the default).
 HN_API void hn_context_set_log(hn_context *context, hn_log_function function, void *user);
+
+/// Ask the long call under way in this context, or the next one, to stop: hn_simulation_create and hn_simulation_step
+/// return HN_CANCELLED soon, the latter with the state of the last completed step, and may be called again. The one
+/// function that another thread or a signal handler may call meanwhile. Since 0.2.
+HN_API void hn_context_cancel(hn_context *context);
 
 #ifdef __cplusplus
 }

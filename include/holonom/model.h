@@ -9,15 +9,18 @@
 extern "C" {
 #endif
 
-/// Handles are small values; zero-initialised means none.
+/// Handles are small values; zero-initialised means none. They know their model: another one refuses them.
 typedef struct hn_body_id {
     uint32_t index1; ///< 0: none, UINT32_MAX: the ground, otherwise position in the model plus one
+    uint32_t model;  ///< tag of the model; 0: the ground
 } hn_body_id;
 typedef struct hn_joint_id {
     uint32_t index1; ///< 0: none, otherwise position in the model plus one
+    uint32_t model;  ///< tag of the model
 } hn_joint_id;
 typedef struct hn_load_id {
     uint32_t index1; ///< 0: none, otherwise position in the model plus one
+    uint32_t model;  ///< tag of the model
 } hn_load_id;
 
 typedef struct hn_model hn_model;

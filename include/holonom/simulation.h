@@ -46,10 +46,12 @@ typedef struct hn_simulation_def {
 HN_API hn_simulation_def hn_simulation_def_default(void);
 
 /// Compile the model, make the start values consistent, take all work memory.
-/// The simulation copies what it needs: the model may be destroyed. The context must outlive the simulation.
-/// @return HN_OK, HN_INVALID_ARGUMENT, HN_INVALID_MODEL, HN_SINGULAR_SYSTEM, HN_NOT_FINITE, HN_OUT_OF_MEMORY
+/// The simulation copies what it needs: the model may be destroyed.
+/// @return HN_OK, HN_INVALID_ARGUMENT, HN_INVALID_MODEL, HN_SINGULAR_SYSTEM, HN_NOT_FINITE, HN_OUT_OF_MEMORY,
+/// HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                                    hn_simulation **simulation);
+/// NULL is fine. Before or after the result files it writes, in any order.
 HN_API void hn_simulation_destroy(hn_simulation *simulation);
 
 /// Advance by `count` steps of the step size given at creation.
@@ -63,6 +65,9 @@ HN_API int64_t hn_simulation_step_count(const hn_simulation *simulation); ///< c
 HN_API double hn_simulation_step_size(const hn_simulation *simulation);   ///< s
 HN_API hn_scheme hn_simulation_scheme(const hn_simulation *simulation);
 HN_API hn_reduction hn_simulation_reduction(const hn_simulation *simulation);
+/// Ids by position in the model, for callers who have no model at hand; none outside 0 <= index < count. Since 0.2.
+HN_API hn_body_id hn_simulation_body(const hn_simulation *simulation, int index);
+HN_API hn_joint_id hn_simulation_joint(const hn_simulation *simulation, int index);
 
 /// What the compiled model looks like.
 typedef struct hn_structure {
@@ -235,13 +240,14 @@ HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation,
 
 // ---- snapshots --------------------------------------------------------------------------------------
 
-/// Size of a snapshot in bytes. A snapshot holds state, predictor history, ledger and statistics: stepping on from it
-/// is bit for bit the same.
+/// Size of a snapshot in bytes. A snapshot holds state and predictor history: stepping on from it is bit for bit the
+/// same. It knows whom it belongs to and has a checksum; it is made for one kind of machine and one version.
 HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
 HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
-/// Only into a simulation of the same model, scheme, reduction and step size. What belongs to the last interval
-/// (reactions of `energy-momentum`, discrete_energy, hidden_velocity) is known again after the next step.
-/// @return HN_OK or HN_INVALID_ARGUMENT
+/// Into a simulation of the same model, scheme, reduction, settings and step size, also one of another process; Newton
+/// tolerances may differ. What belongs to the last interval (reactions of `energy-momentum`, discrete_energy,
+/// hidden_velocity) is known again after the next step.
+/// @return HN_OK, or HN_INVALID_ARGUMENT with a message that says whose it is not; the state is then as before
 HN_API HN_NODISCARD hn_status hn_simulation_restore(hn_simulation *simulation, const void *snapshot, size_t size);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include "base/context.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@ struct hn_context {
     hn_allocator allocator;
     hn_log_function log;
     void *log_user;
+    int owner_count;       // the caller, models, simulations, result files
+    uint32_t tag_count;    // tags given out
+    int cancellable_depth; // calls under way that may stop in the middle
+    atomic_bool cancelled;
     char message[MESSAGE_SIZE];
 };
 
@@ -63,29 +68,84 @@ hn_context *hn_context_create(const hn_allocator *allocator)
 {
     hn_allocator chosen = {default_allocate, default_release, NULL};
     if (allocator != NULL) chosen = *allocator;
+    if (chosen.allocate == NULL || chosen.release == NULL) return NULL;
     hn_context *context = chosen.allocate(sizeof *context, chosen.user);
     if (context == NULL) return NULL;
     memset(context, 0, sizeof *context);
     context->allocator = chosen;
+    context->owner_count = 1;
+    atomic_init(&context->cancelled, false);
     return context;
 }
 
 void hn_context_destroy(hn_context *context)
 {
-    if (context == NULL) return;
+    if (context != NULL) context_drop(context);
+}
+
+hn_context *context_retain(hn_context *context)
+{
+    context->owner_count++;
+    return context;
+}
+
+void context_drop(hn_context *context)
+{
+    if (--context->owner_count > 0) return;
     hn_allocator allocator = context->allocator;
     allocator.release(context, allocator.user);
 }
 
+uint32_t context_new_tag(hn_context *context)
+{
+    // contexts lie at different places, models of one context have different numbers
+    uint32_t tag = (uint32_t)((uintptr_t)context >> 4) * 2654435761u + ++context->tag_count;
+    return tag == 0 ? 1 : tag;
+}
+
 const char *hn_context_message(const hn_context *context)
 {
-    return context->message;
+    return context == NULL ? "" : context->message;
 }
 
 void hn_context_set_log(hn_context *context, hn_log_function function, void *user)
 {
+    if (context == NULL) return;
     context->log = function;
     context->log_user = user;
+}
+
+void hn_context_cancel(hn_context *context)
+{
+    if (context != NULL) atomic_store_explicit(&context->cancelled, true, memory_order_relaxed);
+}
+
+void context_begin_cancellable(hn_context *context)
+{
+    context->cancellable_depth++;
+}
+
+void context_end_cancellable(hn_context *context)
+{
+    context->cancellable_depth--;
+}
+
+bool context_is_cancelled(const hn_context *context)
+{
+    return context->cancellable_depth > 0 &&
+           atomic_load_explicit(&context->cancelled, memory_order_relaxed);
+}
+
+bool context_take_cancel(hn_context *context)
+{
+    if (!atomic_load_explicit(&context->cancelled, memory_order_relaxed)) return false;
+    return atomic_exchange(&context->cancelled, false);
+}
+
+hn_status context_refuse(hn_context *context, const char *function, const char *condition)
+{
+    if (context == NULL) return HN_INVALID_ARGUMENT;
+    return context_fail(context, HN_INVALID_ARGUMENT, "%s: expected %s", function, condition);
 }
 
 hn_status context_fail(hn_context *context, hn_status status, const char *format, ...)

@@ -110,7 +110,10 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
 hn_status hn_model_parse(hn_context *context, const char *text, size_t length, const char *name,
                          hn_model **model)
 {
+    REQUIRE(context, model != NULL);
     *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, (text != NULL || length == 0) && name != NULL);
     if (length > (size_t)MODEL_FILE_SIZE_MAX)
         return context_fail(context, HN_FILE_FORMAT,
                             "%s:1:1: the file has %zu bytes; expected at most %ld", name, length,
@@ -155,7 +158,10 @@ static hn_status read_text(hn_context *context, const char *path, FILE *file, ch
 
 hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
 {
+    REQUIRE(context, model != NULL);
     *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, path != NULL);
     struct stat information;
     if (stat(path, &information) != 0)
         return context_fail(context, HN_FILE_ACCESS, "%s: cannot be opened: %s", path,

@@ -9,6 +9,8 @@
 #include "io/results_disk.h"
 #include "io/results_hdf5.h"
 #include "io/results_series.h"
+#include "model/model.h"
+#include "simulation/ownership.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,16 +58,6 @@ struct hn_results {
     bool failed; ///< a write failed: nothing more is written
     bool finished;
 };
-
-static hn_body_id body_at(size_t index)
-{
-    return (hn_body_id){(uint32_t)index + 1};
-}
-
-static hn_joint_id joint_at(size_t index)
-{
-    return (hn_joint_id){(uint32_t)index + 1};
-}
 
 static hn_status fail_access(hn_results *results, const char *doing, int error)
 {
@@ -260,7 +252,8 @@ static hn_status gather_bodies(hn_results *results)
     double *angular_momentum = record_of(results, SERIES_BODY_ANGULAR_MOMENTUM);
     for (size_t i = 0; i < results->description.extent.body_count; ++i) {
         hn_body_state state;
-        TRY(hn_simulation_body_state(results->simulation, body_at(i), &state));
+        TRY(hn_simulation_body_state(results->simulation,
+                                     hn_simulation_body(results->simulation, (int)i), &state));
         vec3_store(state.position, position + 3 * i);
         memcpy(orientation + 9 * i, state.orientation.m, sizeof state.orientation.m);
         vec3_store(state.velocity, velocity + 3 * i);
@@ -284,7 +277,8 @@ static hn_status gather_joints(hn_results *results)
     size_t next = 0;
     for (size_t i = 0; i < results->description.extent.joint_count; ++i) {
         hn_joint_state state;
-        TRY(hn_simulation_joint_state(results->simulation, joint_at(i), &state));
+        TRY(hn_simulation_joint_state(results->simulation,
+                                      hn_simulation_joint(results->simulation, (int)i), &state));
         for (int k = 0;
              k < state.coordinate_count && next < results->description.extent.coordinate_count;
              ++k, ++next) {
@@ -477,24 +471,33 @@ static void release_memory(hn_results *results)
     context_release(context, results->description.body_names.text);
     context_release(context, results->part_path);
     context_release(context, results->path);
+    hn_simulation_destroy(results->simulation);
     context_release(context, results);
+    context_drop(context);
 }
 
 hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, const char *path,
                             hn_results **results)
 {
-    *results = NULL;
     hn_context *context = hn_model_context(model);
+    REQUIRE(context, results != NULL);
+    *results = NULL;
+    REQUIRE(NULL, model != NULL);
+    REQUIRE(context, simulation != NULL);
+    if (model_identity(model) != simulation_model_identity(simulation))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "%s: the simulation was not made from model '%s', or the model was "
+                            "changed afterwards",
+                            path == NULL ? "result file" : path, hn_model_name(model));
     if (path == NULL || path[0] == '\0')
         return context_fail(context, HN_FILE_ACCESS, "the result file has no name");
     hn_results *created = context_allocate(context, sizeof *created);
     if (created == NULL) return HN_OUT_OF_MEMORY;
-    created->context = context;
-    created->simulation = simulation;
+    created->context = context_retain(context);
+    created->simulation = simulation_retain(simulation);
     created->file = -1;
     for (int i = 0; i < SERIES_COUNT; ++i) created->series[i].dataset = -1;
-    hn_ledger ledger;
-    created->has_ledger = hn_simulation_ledger(simulation, &ledger) == HN_OK;
+    created->has_ledger = simulation_has_ledger(simulation);
 
     hn_status status = take_memory(created, model, path);
     if (status == HN_OK) status = check_path(created);
@@ -524,6 +527,7 @@ hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, co
 
 hn_status hn_results_append(hn_results *results)
 {
+    REQUIRE(NULL, results != NULL);
     if (results->finished || results->failed)
         return context_fail(
             results->context, HN_FILE_ACCESS, "%s: the result file %s", results->path,
@@ -545,6 +549,7 @@ hn_status hn_results_append(hn_results *results)
 
 hn_status hn_results_finish(hn_results *results)
 {
+    REQUIRE(NULL, results != NULL);
     if (results->finished || results->failed)
         return context_fail(
             results->context, HN_FILE_ACCESS, "%s: the result file %s", results->path,
@@ -576,8 +581,7 @@ void hn_results_destroy(hn_results *results)
 {
     if (results == NULL) return;
     if (results->file >= 0) {
-        // The simulation may be gone already: only what is buffered is written. After a full disk what was written
-        // before still counts. Failures are on the context; there is nobody to return them to.
+        // Only what is buffered is written. After a full disk what was written before still counts. Failures are on the context; there is nobody to return them to.
         hn_status written = results->failed ? HN_OK : write_records(results);
         hn_status committed = commit(results, false);
         (void)written;

@@ -142,6 +142,8 @@ static hn_status fail_unknown_series(hn_result_file *file, const char *word)
 hn_status hn_result_file_select(hn_result_file *file, const char *word, hn_result_column *columns,
                                 size_t capacity, size_t *count)
 {
+    REQUIRE(NULL, file != NULL);
+    REQUIRE(file->context, word != NULL && count != NULL && (columns != NULL || capacity == 0));
     *count = 0;
     for (int i = 0; i < file->series_count; ++i) {
         const reader_series *series = &file->series[i];
@@ -162,7 +164,7 @@ static bool is_column(const hn_result_file *file, hn_result_column column)
 
 const char *hn_result_file_column_name(hn_result_file *file, hn_result_column column)
 {
-    if (!is_column(file, column)) return "";
+    if (file == NULL || !is_column(file, column)) return "";
     column_parts parts = parts_of(file, &file->series[column.series], column.component);
     join_parts(file, &parts);
     return file->name;
@@ -170,7 +172,7 @@ const char *hn_result_file_column_name(hn_result_file *file, hn_result_column co
 
 const char *hn_result_file_column_unit(const hn_result_file *file, hn_result_column column)
 {
-    if (!is_column(file, column)) return "";
+    if (file == NULL || !is_column(file, column)) return "";
     const reader_series *series = &file->series[column.series];
     switch (series->id) {
     case SERIES_JOINT_COORDINATE: return string_at(&file->coordinate_units, column.component);

@@ -212,6 +212,8 @@ static hn_status write_csv(csv_table *table, const char *csv_path)
 hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
                                 const char *const *series, int series_count)
 {
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, series_count >= 0 && (series != NULL || series_count == 0));
     if (result_path == NULL || csv_path == NULL || csv_path[0] == '\0')
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "a result file and a name for the table are needed");

@@ -632,12 +632,14 @@ static hn_status read_description(hn_result_file *file)
 
 hn_status hn_result_file_open(hn_context *context, const char *path, hn_result_file **file)
 {
+    REQUIRE(context, file != NULL);
     *file = NULL;
+    REQUIRE(NULL, context != NULL);
     if (path == NULL || path[0] == '\0')
         return context_fail(context, HN_FILE_ACCESS, "the result file has no name");
     hn_result_file *opened = context_allocate(context, sizeof *opened);
     if (opened == NULL) return HN_OUT_OF_MEMORY;
-    opened->context = context;
+    opened->context = context_retain(context);
     opened->file = -1;
     opened->path = context_copy_string(context, path);
     hn_status status = opened->path == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -672,38 +674,42 @@ void hn_result_file_close(hn_result_file *file)
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         context_release(context, blocks[i]);
     context_release(context, file);
+    context_drop(context);
 }
 
 // ---- what was read at the opening -------------------------------------------------------------------
 
 const hn_result_info *hn_result_file_info(const hn_result_file *file)
 {
-    return &file->info;
+    return file == NULL ? NULL : &file->info;
 }
 
 const hn_result_body *hn_result_file_body(const hn_result_file *file, int index)
 {
-    return index >= 0 && index < file->info.body_count ? &file->bodies[index] : NULL;
+    bool known = file != NULL && index >= 0 && index < file->info.body_count;
+    return known ? &file->bodies[index] : NULL;
 }
 
 const hn_result_joint *hn_result_file_joint(const hn_result_file *file, int index)
 {
-    return index >= 0 && index < file->info.joint_count ? &file->joints[index] : NULL;
+    bool known = file != NULL && index >= 0 && index < file->info.joint_count;
+    return known ? &file->joints[index] : NULL;
 }
 
 int hn_result_file_series_count(const hn_result_file *file)
 {
-    return file->series_count;
+    return file == NULL ? 0 : file->series_count;
 }
 
 const hn_result_series *hn_result_file_series(const hn_result_file *file, int index)
 {
-    return index >= 0 && index < file->series_count ? &file->series[index].about : NULL;
+    return index >= 0 && index < hn_result_file_series_count(file) ? &file->series[index].about
+                                                                   : NULL;
 }
 
 int hn_result_file_find_series(const hn_result_file *file, const char *name)
 {
-    for (int i = 0; i < file->series_count; ++i)
+    for (int i = 0; name != NULL && i < hn_result_file_series_count(file); ++i)
         if (strcmp(file->series[i].name, name) == 0) return i;
     return -1;
 }
@@ -742,6 +748,7 @@ static hn_status read_records(hn_result_file *file, int index, int64_t first, in
                             "is at least 1",
                             file->path);
     if (count == 0) return HN_OK;
+    REQUIRE(file->context, values != NULL);
     const int64_t records = file->info.record_count;
     if (first >= records || (count - 1) > (records - 1 - first) / stride)
         return context_fail(file->context, HN_INVALID_ARGUMENT,
@@ -765,6 +772,7 @@ static hn_status fail_series_index(const hn_result_file *file)
 hn_status hn_result_file_read(hn_result_file *file, int series, int64_t first, int64_t count,
                               int64_t stride, double *values)
 {
+    REQUIRE(NULL, file != NULL);
     if (series < 0 || series >= file->series_count) return fail_series_index(file);
     const hn_result_series *about = &file->series[series].about;
     const hsize_t offset[3] = {0, 0, 0};
@@ -776,6 +784,7 @@ hn_status hn_result_file_read(hn_result_file *file, int series, int64_t first, i
 hn_status hn_result_file_read_column(hn_result_file *file, hn_result_column column, int64_t first,
                                      int64_t count, int64_t stride, double *values)
 {
+    REQUIRE(NULL, file != NULL);
     if (column.series < 0 || column.series >= file->series_count ||
         column.component >= file->series[column.series].about.width)
         return fail_series_index(file);

@@ -164,7 +164,9 @@ static hn_status check_body(hn_context *context, const char *name, const hn_body
 
 hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id *body)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL && body != NULL);
     char *name = NULL;
     hn_shape *shapes = NULL;
     hn_mat3 inertia = inertia_tensor(def);
@@ -204,7 +206,7 @@ hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id 
         .shape_count = def->shape_count,
     };
     model->body_count += 1;
-    body->index1 = (uint32_t)model->body_count;
+    *body = hn_model_body(model, model->body_count - 1);
     return HN_OK;
 
 failed:
@@ -216,8 +218,8 @@ failed:
 int model_body_index(const hn_model *model, hn_body_id body)
 {
     if (body.index1 == UINT32_MAX) return BODY_GROUND;
-    if (body.index1 == 0 || body.index1 > (uint32_t)model->body_count) return -2;
-    return (int)body.index1 - 1;
+    if (body.index1 == 0 || body.model != model->tag) return -2;
+    return body.index1 > (uint32_t)model->body_count ? -2 : (int)body.index1 - 1;
 }
 
 const char *model_body_index_name(const hn_model *model, int index)
@@ -267,6 +269,7 @@ hn_status hn_model_set_velocity(hn_model *model, hn_body_id body, hn_vec3 veloci
 {
     static const double NORMAL_TOLERANCE =
         1e-9; // relative, of a planar point mass's velocity out of its plane
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     int index = model_body_index(model, body);
     if (index == -2)
@@ -292,6 +295,7 @@ hn_status hn_model_set_velocity(hn_model *model, hn_body_id body, hn_vec3 veloci
 
 hn_status hn_model_set_angular_velocity(hn_model *model, hn_body_id body, hn_vec3 angular_velocity)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     int index = model_body_index(model, body);
     if (index == -2)

@@ -25,6 +25,7 @@ const char *hn_joint_kind_name(hn_joint_kind kind)
 
 bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
 {
+    if (name == NULL || kind == NULL) return false;
     for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i)
         if (strcmp(name, JOINT_KIND_NAMES[i]) == 0) {
             *kind = (hn_joint_kind)i;
@@ -288,7 +289,9 @@ static hn_status place_frames(const hn_model *model, const char *name, const hn_
 
 hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_id *joint)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL && joint != NULL);
     char *name = NULL;
     TRY(model_new_name(context, &model->joint_names, "joint", def->name, model->joint_count,
                        &name));
@@ -319,24 +322,33 @@ hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_
         return status;
     }
     model->joints[model->joint_count++] = added;
-    joint->index1 = (uint32_t)model->joint_count;
+    *joint = hn_model_joint(model, model->joint_count - 1);
     return HN_OK;
+}
+
+int model_joint_index(const hn_model *model, hn_joint_id joint)
+{
+    if (joint.index1 == 0 || joint.model != model->tag) return -1;
+    return joint.index1 > (uint32_t)model->joint_count ? -1 : (int)joint.index1 - 1;
 }
 
 hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates,
                                    int count)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
-    if (joint.index1 == 0 || joint.index1 > (uint32_t)model->joint_count)
+    int index = model_joint_index(model, joint);
+    if (index < 0)
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "start rates: no such joint in this model");
-    model_joint *j = &model->joints[joint.index1 - 1];
+    model_joint *j = &model->joints[index];
     int expected = hn_model_joint_coordinate_count(model, joint);
     if (count != expected)
         return context_fail(
             context, HN_INVALID_ARGUMENT,
             "joint '%s': %d start rate%s given; a %s joint between these bodies has %d", j->name,
             count, count == 1 ? "" : "s", hn_joint_kind_name(j->kind), expected);
+    REQUIRE(context, count == 0 || rates != NULL);
     for (int i = 0; i < count; ++i)
         if (!isfinite(rates[i]))
             return context_fail(context, HN_INVALID_MODEL,

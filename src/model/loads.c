@@ -94,7 +94,7 @@ static hn_status store(hn_model *model, const model_load *load, hn_load_id *id)
     TRY(status);
     TRY(name_table_add(context, &model->load_names, load->name, model->load_count));
     model->loads[model->load_count++] = *load;
-    id->index1 = (uint32_t)model->load_count;
+    *id = (hn_load_id){(uint32_t)model->load_count, model->tag};
     return HN_OK;
 }
 
@@ -128,7 +128,9 @@ static hn_status check_load(const hn_model *model, const hn_load_def *def, model
 
 hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL && load != NULL);
     model_load added = {
         .kind = def->torque ? LOAD_TORQUE : LOAD_FORCE,
         .body_a = model_body_index(model, def->body),
@@ -192,7 +194,9 @@ static hn_status check_spring(const hn_model *model, const hn_spring_def *def, m
 
 hn_status hn_model_add_spring(hn_model *model, const hn_spring_def *def, hn_load_id *spring)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL && spring != NULL);
     model_load added = {
         .kind = LOAD_SPRING,
         .body_a = model_body_index(model, def->body_a),
@@ -213,10 +217,10 @@ static hn_status check_torsion_spring(const hn_model *model, const hn_torsion_sp
                                       const char *name)
 {
     hn_context *context = model->context;
-    if (def->joint.index1 == 0 || def->joint.index1 > (uint32_t)model->joint_count)
+    if (model_joint_index(model, def->joint) < 0)
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': the spring's joint is not in this model", name);
-    const model_joint *joint = &model->joints[def->joint.index1 - 1];
+    const model_joint *joint = &model->joints[model_joint_index(model, def->joint)];
     if (joint->kind != HN_JOINT_REVOLUTE && joint->kind != HN_JOINT_CYLINDRICAL &&
         joint->kind != HN_JOINT_PLANAR)
         return context_fail(context, HN_INVALID_MODEL,
@@ -233,12 +237,14 @@ static hn_status check_torsion_spring(const hn_model *model, const hn_torsion_sp
 hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
                                       hn_load_id *spring)
 {
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL && spring != NULL);
     model_load added = {
         .kind = LOAD_TORSION_SPRING,
         .body_a = BODY_GROUND,
         .body_b = BODY_GROUND,
-        .joint = (int)def->joint.index1 - 1,
+        .joint = model_joint_index(model, def->joint),
         .stiffness = def->stiffness,
         .damping = def->damping,
         .rest = def->rest_angle,

@@ -9,9 +9,14 @@
 
 enum { NAME_LENGTH_MAX = 100 }; // bytes
 
+static const hn_run_options DEFAULT_RUN = {.scheme = HN_SCHEME_ENERGY_MOMENTUM,
+                                           .reduction = HN_REDUCTION_REDUCED,
+                                           .step = -1.0,
+                                           .end = -1.0};
+
 hn_body_id hn_ground(void)
 {
-    return (hn_body_id){UINT32_MAX};
+    return (hn_body_id){.index1 = UINT32_MAX};
 }
 
 hn_model_def hn_model_def_default(void)
@@ -21,17 +26,18 @@ hn_model_def hn_model_def_default(void)
 
 hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model **model)
 {
+    REQUIRE(context, model != NULL);
     *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, def != NULL);
     if (!vec3_is_finite(def->gravity))
         return context_fail(context, HN_INVALID_MODEL, "gravity is not finite");
     hn_model *created = context_allocate(context, sizeof *created);
     if (created == NULL) return HN_OUT_OF_MEMORY;
-    created->context = context;
+    created->context = context_retain(context);
+    created->tag = context_new_tag(context);
     created->gravity = def->gravity;
-    created->run = (hn_run_options){.scheme = HN_SCHEME_ENERGY_MOMENTUM,
-                                    .reduction = HN_REDUCTION_REDUCED,
-                                    .step = -1.0,
-                                    .end = -1.0};
+    created->run = DEFAULT_RUN;
     created->name = context_copy_string(context, def->name == NULL ? "model" : def->name);
     if (created->name == NULL) {
         hn_model_destroy(created);
@@ -64,6 +70,7 @@ void hn_model_destroy(hn_model *model)
     context_release(context, model->name);
     context_release(context, model->text);
     context_release(context, model);
+    context_drop(context);
 }
 
 // ---- names ----------------------------------------------------------------------------------------
@@ -128,6 +135,7 @@ const char *hn_scheme_name(hn_scheme scheme)
 
 bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
 {
+    if (name == NULL || scheme == NULL) return false;
     for (int i = 0; i < HN_SCHEME_COUNT; ++i)
         if (strcmp(name, hn_scheme_name((hn_scheme)i)) == 0) {
             *scheme = (hn_scheme)i;
@@ -138,8 +146,8 @@ bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
 
 bool hn_scheme_has_own_solver(hn_scheme scheme)
 {
-    return scheme >
-           HN_SCHEME_GENERALIZED_ALPHA; // they stand after those that are solved by reductions
+    // they stand after those that are solved by reductions
+    return scheme > HN_SCHEME_GENERALIZED_ALPHA && (unsigned)scheme < HN_SCHEME_COUNT;
 }
 
 const char *hn_reduction_name(hn_reduction reduction)
@@ -154,6 +162,7 @@ const char *hn_reduction_name(hn_reduction reduction)
 
 bool hn_reduction_from_name(const char *name, hn_reduction *reduction)
 {
+    if (name == NULL || reduction == NULL) return false;
     for (int i = 0; i < HN_REDUCTION_COUNT; ++i)
         if (strcmp(name, hn_reduction_name((hn_reduction)i)) == 0) {
             *reduction = (hn_reduction)i;
@@ -164,68 +173,68 @@ bool hn_reduction_from_name(const char *name, hn_reduction *reduction)
 
 hn_run_options hn_model_run_options(const hn_model *model)
 {
-    return model->run;
+    return model == NULL ? DEFAULT_RUN : model->run;
 }
 
 void hn_model_set_run_options(hn_model *model, const hn_run_options *options)
 {
-    model->run = *options;
+    if (model != NULL && options != NULL) model->run = *options;
 }
 
 // ---- looking at a model -----------------------------------------------------------------------------
 
 const char *hn_model_name(const hn_model *model)
 {
-    return model->name;
+    return model == NULL ? "" : model->name;
 }
 
 hn_vec3 hn_model_gravity(const hn_model *model)
 {
-    return model->gravity;
+    return model == NULL ? vec3(0.0, 0.0, 0.0) : model->gravity;
 }
 
 int hn_model_body_count(const hn_model *model)
 {
-    return model->body_count;
+    return model == NULL ? 0 : model->body_count;
 }
 
 int hn_model_joint_count(const hn_model *model)
 {
-    return model->joint_count;
+    return model == NULL ? 0 : model->joint_count;
 }
 
 int hn_model_load_count(const hn_model *model)
 {
-    return model->load_count;
+    return model == NULL ? 0 : model->load_count;
 }
 
 hn_body_id hn_model_body(const hn_model *model, int index)
 {
-    bool known = index >= 0 && index < model->body_count;
-    return (hn_body_id){known ? (uint32_t)index + 1 : 0};
+    bool known = index >= 0 && index < hn_model_body_count(model);
+    return known ? (hn_body_id){(uint32_t)index + 1, model->tag} : (hn_body_id){0};
 }
 
 hn_joint_id hn_model_joint(const hn_model *model, int index)
 {
-    bool known = index >= 0 && index < model->joint_count;
-    return (hn_joint_id){known ? (uint32_t)index + 1 : 0};
+    bool known = index >= 0 && index < hn_model_joint_count(model);
+    return known ? (hn_joint_id){(uint32_t)index + 1, model->tag} : (hn_joint_id){0};
 }
 
 static const model_body *body_of(const hn_model *model, hn_body_id body)
 {
-    int index = model_body_index(model, body);
+    int index = model == NULL ? -1 : model_body_index(model, body);
     return index < 0 ? NULL : &model->bodies[index];
 }
 
 static const model_joint *joint_of(const hn_model *model, hn_joint_id joint)
 {
-    if (joint.index1 == 0 || joint.index1 > (uint32_t)model->joint_count) return NULL;
-    return &model->joints[joint.index1 - 1];
+    int index = model == NULL ? -1 : model_joint_index(model, joint);
+    return index < 0 ? NULL : &model->joints[index];
 }
 
 const char *hn_model_body_name(const hn_model *model, hn_body_id body)
 {
-    return model_body_index_name(model, model_body_index(model, body));
+    return model == NULL ? "" : model_body_index_name(model, model_body_index(model, body));
 }
 
 const char *hn_model_joint_name(const hn_model *model, hn_joint_id joint)
@@ -236,7 +245,7 @@ const char *hn_model_joint_name(const hn_model *model, hn_joint_id joint)
 
 const char *hn_model_load_name(const hn_model *model, int index)
 {
-    return index >= 0 && index < model->load_count ? model->loads[index].name : "";
+    return index >= 0 && index < hn_model_load_count(model) ? model->loads[index].name : "";
 }
 
 hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint)
@@ -245,21 +254,21 @@ hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint)
     return found == NULL ? HN_JOINT_FREE : found->kind;
 }
 
-static hn_body_id id_of_index(int index)
+static hn_body_id body_id_of(const hn_model *model, int index)
 {
-    return index == BODY_GROUND ? hn_ground() : (hn_body_id){(uint32_t)index + 1};
+    return index == BODY_GROUND ? hn_ground() : hn_model_body(model, index);
 }
 
 hn_body_id hn_model_joint_body_a(const hn_model *model, hn_joint_id joint)
 {
     const model_joint *found = joint_of(model, joint);
-    return found == NULL ? (hn_body_id){0} : id_of_index(found->body_a);
+    return found == NULL ? (hn_body_id){0} : body_id_of(model, found->body_a);
 }
 
 hn_body_id hn_model_joint_body_b(const hn_model *model, hn_joint_id joint)
 {
     const model_joint *found = joint_of(model, joint);
-    return found == NULL ? (hn_body_id){0} : id_of_index(found->body_b);
+    return found == NULL ? (hn_body_id){0} : body_id_of(model, found->body_b);
 }
 
 int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint)
@@ -324,19 +333,21 @@ hn_shape hn_model_body_shape(const hn_model *model, hn_body_id body, int index)
 
 hn_body_id hn_model_find_body(const hn_model *model, const char *name)
 {
+    if (model == NULL || name == NULL) return (hn_body_id){0};
     if (strcmp(name, "ground") == 0) return hn_ground();
-    return (hn_body_id){(uint32_t)(name_table_find(&model->body_names, name) + 1)};
+    return hn_model_body(model, name_table_find(&model->body_names, name));
 }
 
 hn_joint_id hn_model_find_joint(const hn_model *model, const char *name)
 {
-    return (hn_joint_id){(uint32_t)(name_table_find(&model->joint_names, name) + 1)};
+    if (model == NULL || name == NULL) return (hn_joint_id){0};
+    return hn_model_joint(model, name_table_find(&model->joint_names, name));
 }
 
 const char *hn_model_text(const hn_model *model, size_t *length)
 {
-    if (length != NULL) *length = model->text_length;
-    return model->text;
+    if (length != NULL) *length = model == NULL ? 0 : model->text_length;
+    return model == NULL ? NULL : model->text;
 }
 
 hn_status model_set_text(hn_model *model, const char *text, size_t length)
@@ -352,5 +363,5 @@ hn_status model_set_text(hn_model *model, const char *text, size_t length)
 
 hn_context *hn_model_context(const hn_model *model)
 {
-    return model->context;
+    return model == NULL ? NULL : model->context;
 }

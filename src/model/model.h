@@ -65,6 +65,7 @@ typedef struct model_load {
 
 struct hn_model {
     hn_context *context;
+    uint32_t tag; ///< of its ids
     char *name;
     hn_vec3 gravity;
     model_body *bodies;
@@ -81,6 +82,11 @@ struct hn_model {
 
 /// Index of a body id in the model, BODY_GROUND for the ground, or -2 when the id is not of this model.
 int model_body_index(const hn_model *model, hn_body_id body);
+/// Index of a joint id in the model, or -1 when the id is not of this model.
+int model_joint_index(const hn_model *model, hn_joint_id joint);
+
+/// A number that changes with anything in the model that a simulation depends on (identity.c).
+uint64_t model_identity(const hn_model *model);
 
 /// Number of coordinates and constraint rows of a joint kind between rigid bodies.
 int joint_kind_coordinate_count(hn_joint_kind kind);

@@ -200,6 +200,7 @@ static hn_status shape_mass(hn_context *context, const char *owner, const hn_sha
 hn_status hn_body_def_set_shapes(hn_context *context, hn_body_def *def, const hn_shape *shapes,
                                  int shape_count)
 {
+    REQUIRE(context, context != NULL && def != NULL);
     if (shapes == NULL || shape_count < 1)
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "hn_body_def_set_shapes needs at least one shape");

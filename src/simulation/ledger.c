@@ -26,6 +26,7 @@ const char *hn_promise_name(hn_promise promise)
 
 bool hn_promise_from_name(const char *name, hn_promise *promise)
 {
+    if (name == NULL || promise == NULL) return false;
     for (int i = 0; i < HN_PROMISE_COUNT; ++i)
         if (strcmp(name, PROMISES[i]) == 0) {
             *promise = (hn_promise)i;
@@ -189,6 +190,8 @@ static double energy_scale(const hn_simulation *s)
 
 hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, ledger != NULL);
     if (!s->def.ledger)
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "this simulation was created without a ledger");

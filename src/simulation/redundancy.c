@@ -83,6 +83,8 @@ hn_status redundancy_check_start(hn_simulation *s)
 hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique,
                                    int joint_count)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, redundancy != NULL);
     const hn_system *system = s->system;
     *redundancy = (hn_redundancy){.misfit_joint = -1};
     if (joint_unique != NULL && joint_count != system->joint_count)

@@ -12,7 +12,8 @@
 int simulation_body_index(const hn_simulation *s, hn_body_id body)
 {
     // ids count bodies in model order
-    if (body.index1 == 0 || body.index1 > (uint32_t)s->system->body_count) return -1;
+    if (body.index1 == 0 || body.model != s->model_tag) return -1;
+    if (body.index1 > (uint32_t)s->system->body_count) return -1;
     return s->system->tree_place[body.index1 - 1];
 }
 
@@ -189,6 +190,8 @@ double simulation_potential_energy(const hn_simulation *s)
 
 hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, energy != NULL);
     simulation_update_momenta(s);
     energy->kinetic = simulation_kinetic_energy(s, s->momenta);
     energy->potential = simulation_potential_energy(s);
@@ -245,6 +248,8 @@ static void body_momentum(const hn_simulation *s, int body, hn_vec3 *linear, hn_
 
 hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, linear != NULL && angular != NULL);
     simulation_update_momenta(s);
     *linear = *angular = vec3(0.0, 0.0, 0.0);
     for (int i = 0; i < s->system->body_count; ++i) {
@@ -258,9 +263,12 @@ hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *ang
 
 hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_state *state)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
     int index = simulation_body_index(s, body);
     if (index < 0)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "no body with id %u", body.index1);
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no body of this simulation's model has the id %u", body.index1);
     simulation_update_momenta(s);
     const double *q = s->state.q + POSE_SIZE * (size_t)index;
     double twist[TWIST_SIZE];
@@ -278,6 +286,8 @@ hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_st
 
 hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, q != NULL);
     const hn_system *system = s->system;
     if (count != system->coordinate_count)
         return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d coordinates, not %d",
@@ -290,6 +300,8 @@ hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count
 
 hn_status hn_simulation_legendre(hn_simulation *s, const hn_legendre *out)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, out != NULL);
     const hn_system *system = s->system;
     simulation_update_momenta(s);
     size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
@@ -350,6 +362,8 @@ static double hidden_residual(const hn_system *system, const double *q, const do
 
 hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
     const hn_system *system = s->system;
     size_t count = POSE_SIZE * (size_t)system->body_count;
     constraint_check check = system_check_constraints(system, s->state.q);
@@ -634,9 +648,12 @@ static hn_status joint_multipliers(hn_simulation *s, const solved_step *placed,
 
 hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
     const hn_system *system = s->system;
-    if (id.index1 == 0 || id.index1 > (uint32_t)system->joint_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "no joint with id %u", id.index1);
+    if (id.index1 == 0 || id.model != s->model_tag || id.index1 > (uint32_t)system->joint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no joint of this simulation's model has the id %u", id.index1);
     int index = (int)id.index1 - 1;
     *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
     simulation_update_momenta(s);
@@ -748,6 +765,8 @@ static void add_joint_forces(const hn_simulation *s, const solved_step *placed,
 // those of minimum norm exert the same wrenches by other forces on directors, and internal ones make up for it.
 hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, lambda != NULL);
     const hn_system *system = s->system;
     bool own_solver = s->scheme->solver_step != NULL;
     if (count != system->constraint_count)

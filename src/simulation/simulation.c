@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Creation, the step loop with its way out of failures, snapshots, names of schemes and promises.
+// Creation, the step loop with its way out of failures.
 #include "simulation/simulation.h"
 
+#include "simulation/ownership.h"
 #include "simulation/redundancy.h"
+#include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
 
 #include <stdio.h>
@@ -72,8 +74,7 @@ static void layout(arena *a, hn_simulation *s)
     s->momenta = arena_doubles(a, POSE_SIZE * n);
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
     for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
-    s->snapshot_size = hn_simulation_snapshot_size(s);
-    s->backup = arena_bytes(a, s->scheme->may_halve ? s->snapshot_size : 0);
+    s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
 }
 
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
@@ -215,15 +216,22 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                hn_simulation **out)
 {
+    REQUIRE(hn_model_context(model), out != NULL);
     *out = NULL;
+    REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
+    REQUIRE(context, def != NULL);
     TRY(check_def(context, def));
     hn_simulation *s = context_allocate(context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
-    s->context = context;
+    s->context = context_retain(context);
+    s->owner_count = 1;
+    s->model_tag = model->tag;
+    s->model_identity = model_identity(model);
     s->def = *def;
     s->scheme = scheme_type_of(def->scheme);
     s->reduction_kind = reduction_type_of(def->reduction);
+    context_begin_cancellable(context);
     hn_status status = system_create(model, def->start_tolerance, &s->system);
     if (status == HN_OK) {
         arena a = {0};
@@ -236,6 +244,10 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
         layout(&a, s);
         status = initialise(s, model);
     }
+    context_end_cancellable(context);
+    // what was left out because of it may have gone unnoticed: nothing of it is handed on
+    if (context_take_cancel(context))
+        status = context_fail(context, HN_CANCELLED, "cancelled while the model was assembled");
     if (status != HN_OK) {
         hn_simulation_destroy(s);
         return status;
@@ -246,15 +258,33 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
 
 void hn_simulation_destroy(hn_simulation *s)
 {
-    if (s == NULL) return;
+    if (s == NULL || --s->owner_count > 0) return;
+    hn_context *context = s->context;
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
     context_release(s->context, s->scratch);
     redundancy_destroy(s);
     system_destroy(s->system);
-    context_release(s->context, s->memory);
-    context_release(s->context, s);
+    context_release(context, s->memory);
+    context_release(context, s);
+    context_drop(context);
+}
+
+hn_simulation *simulation_retain(hn_simulation *s)
+{
+    s->owner_count++;
+    return s;
+}
+
+uint64_t simulation_model_identity(const hn_simulation *s)
+{
+    return s->model_identity;
+}
+
+bool simulation_has_ledger(const hn_simulation *s)
+{
+    return s->def.ledger;
 }
 
 // ---- steps ------------------------------------------------------------------------------------------
@@ -312,6 +342,11 @@ static newton_options newton_options_of(const hn_simulation *s)
                             .reuse_factors = true};
 }
 
+static bool stop_asked(void *context)
+{
+    return context_is_cancelled(context);
+}
+
 // A step of a scheme that brings its own solver; what it delivers waits for commit.
 static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, double step_size,
                                        double time)
@@ -330,7 +365,9 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
                        .multipliers = s->next_multipliers,
-                       .next_angles = s->next_angles};
+                       .next_angles = s->next_angles,
+                       .stopped = stop_asked,
+                       .stopped_user = s->context};
     newton_options options = newton_options_of(s);
     s->newton = (newton_report){0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
@@ -382,7 +419,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
 }
 
 // The state has changed: what was found from it for reports is out of date.
-static void forget_derived(hn_simulation *s)
+void simulation_forget_derived(hn_simulation *s)
 {
     s->momenta_valid = s->wrench_valid = s->angles_valid = false;
     redundancy_invalidate(s);
@@ -451,16 +488,28 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     else s->history_count = 0;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
-    forget_derived(s);
+    simulation_forget_derived(s);
     return HN_OK;
+}
+
+// Solve the next step unless a stop is asked for meanwhile: what was found then counts for nothing.
+static hn_status solve_or_stop(hn_simulation *s, double h, double t, bool from_velocities)
+{
+    context_begin_cancellable(s->context);
+    hn_status status = simulation_solve_ahead(s, h, t, from_velocities);
+    bool cancelled = context_is_cancelled(s->context);
+    context_end_cancellable(s->context);
+    if (!cancelled) return status;
+    s->steps[s->ahead].valid = false;
+    return HN_CANCELLED;
 }
 
 // A step of size h from time t, in halves when it fails.
 static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
 {
-    hn_status status = simulation_solve_ahead(s, h, t, true);
+    hn_status status = solve_or_stop(s, h, t, true);
     if (status == HN_OK) return commit(s, false);
-    if (depth >= s->def.halvings_max) return status;
+    if (status == HN_CANCELLED || depth >= s->def.halvings_max) return status;
     TRY(halved_step(s, 0.5 * h, t, depth + 1));
     return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
 }
@@ -532,9 +581,11 @@ static bool find_singular_place(hn_simulation *s, singular_place *place)
 static hn_status explain_failure(hn_simulation *s, hn_status status)
 {
     const hn_system *system = s->system;
-    if (status == HN_CANCELLED)
+    if (status == HN_CANCELLED) {
+        (void)context_take_cancel(s->context);
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
+    }
     int worst = s->newton.worst_body, spinning = 0;
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
@@ -603,19 +654,19 @@ static hn_status one_step(hn_simulation *s)
     if (s->steps[s->ahead].valid) {
         TRY(commit(s, true));
     } else {
-        hn_status status = simulation_solve_ahead(s, h, time, false);
+        hn_status status = solve_or_stop(s, h, time, false);
         if (status == HN_OK) {
             TRY(commit(s, true));
-        } else if (!s->scheme->may_halve || s->def.halvings_max == 0) {
+        } else if (status == HN_CANCELLED || !s->scheme->may_halve || s->def.halvings_max == 0) {
             return explain_failure(s, status);
         } else {
             // keep the last good state, fill the nominal step with halves
-            TRY(hn_simulation_save(s, s->backup, s->snapshot_size));
+            snapshot_keep(s, s->backup);
             status = halved_step(s, 0.5 * h, time, 1);
             if (status == HN_OK) status = halved_step(s, 0.5 * h, time + 0.5 * h, 1);
             if (status != HN_OK) {
                 newton_report failed = s->newton;
-                TRY(hn_simulation_restore(s, s->backup, s->snapshot_size));
+                snapshot_take_back(s, s->backup);
                 s->newton = failed;
                 return explain_failure(s, status);
             }
@@ -631,42 +682,60 @@ static hn_status one_step(hn_simulation *s)
 
 hn_status hn_simulation_step(hn_simulation *s, int64_t count)
 {
-    for (int64_t i = 0; i < count; ++i) TRY(one_step(s));
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, count >= 0);
+    for (int64_t i = 0; i < count; ++i) {
+        if (context_take_cancel(s->context)) return explain_failure(s, HN_CANCELLED);
+        TRY(one_step(s));
+    }
     return HN_OK;
 }
 
 double hn_simulation_time(const hn_simulation *s)
 {
-    return (double)s->step_count * s->def.step_size;
+    return s == NULL ? 0.0 : (double)s->step_count * s->def.step_size;
 }
 
 int64_t hn_simulation_step_count(const hn_simulation *s)
 {
-    return s->step_count;
+    return s == NULL ? 0 : s->step_count;
 }
 
 double hn_simulation_step_size(const hn_simulation *s)
 {
-    return s->def.step_size;
+    return s == NULL ? 0.0 : s->def.step_size;
 }
 
 hn_scheme hn_simulation_scheme(const hn_simulation *s)
 {
-    return s->def.scheme;
+    return s == NULL ? HN_SCHEME_ENERGY_MOMENTUM : s->def.scheme;
+}
+
+hn_body_id hn_simulation_body(const hn_simulation *s, int index)
+{
+    bool known = s != NULL && index >= 0 && index < s->system->body_count;
+    return known ? (hn_body_id){(uint32_t)index + 1, s->model_tag} : (hn_body_id){0};
+}
+
+hn_joint_id hn_simulation_joint(const hn_simulation *s, int index)
+{
+    bool known = s != NULL && index >= 0 && index < s->system->joint_count;
+    return known ? (hn_joint_id){(uint32_t)index + 1, s->model_tag} : (hn_joint_id){0};
 }
 
 hn_reduction hn_simulation_reduction(const hn_simulation *s)
 {
-    return s->def.reduction;
+    return s == NULL ? HN_REDUCTION_REDUCED : s->def.reduction;
 }
 
 hn_statistics hn_simulation_statistics(const hn_simulation *s)
 {
-    return s->statistics;
+    return s == NULL ? (hn_statistics){0} : s->statistics;
 }
 
 int hn_simulation_newton_history(const hn_simulation *s, double *norms, int capacity)
 {
+    if (s == NULL || norms == NULL || capacity <= 0) return 0;
     int count = s->newton.history_count < capacity ? s->newton.history_count : capacity;
     memcpy(norms, s->newton.history, (size_t)count * sizeof(double));
     return count;
@@ -674,6 +743,7 @@ int hn_simulation_newton_history(const hn_simulation *s, double *norms, int capa
 
 hn_structure hn_simulation_structure(const hn_simulation *s)
 {
+    if (s == NULL) return (hn_structure){.loop_solution = ""};
     const hn_system *system = s->system;
     int body;
     double spin = 0.0;
@@ -702,6 +772,8 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
 
 hn_status hn_simulation_condition(hn_simulation *s, double *condition)
 {
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, condition != NULL);
     const solved_step *step = simulation_reaction_step(s);
     *condition = 0.0;
     if (step == NULL)
@@ -717,68 +789,4 @@ hn_status hn_simulation_condition(hn_simulation *s, double *condition)
     step_equations equations = step->equations;
     if (step->joined) equations.multiplier_factor *= 0.5;
     return s->reduction_kind->condition(s->reduction, &equations, &data, condition);
-}
-
-// ---- snapshots --------------------------------------------------------------------------------------
-
-// One list of what a snapshot holds, walked to count, to save and to restore.
-typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE } snapshot_action;
-
-static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer,
-                          size_t *used)
-{
-    if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
-    if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
-    *used += size;
-}
-
-static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buffer)
-{
-    const hn_system *system = s->system;
-    size_t n = (size_t)system->body_count, used = 0;
-    snapshot_part(action, &s->step_count, sizeof s->step_count, buffer, &used);
-    snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
-    snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
-    snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
-    snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
-    snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
-    snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
-    snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
-    snapshot_part(action, s->state.memory,
-                  POSE_SIZE * n * (size_t)s->scheme->memory_count * sizeof(double), buffer, &used);
-    if (s->scheme->tangent_momenta)
-        snapshot_part(action, s->loose, POSE_SIZE * n * sizeof(double), buffer, &used);
-    snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
-    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
-                  &used);
-    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
-                  &used);
-    return used;
-}
-
-size_t hn_simulation_snapshot_size(const hn_simulation *s)
-{
-    return snapshot_walk((hn_simulation *)s, SNAPSHOT_COUNT, NULL);
-}
-
-hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size)
-{
-    if (size != s->snapshot_size)
-        return context_fail(s->context, HN_INVALID_ARGUMENT, "a snapshot has %zu bytes, not %zu",
-                            s->snapshot_size, size);
-    snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, snapshot);
-    return HN_OK;
-}
-
-hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t size)
-{
-    if (size != s->snapshot_size)
-        return context_fail(
-            s->context, HN_INVALID_ARGUMENT,
-            "a snapshot of this simulation has %zu bytes, not %zu: it belongs to another model",
-            s->snapshot_size, size);
-    snapshot_walk(s, SNAPSHOT_RESTORE, (char *)snapshot);
-    s->steps[0].valid = s->steps[1].valid = false;
-    forget_derived(s);
-    return HN_OK;
 }

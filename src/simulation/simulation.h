@@ -38,6 +38,9 @@ typedef struct redundancy_record {
 
 struct hn_simulation {
     hn_context *context;
+    int owner_count;         ///< the caller and result files
+    uint32_t model_tag;      ///< of the ids it takes
+    uint64_t model_identity; ///< of the model it was made from
     hn_system *system;
     hn_simulation_def def;
     const scheme_type *scheme;
@@ -75,7 +78,6 @@ struct hn_simulation {
     bool wrench_valid;
     bool angles_valid;    ///< `joint_angles` belong to the state
     void *backup;         ///< snapshot before a step that may be halved
-    size_t snapshot_size;
     newton_report newton;
     hn_statistics statistics;
     int dropped_count;    ///< redundant constraints at the start
@@ -99,6 +101,8 @@ hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, do
 void simulation_update_momenta(hn_simulation *simulation);
 /// The solved step that reactions belong to, or NULL before there is one.
 const solved_step *simulation_reaction_step(hn_simulation *simulation);
+/// The state has changed: what was found from it for reports is out of date.
+void simulation_forget_derived(hn_simulation *simulation);
 /// Unwrapped angles of joints, near the last ones.
 void simulation_update_angles(hn_simulation *simulation);
 

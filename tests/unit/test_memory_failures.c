@@ -116,9 +116,10 @@ static hn_status ask_everything(hn_simulation *simulation)
     hn_legendre legendre = {.projected = numbers};
     TRY(hn_simulation_energy(simulation, &energy));
     TRY(hn_simulation_momentum(simulation, &linear, &angular));
-    TRY(hn_simulation_body_state(simulation, (hn_body_id){2}, &body));
+    TRY(hn_simulation_body_state(simulation, hn_simulation_body(simulation, 1), &body));
     for (uint32_t j = 1; j <= 3; ++j)
-        TRY(hn_simulation_joint_state(simulation, (hn_joint_id){j}, &joint));
+        TRY(hn_simulation_joint_state(simulation, hn_simulation_joint(simulation, (int)j - 1),
+                                      &joint));
     TRY(hn_simulation_constraints(simulation, &constraints));
     TRY(hn_simulation_coordinates(simulation, numbers, structure.coordinate_count));
     TRY(hn_simulation_multipliers(simulation, numbers, structure.constraint_count));

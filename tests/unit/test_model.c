@@ -354,7 +354,7 @@ TEST(joints, that_make_no_sense_are_refused)
     refuse_joint(&f, &def, "joint 'hinge': its first body is not in this model");
     def.body_a = a, def.body_b = a;
     refuse_joint(&f, &def, "joins 'a' to itself");
-    def.body_b = (hn_body_id){17};
+    def.body_b = (hn_body_id){.index1 = 17};
     refuse_joint(&f, &def, "its second body is not in this model");
     def.body_b = b;
     def.axis_a = vec3(0, 0, 0);

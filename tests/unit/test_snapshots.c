@@ -43,7 +43,8 @@ static picture look(hn_context *context, hn_simulation *simulation)
     CHECK_OK(context, hn_simulation_energy(simulation, &p.energy));
     CHECK_OK(context, hn_simulation_momentum(simulation, &p.linear, &p.angular));
     if (hn_simulation_structure(simulation).joint_count > 0)
-        CHECK_OK(context, hn_simulation_joint_state(simulation, (hn_joint_id){1}, &p.joint));
+        CHECK_OK(context, hn_simulation_joint_state(simulation, hn_simulation_joint(simulation, 0),
+                                                    &p.joint));
     hn_statistics statistics = hn_simulation_statistics(simulation);
     memcpy(&p.statistics, &statistics, sizeof statistics);
     p.time = hn_simulation_time(simulation);

@@ -316,7 +316,7 @@ TEST(definitions, that_make_no_sense_are_refused)
                  HN_INVALID_ARGUMENT);
     hn_body_state body;
     hn_joint_state joint;
-    CHECK_STATUS(p.context, hn_simulation_body_state(simulation, (hn_body_id){9}, &body),
+    CHECK_STATUS(p.context, hn_simulation_body_state(simulation, (hn_body_id){.index1 = 9}, &body),
                  HN_INVALID_ARGUMENT);
     CHECK_STATUS(p.context, hn_simulation_body_state(simulation, hn_ground(), &body),
                  HN_INVALID_ARGUMENT);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// A number that changes with anything in a model that a simulation depends on: for snapshots and result files.
+#include "base/hash.h"
+#include "model/model.h"
+
+static uint64_t hash_vector(uint64_t hash, hn_vec3 x)
+{
+    const double components[3] = {x.x, x.y, x.z};
+    return hash_doubles(hash, components, 3);
+}
+
+static uint64_t hash_matrix(uint64_t hash, const hn_mat3 *x)
+{
+    return hash_doubles(hash, x->m[0], 9);
+}
+
+static uint64_t hash_body(uint64_t hash, const model_body *b)
+{
+    hash = hash_string(hash, b->name);
+    hash = hash_integer(hash, b->kind);
+    hash = hash_doubles(hash, &b->mass, 1);
+    hash = hash_matrix(hash, &b->inertia);
+    hash = hash_vector(hash, b->center_of_mass);
+    hash = hash_vector(hash, b->position);
+    hash = hash_matrix(hash, &b->orientation);
+    hash = hash_vector(hash, b->plane_normal);
+    hash = hash_integer(hash, b->has_velocity + 2 * b->has_angular_velocity);
+    if (b->has_velocity) hash = hash_vector(hash, b->velocity);
+    if (b->has_angular_velocity) hash = hash_vector(hash, b->angular_velocity);
+    return hash;
+}
+
+static uint64_t hash_joint(uint64_t hash, const model_joint *j)
+{
+    hash = hash_string(hash, j->name);
+    hash = hash_integer(hash, j->kind);
+    hash = hash_integer(hash, j->body_a);
+    hash = hash_integer(hash, j->body_b);
+    hash = hash_vector(hash, j->point_a);
+    hash = hash_vector(hash, j->point_b);
+    hash = hash_matrix(hash, &j->frame_a);
+    hash = hash_matrix(hash, &j->frame_b);
+    hash = hash_doubles(hash, &j->length, 1);
+    hash = hash_integer(hash, j->has_rates);
+    return j->has_rates ? hash_doubles(hash, j->rates, HN_JOINT_COORDINATES_MAX) : hash;
+}
+
+static uint64_t hash_profile(uint64_t hash, const hn_profile *p)
+{
+    const double times[3] = {p->start, p->peak, p->end};
+    hash = hash_integer(hash, p->kind);
+    if (p->kind == HN_PROFILE_PULSE) hash = hash_doubles(hash, times, 3);
+    hash = hash_integer(hash, p->count);
+    hash = hash_doubles(hash, p->times, (size_t)p->count);
+    return hash_doubles(hash, p->factors, (size_t)p->count);
+}
+
+static uint64_t hash_load(uint64_t hash, const model_load *l)
+{
+    const double numbers[3] = {l->stiffness, l->damping, l->rest};
+    hash = hash_string(hash, l->name);
+    hash = hash_integer(hash, l->kind);
+    hash = hash_integer(hash, l->body_a);
+    hash = hash_integer(hash, l->body_b);
+    hash = hash_integer(hash, l->joint);
+    hash = hash_integer(hash, l->body_fixed);
+    hash = hash_vector(hash, l->vector);
+    hash = hash_vector(hash, l->point_a);
+    hash = hash_vector(hash, l->point_b);
+    hash = hash_doubles(hash, numbers, 3);
+    return hash_profile(hash, &l->profile);
+}
+
+uint64_t model_identity(const hn_model *model)
+{
+    uint64_t hash = hash_vector(HASH_START, model->gravity);
+    hash = hash_integer(hash, model->body_count);
+    for (int i = 0; i < model->body_count; ++i) hash = hash_body(hash, &model->bodies[i]);
+    hash = hash_integer(hash, model->joint_count);
+    for (int i = 0; i < model->joint_count; ++i) hash = hash_joint(hash, &model->joints[i]);
+    hash = hash_integer(hash, model->load_count);
+    for (int i = 0; i < model->load_count; ++i) hash = hash_load(hash, &model->loads[i]);
+    return hash;
+}

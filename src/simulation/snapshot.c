@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Snapshots: everything that stepping on needs, behind a head that says whom they belong to.
+#include "simulation/snapshot.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+// One list of what a snapshot holds, walked to count, to save and to restore.
+typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE } snapshot_action;
+
+static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer,
+                          size_t *used)
+{
+    if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
+    if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
+    *used += size;
+}
+
+static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buffer)
+{
+    const hn_system *system = s->system;
+    size_t n = (size_t)system->body_count, used = 0;
+    snapshot_part(action, &s->step_count, sizeof s->step_count, buffer, &used);
+    snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
+    snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
+    snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
+    snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
+    snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
+    snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->state.memory,
+                  POSE_SIZE * n * (size_t)s->scheme->memory_count * sizeof(double), buffer, &used);
+    if (s->scheme->tangent_momenta)
+        snapshot_part(action, s->loose, POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
+    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
+                  &used);
+    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
+                  &used);
+    return used;
+}
+
+// What stands before the state. Numbers of one machine: a snapshot is no exchange format.
+typedef struct snapshot_head {
+    char magic[8];
+    uint64_t size;     // bytes, with the head
+    uint64_t model;    // identity of the model
+    uint64_t method;   // scheme, reduction and their settings
+    double step_size;  // s
+    uint64_t checksum; // of what follows
+} snapshot_head;
+
+static const char MAGIC[8] = "hnsnap2";
+
+// Settings that the state depends on; how precisely a step is solved is not among them.
+static uint64_t method_identity(const hn_simulation *s)
+{
+    const hn_simulation_def *def = &s->def;
+    const double numbers[] = {def->spectral_radius, def->absolute_tolerance,
+                              def->relative_tolerance, def->first_step, def->step_growth_max};
+    const int choices[] = {def->ledger,        def->fixed_steps,     def->dense_output,
+                           def->impose_energy, def->impose_momentum, def->planar,
+                           def->projection};
+    uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
+    if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
+    hash = hash_doubles(hash, numbers, sizeof numbers / sizeof numbers[0]);
+    return hash_bytes(hash, choices, sizeof choices);
+}
+
+static snapshot_head head_of(const hn_simulation *s)
+{
+    snapshot_head head = {.size = hn_simulation_snapshot_size(s),
+                          .model = s->model_identity,
+                          .method = method_identity(s),
+                          .step_size = s->def.step_size};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
+    return head;
+}
+
+static uint64_t checksum_of(const char *snapshot, size_t size)
+{
+    return hash_bytes(HASH_START, snapshot + sizeof(snapshot_head), size - sizeof(snapshot_head));
+}
+
+void snapshot_keep(const hn_simulation *s, void *buffer)
+{
+    snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, (char *)buffer + sizeof(snapshot_head));
+}
+
+void snapshot_take_back(hn_simulation *s, const void *buffer)
+{
+    snapshot_walk(s, SNAPSHOT_RESTORE, (char *)buffer + sizeof(snapshot_head));
+    s->steps[0].valid = s->steps[1].valid = false;
+    simulation_forget_derived(s);
+}
+
+size_t hn_simulation_snapshot_size(const hn_simulation *s)
+{
+    if (s == NULL) return 0;
+    return sizeof(snapshot_head) + snapshot_walk((hn_simulation *)s, SNAPSHOT_COUNT, NULL);
+}
+
+hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, snapshot != NULL);
+    size_t expected = hn_simulation_snapshot_size(s);
+    if (size != expected)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "a snapshot has %zu bytes, not %zu",
+                            expected, size);
+    snapshot_head head = head_of(s);
+    snapshot_keep(s, snapshot);
+    head.checksum = checksum_of(snapshot, size);
+    memcpy(snapshot, &head, sizeof head);
+    return HN_OK;
+}
+
+// Why these bytes are not a snapshot of this simulation, or NULL.
+static const char *find_mismatch(const hn_simulation *s, const char *snapshot, size_t size)
+{
+    snapshot_head own = head_of(s), head;
+    if (size < sizeof head) return "it is too short to be a snapshot";
+    memcpy(&head, snapshot, sizeof head);
+    if (memcmp(head.magic, own.magic, sizeof own.magic) != 0)
+        return "it is no snapshot, or one of another version of the library";
+    if (head.model != own.model) return "it belongs to another model";
+    if (head.method != own.method)
+        return "it belongs to another scheme, another reduction or other settings";
+    if (head.step_size != own.step_size) return "it belongs to another step size";
+    if (head.size != own.size || size != own.size) return "its size is not that of the state";
+    if (head.checksum != checksum_of(snapshot, size)) return "it is damaged: its checksum is wrong";
+    return NULL;
+}
+
+hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t size)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, snapshot != NULL);
+    const char *mismatch = find_mismatch(s, snapshot, size);
+    if (mismatch != NULL)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "snapshot of %zu bytes: %s", size,
+                            mismatch);
+    snapshot_take_back(s, snapshot);
+    return HN_OK;
+}
