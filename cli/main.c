@@ -23,6 +23,7 @@ static const command COMMANDS[] = {
     {"compare", "MODEL", "run a model under several schemes, reductions and steps; one table",
      command_compare},
     {"export", "RESULT", "write series of a result file as comma separated values", command_export},
+    {"plot", "RESULT", "draw series of result files as SVG, PNG or PDF", command_plot},
     {"generate", "KIND", "write a model file of any size: chain, tree, ladder of four-bars, net",
      command_generate},
 };

@@ -97,9 +97,13 @@ static void print_help(const command_usage *usage)
     printf("\nExample:\n  %s\n", usage->example);
 }
 
-/// The option a word names, with or without "=value"; -1 when there is none.
+/// The option a word names, with or without "=value"; -1 when there is none. -o is short for --output everywhere.
 static int find_option(const command_usage *usage, const char *word, size_t length)
 {
+    if (length == 2 && strncmp(word, "-o", 2) == 0) {
+        word = "--output";
+        length = strlen(word);
+    }
     for (int i = 0; i < usage->option_count; ++i)
         if (strlen(usage->options[i].name) == length &&
             strncmp(usage->options[i].name, word, length) == 0)
@@ -159,10 +163,10 @@ static options_result take_option(const command_usage *usage, int argument_count
     return OPTIONS_WRONG;
 }
 
-options_result options_parse(const command_usage *usage, int argument_count, char **arguments,
-                             const char **positional)
+options_result options_parse_words(const command_usage *usage, int argument_count, char **arguments,
+                                   const char **words, int *word_count)
 {
-    *positional = NULL;
+    *word_count = 0;
     for (int i = 0; i < argument_count; ++i)
         if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0) {
             print_help(usage);
@@ -172,17 +176,34 @@ options_result options_parse(const command_usage *usage, int argument_count, cha
         if (arguments[i][0] == '-' && arguments[i][1] != '\0') {
             options_result result = take_option(usage, argument_count, arguments, &i);
             if (result != OPTIONS_FINE) return result;
-        } else if (*positional == NULL) {
-            *positional = arguments[i];
         } else {
-            options_complain(usage->command, "one %s is enough: '%s' is too much",
-                             usage->positional, arguments[i]);
-            return OPTIONS_WRONG;
+            words[(*word_count)++] = arguments[i];
         }
     }
-    if (*positional != NULL) return OPTIONS_FINE;
-    options_complain(usage->command, "needs a %s", usage->positional);
-    return OPTIONS_WRONG;
+    return OPTIONS_FINE;
+}
+
+options_result options_parse(const command_usage *usage, int argument_count, char **arguments,
+                             const char **positional)
+{
+    *positional = NULL;
+    const char **words = malloc(((size_t)argument_count + 1) * sizeof *words);
+    if (words == NULL) {
+        options_complain(usage->command, "there is no memory");
+        return OPTIONS_WRONG;
+    }
+    int count = 0;
+    options_result result = options_parse_words(usage, argument_count, arguments, words, &count);
+    if (result == OPTIONS_FINE && count != 1) {
+        if (count == 0) options_complain(usage->command, "needs a %s", usage->positional);
+        else
+            options_complain(usage->command, "one %s is enough: '%s' is too much",
+                             usage->positional, words[1]);
+        result = OPTIONS_WRONG;
+    }
+    if (result == OPTIONS_FINE) *positional = words[0];
+    free(words);
+    return result;
 }
 
 // ---- values ---------------------------------------------------------------------------------------

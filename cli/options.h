@@ -31,9 +31,13 @@ typedef enum options_result {
     OPTIONS_WRONG, ///< a mistake was reported on the error stream
 } options_result;
 
-/// Parse the words after the command; `--name value` and `--name=value` both work.
+/// Parse the words after the command; `--name value` and `--name=value` both work, -o is short for --output.
 options_result options_parse(const command_usage *usage, int argument_count, char **arguments,
                              const char **positional);
+
+/// The same for a command with any number of words: `words` has place for `argument_count` of them.
+options_result options_parse_words(const command_usage *usage, int argument_count,
+                                   char **arguments, const char **words, int *word_count);
 
 /// Report a usage mistake of a command: a line like printf's, then where to find help.
 #if defined(__GNUC__)
