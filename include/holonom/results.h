@@ -55,6 +55,7 @@ typedef struct hn_result_info {
     int body_count;
     int joint_count;
     int coordinate_count;        ///< of all joints
+    int load_count;              ///< forces, torques, springs, torsional springs; 0 in files before 0.2
     hn_structure structure;      ///< loop_solution is "" and spin_step_limit 0: files do not have them
     hn_statistics statistics;    ///< of the whole run; last_* are those of the last record
     bool has_ledger;
@@ -85,6 +86,24 @@ typedef struct hn_result_joint {
     int coordinate_count;
 } hn_result_joint;
 HN_API const hn_result_joint *hn_result_file_joint(const hn_result_file *file, int index);
+
+/// A force, torque, spring or torsional spring.
+typedef struct hn_result_load {
+    const char *name;
+    const char *kind;          ///< "force", "torque", "spring", "torsion_spring"
+    int body_a;                ///< the body of a force or torque, the first one of a spring; -1: the ground
+    int body_b;                ///< second body of a spring; -1: the ground
+    int joint;                 ///< of a torsional spring; otherwise -1
+    bool body_fixed;           ///< the vector turns with the body
+    hn_vec3 vector;            ///< N or N m; world axes, or body axes when body_fixed
+    hn_vec3 point_a, point_b;  ///< m, in the body frames (ground: world)
+    double stiffness, damping; ///< N/m and N s/m, or N m/rad and N m s/rad
+    double rest;               ///< m or rad
+    const double *profile_times;   ///< s; the time factor runs straight between these points and is constant outside
+    const double *profile_factors;
+    int profile_count;             ///< 0: the factor is 1 at all times
+} hn_result_load;
+HN_API const hn_result_load *hn_result_file_load(const hn_result_file *file, int index);
 
 /// A series: one record of numbers for each time.
 typedef struct hn_result_series {

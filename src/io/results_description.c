@@ -233,6 +233,112 @@ static hn_status write_shapes(const results_description *description, hid_t grou
     return status;
 }
 
+static const char *load_name(const hn_model *model, size_t index)
+{
+    return model->loads[index].name;
+}
+
+static const char *load_kind_name(const hn_model *model, size_t index)
+{
+    switch (model->loads[index].kind) {
+    case LOAD_FORCE: return "force";
+    case LOAD_TORQUE: return "torque";
+    case LOAD_SPRING: return "spring";
+    case LOAD_TORSION_SPRING: return "torsion_spring";
+    }
+    return "unknown";
+}
+
+/// How many points the time factor of a load has: none when it is constant.
+static size_t profile_length(const hn_profile *profile)
+{
+    switch (profile->kind) {
+    case HN_PROFILE_CONSTANT: return 0;
+    case HN_PROFILE_PULSE: return 3;
+    case HN_PROFILE_TABLE: return (size_t)profile->count;
+    }
+    return 0;
+}
+
+/// The time factor as points with straight lines between; a pulse is a triangle.
+static void store_profile(const hn_profile *profile, double *times, double *factors)
+{
+    const double pulse_times[3] = {profile->start, profile->peak, profile->end};
+    const double pulse_factors[3] = {0.0, 1.0, 0.0};
+    const bool pulse = profile->kind == HN_PROFILE_PULSE;
+    const size_t bytes = profile_length(profile) * sizeof *times;
+    if (bytes == 0) return;
+    memcpy(times, pulse ? pulse_times : profile->times, bytes);
+    memcpy(factors, pulse ? pulse_factors : profile->factors, bytes);
+}
+
+/// Numbers of all loads: `integers` has 5 tables, `numbers` 12 columns and the points of the time factors.
+static bool write_load_numbers(const hn_model *model, hid_t group, size_t count, size_t points,
+                               int *integers, double *numbers)
+{
+    int *body_a = integers, *body_b = body_a + count, *joint = body_b + count,
+        *body_fixed = joint + count, *profile_count = body_fixed + count;
+    double *vector = numbers, *point_a = vector + 3 * count, *point_b = point_a + 3 * count,
+           *stiffness = point_b + 3 * count, *damping = stiffness + count, *rest = damping + count,
+           *times = rest + count, *factors = times + points;
+    size_t next = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const model_load *load = &model->loads[i];
+        const bool torsion = load->kind == LOAD_TORSION_SPRING;
+        body_a[i] = torsion ? -1 : load->body_a;
+        body_b[i] = load->kind == LOAD_SPRING ? load->body_b : -1;
+        joint[i] = torsion ? load->joint : -1;
+        body_fixed[i] = load->body_fixed;
+        profile_count[i] = (int)profile_length(&load->profile);
+        vec3_store(load->vector, vector + 3 * i);
+        vec3_store(load->point_a, point_a + 3 * i);
+        vec3_store(load->point_b, point_b + 3 * i);
+        stiffness[i] = load->stiffness;
+        damping[i] = load->damping;
+        rest[i] = load->rest;
+        store_profile(&load->profile, times + next, factors + next);
+        next += (size_t)profile_count[i];
+    }
+    const hsize_t dims[2] = {count, 3}, point_dims = points;
+    return hdf5_write_integers(group, "body_a", 1, dims, body_a) &&
+           hdf5_write_integers(group, "body_b", 1, dims, body_b) &&
+           hdf5_write_integers(group, "joint", 1, dims, joint) &&
+           hdf5_write_integers(group, "body_fixed", 1, dims, body_fixed) &&
+           hdf5_write_integers(group, "profile_count", 1, dims, profile_count) &&
+           hdf5_write_doubles(group, "vector", "N or N m", 2, dims, vector) &&
+           hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
+           hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
+           hdf5_write_doubles(group, "stiffness", "N/m or N m/rad", 1, dims, stiffness) &&
+           hdf5_write_doubles(group, "damping", "N s/m or N m s/rad", 1, dims, damping) &&
+           hdf5_write_doubles(group, "rest", "m or rad", 1, dims, rest) &&
+           hdf5_write_doubles(group, "profile_times", "s", 1, &point_dims, times) &&
+           hdf5_write_doubles(group, "profile_factors", "1", 1, &point_dims, factors);
+}
+
+/// Forces, torques and springs as one table: what a viewer draws.
+static hn_status write_loads(const results_description *description, hid_t group, bool *written)
+{
+    hn_context *context = description->context;
+    const hn_model *model = description->model;
+    const size_t count = (size_t)model->load_count;
+    if (count == 0) return HN_OK;
+    size_t points = 0;
+    for (size_t i = 0; i < count; ++i) points += profile_length(&model->loads[i].profile);
+    name_block names = {NULL, 0};
+    int *integers = context_allocate(context, 5 * count * sizeof *integers);
+    double *numbers = context_allocate(context, (12 * count + 2 * points) * sizeof *numbers);
+    hn_status status = integers == NULL || numbers == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) status = gather_names(context, model, count, load_name, &names);
+    if (status == HN_OK)
+        *written = hdf5_write_strings(group, "names", count, names.width, names.text) &&
+                   write_load_numbers(model, group, count, points, integers, numbers) && *written;
+    context_release(context, names.text);
+    context_release(context, numbers);
+    context_release(context, integers);
+    return status == HN_OK ? write_kinds(description, group, count, load_kind_name, written)
+                           : status;
+}
+
 static bool write_structure(hid_t group, const hn_structure *structure)
 {
     return hdf5_attribute_integer(group, "body_count", structure->body_count) &&
@@ -277,6 +383,7 @@ typedef enum group_id {
     GROUP_BODIES,
     GROUP_JOINTS,
     GROUP_SHAPES,
+    GROUP_LOADS,
     GROUP_LEDGER,
     GROUP_NEWTON,
     GROUP_COUNT
@@ -285,8 +392,8 @@ typedef enum group_id {
 /// Everything that is known before the first record.
 hn_status description_write(const results_description *description, hid_t file, bool *written)
 {
-    static const char *const NAMES[GROUP_COUNT] = {"model",  "options", "structure", "bodies",
-                                                   "joints", "shapes",  "ledger",    "newton"};
+    static const char *const NAMES[GROUP_COUNT] = {
+        "model", "options", "structure", "bodies", "joints", "shapes", "loads", "ledger", "newton"};
     hid_t groups[GROUP_COUNT];
     bool complete = true;
     for (int i = 0; i < GROUP_COUNT; ++i) {
@@ -308,6 +415,8 @@ hn_status description_write(const results_description *description, hid_t file, 
         status = write_joints(description, groups[GROUP_JOINTS], &complete);
     if (complete && status == HN_OK)
         status = write_shapes(description, groups[GROUP_SHAPES], &complete);
+    if (complete && status == HN_OK)
+        status = write_loads(description, groups[GROUP_LOADS], &complete);
     for (int i = 0; i < GROUP_COUNT; ++i)
         if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
     *written = complete;

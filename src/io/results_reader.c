@@ -38,9 +38,8 @@ static bool has(const hn_result_file *file, const char *place)
     return H5Lexists(file->file, place, H5P_DEFAULT) > 0;
 }
 
-/// Read a dataset that must have `count` numbers; `type` is that of `values`.
-static hn_status read_numbers(hn_result_file *file, const char *place, hid_t type, size_t count,
-                              void *values)
+/// A dataset that must have `count` numbers: does it?
+static hn_status check_size(hn_result_file *file, const char *place, size_t count)
 {
     if (count == 0) return HN_OK;
     if (!has(file, place)) return fail_format(file, place, "is missing");
@@ -48,10 +47,20 @@ static hn_status read_numbers(hn_result_file *file, const char *place, hid_t typ
     if (dataset < 0) return fail_format(file, place, "cannot be read: the file is damaged");
     hid_t space = H5Dget_space(dataset);
     bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count;
-    bool read = fits && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     if (space >= 0) H5Sclose(space);
     H5Dclose(dataset);
-    if (!fits) return fail_format(file, place, "has not the size its model needs");
+    return fits ? HN_OK : fail_format(file, place, "has not the size its model needs");
+}
+
+/// Read a dataset that must have `count` numbers; `type` is that of `values`.
+static hn_status read_numbers(hn_result_file *file, const char *place, hid_t type, size_t count,
+                              void *values)
+{
+    if (count == 0) return HN_OK;
+    TRY(check_size(file, place, count));
+    hid_t dataset = H5Dopen2(file->file, place, H5P_DEFAULT);
+    bool read = dataset >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    if (dataset >= 0) H5Dclose(dataset);
     return read ? HN_OK : fail_format(file, place, "cannot be read: the file is damaged");
 }
 
@@ -532,6 +541,80 @@ static hn_status read_joints(hn_result_file *file)
     return status;
 }
 
+/// Fill `loads` from tables of `integers` and `numbers`, sizes as in read_loads.
+static hn_status read_load_numbers(hn_result_file *file, int *integers, double *numbers)
+{
+    const size_t count = file->load_names.count;
+    int *body_a = integers, *body_b = body_a + count, *joint = body_b + count,
+        *body_fixed = joint + count, *points = body_fixed + count;
+    double *vector = numbers, *point_a = vector + 3 * count, *point_b = point_a + 3 * count,
+           *stiffness = point_b + 3 * count, *damping = stiffness + count, *rest = damping + count;
+    TRY(read_numbers(file, "loads/body_a", H5T_NATIVE_INT, count, body_a));
+    TRY(read_numbers(file, "loads/body_b", H5T_NATIVE_INT, count, body_b));
+    TRY(read_numbers(file, "loads/joint", H5T_NATIVE_INT, count, joint));
+    TRY(read_numbers(file, "loads/body_fixed", H5T_NATIVE_INT, count, body_fixed));
+    TRY(read_numbers(file, "loads/profile_count", H5T_NATIVE_INT, count, points));
+    TRY(read_numbers(file, "loads/vector", H5T_NATIVE_DOUBLE, 3 * count, vector));
+    TRY(read_numbers(file, "loads/point_a", H5T_NATIVE_DOUBLE, 3 * count, point_a));
+    TRY(read_numbers(file, "loads/point_b", H5T_NATIVE_DOUBLE, 3 * count, point_b));
+    TRY(read_numbers(file, "loads/stiffness", H5T_NATIVE_DOUBLE, count, stiffness));
+    TRY(read_numbers(file, "loads/damping", H5T_NATIVE_DOUBLE, count, damping));
+    TRY(read_numbers(file, "loads/rest", H5T_NATIVE_DOUBLE, count, rest));
+    const int bodies = file->info.body_count, joints = file->info.joint_count;
+    size_t total = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (body_a[i] < -1 || body_a[i] >= bodies || body_b[i] < -1 || body_b[i] >= bodies ||
+            joint[i] < -1 || joint[i] >= joints || points[i] < 0)
+            return fail_format(file, "the table of loads", "contradicts itself");
+        total += (size_t)points[i];
+    }
+    if (total > ELEMENT_COUNT_MAX)
+        return fail_format(file, "the table of loads", "contradicts itself");
+    // the dataset's own size is compared before so much memory is asked for
+    TRY(check_size(file, "loads/profile_times", total));
+    file->load_profiles = context_allocate(file->context, 2 * total * sizeof(double) + 1);
+    if (file->load_profiles == NULL) return HN_OUT_OF_MEMORY;
+    double *times = file->load_profiles, *factors = times + total;
+    TRY(read_numbers(file, "loads/profile_times", H5T_NATIVE_DOUBLE, total, times));
+    TRY(read_numbers(file, "loads/profile_factors", H5T_NATIVE_DOUBLE, total, factors));
+    for (size_t i = 0; i < count; times += points[i], factors += points[i], ++i)
+        file->loads[i] = (hn_result_load){.name = string_at(&file->load_names, i),
+                                          .kind = string_at(&file->load_kinds, i),
+                                          .body_a = body_a[i],
+                                          .body_b = body_b[i],
+                                          .joint = joint[i],
+                                          .body_fixed = body_fixed[i] != 0,
+                                          .vector = vector_at(vector, i),
+                                          .point_a = vector_at(point_a, i),
+                                          .point_b = vector_at(point_b, i),
+                                          .stiffness = stiffness[i],
+                                          .damping = damping[i],
+                                          .rest = rest[i],
+                                          .profile_times = times,
+                                          .profile_factors = factors,
+                                          .profile_count = points[i]};
+    file->info.load_count = (int)count;
+    return HN_OK;
+}
+
+static hn_status read_loads(hn_result_file *file)
+{
+    hn_context *context = file->context;
+    TRY(read_strings(file, "loads/names", &file->load_names));
+    const size_t count = file->load_names.count;
+    if (count == 0) return HN_OK;
+    TRY(read_string_of_each(file, "loads/kind", count, &file->load_kinds));
+    file->loads = context_allocate(context, count * sizeof *file->loads);
+    int *integers = context_allocate(context, 5 * count * sizeof *integers);
+    double *numbers = context_allocate(context, 12 * count * sizeof *numbers);
+    hn_status status = file->loads == NULL || integers == NULL || numbers == NULL
+                           ? HN_OUT_OF_MEMORY
+                           : read_load_numbers(file, integers, numbers);
+    context_release(context, numbers);
+    context_release(context, integers);
+    return status;
+}
+
 // ---- series ---------------------------------------------------------------------------------------
 
 static hn_status open_series(hn_result_file *file, series_id id)
@@ -624,6 +707,7 @@ static hn_status read_description(hn_result_file *file)
     TRY(read_bodies(file));
     TRY(read_joints(file));
     TRY(read_shapes(file));
+    TRY(read_loads(file));
     TRY(take_name(file));
     TRY(open_all_series(file));
     TRY(read_ledger(file));
@@ -661,16 +745,23 @@ void hn_result_file_close(hn_result_file *file)
     for (int i = 0; i < file->series_count; ++i) H5Dclose(file->series[i].dataset);
     if (file->file >= 0) H5Fclose(file->file);
     hdf5_silence_end(&silence);
-    string_list *lists[] = {&file->body_names,           &file->body_kinds,
-                            &file->joint_names,          &file->joint_kinds,
-                            &file->coordinate_names,     &file->coordinate_units,
-                            &file->coordinate_rate_units};
+    string_list *lists[] = {&file->body_names,
+                            &file->body_kinds,
+                            &file->joint_names,
+                            &file->joint_kinds,
+                            &file->coordinate_names,
+                            &file->coordinate_units,
+                            &file->coordinate_rate_units,
+                            &file->load_names,
+                            &file->load_kinds};
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);
-    void *blocks[] = {file->version,    file->model_name, file->scheme, file->reduction,
-                      file->model_text, file->bodies,     file->joints, file->coordinate_joint,
-                      file->shapes,     file->name,       file->path};
+    void *blocks[] = {file->version,   file->model_name,       file->scheme,
+                      file->reduction, file->model_text,       file->bodies,
+                      file->joints,    file->coordinate_joint, file->shapes,
+                      file->loads,     file->load_profiles,    file->name,
+                      file->path};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         context_release(context, blocks[i]);
     context_release(context, file);
@@ -694,6 +785,11 @@ const hn_result_joint *hn_result_file_joint(const hn_result_file *file, int inde
 {
     bool known = file != NULL && index >= 0 && index < file->info.joint_count;
     return known ? &file->joints[index] : NULL;
+}
+
+const hn_result_load *hn_result_file_load(const hn_result_file *file, int index)
+{
+    return file != NULL && index >= 0 && index < file->info.load_count ? &file->loads[index] : NULL;
 }
 
 int hn_result_file_series_count(const hn_result_file *file)

@@ -38,6 +38,9 @@ struct hn_result_file {
     hn_result_body *bodies;  ///< body_count
     hn_result_joint *joints; ///< joint_count
     hn_shape *shapes;        ///< of all bodies
+    string_list load_names, load_kinds;
+    hn_result_load *loads; ///< load_count
+    double *load_profiles; ///< times of all loads, then their factors
     reader_series series[SERIES_COUNT];
     int series_count;
     char *name; ///< scratch for one column's name

@@ -45,6 +45,69 @@ static run begin(const char *model)
     return r;
 }
 
+/// Add a force with a table, a torque with a pulse, a spring and a torsional spring to a model of one hinge, and begin
+/// its result file.
+static run begin_with_loads(void)
+{
+    run r = {hn_context_create(NULL), NULL, NULL, NULL};
+    CHECK(r.context != NULL);
+    hn_model_def world = hn_model_def_default();
+    CHECK_OK(r.context, hn_model_create(r.context, &world, &r.model));
+    hn_body_def link = hn_body_def_default();
+    link.mass = 2.0;
+    link.inertia = (hn_vec3){0.1, 0.2, 0.2};
+    link.position = (hn_vec3){0.5, 0.0, 0.0};
+    hn_body_id body;
+    CHECK_OK(r.context, hn_model_add_body(r.model, &link, &body));
+    hn_joint_def hinge = hn_joint_def_default(HN_JOINT_REVOLUTE);
+    hinge.body_a = hn_ground();
+    hinge.body_b = body;
+    hinge.axis_a = (hn_vec3){0.0, 1.0, 0.0};
+    hn_joint_id joint;
+    CHECK_OK(r.context, hn_model_add_joint(r.model, &hinge, &joint));
+
+    const double times[4] = {0.0, 0.1, 0.4, 0.7}, factors[4] = {0.0, 1.0, -0.5, 0.25};
+    hn_load_id id;
+    hn_load_def force = hn_load_def_default();
+    force.name = "push";
+    force.body = body;
+    force.body_fixed = true;
+    force.vector = (hn_vec3){1.0, 2.0, 3.0};
+    force.point = (hn_vec3){0.25, 0.0, 0.125};
+    force.profile =
+        (hn_profile){.kind = HN_PROFILE_TABLE, .times = times, .factors = factors, .count = 4};
+    CHECK_OK(r.context, hn_model_add_load(r.model, &force, &id));
+    hn_load_def torque = hn_load_def_default();
+    torque.name = "twist";
+    torque.body = body;
+    torque.torque = true;
+    torque.vector = (hn_vec3){0.0, 4.0, 0.0};
+    torque.profile = (hn_profile){.kind = HN_PROFILE_PULSE, .start = 0.2, .peak = 0.3, .end = 0.6};
+    CHECK_OK(r.context, hn_model_add_load(r.model, &torque, &id));
+    hn_spring_def spring = hn_spring_def_default();
+    spring.name = "coil";
+    spring.body_a = hn_ground();
+    spring.body_b = body;
+    spring.point_a = (hn_vec3){0.0, 0.0, 1.0};
+    spring.point_b = (hn_vec3){0.75, 0.0, 0.0};
+    spring.stiffness = 50.0;
+    spring.damping = 0.5;
+    spring.rest_length = 1.1;
+    CHECK_OK(r.context, hn_model_add_spring(r.model, &spring, &id));
+    hn_torsion_spring_def torsion = hn_torsion_spring_def_default();
+    torsion.joint = joint;
+    torsion.stiffness = 7.0;
+    torsion.rest_angle = 0.3;
+    CHECK_OK(r.context, hn_model_add_torsion_spring(r.model, &torsion, &id));
+
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3; // s
+    CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.simulation));
+    unlink(RESULT);
+    CHECK_OK(r.context, hn_results_create(r.model, r.simulation, RESULT, &r.results));
+    return r;
+}
+
 static void end(run *r)
 {
     hn_results_destroy(r->results);
@@ -345,6 +408,45 @@ TEST(result_reader, bodies_shapes_and_joints_are_where_the_model_has_them)
     CHECK(hn_result_file_joint(file, info->joint_count) == NULL);
     CHECK(hn_result_file_series(file, -1) == NULL);
     CHECK_EQUAL(hn_result_file_find_series(file, "ledger/nothing"), -1);
+    hn_result_file_close(file);
+    end(&r);
+}
+
+TEST(result_reader, loads_are_those_of_the_model)
+{
+    run r = begin_with_loads();
+    CHECK_OK(r.context, hn_results_append(r.results));
+    CHECK_OK(r.context, hn_results_finish(r.results));
+    hn_result_file *file = reopen(&r, RESULT);
+    CHECK_EQUAL(hn_result_file_info(file)->load_count, 4);
+
+    const hn_result_load *force = hn_result_file_load(file, 0);
+    CHECK_TEXT(force->name, "push");
+    CHECK_TEXT(force->kind, "force");
+    CHECK(force->body_a == 0 && force->body_b == -1 && force->joint == -1 && force->body_fixed);
+    CHECK(force->vector.x == 1.0 && force->vector.y == 2.0 && force->vector.z == 3.0);
+    CHECK(force->point_a.x == 0.25 && force->point_a.z == 0.125);
+    CHECK_EQUAL(force->profile_count, 4);
+    CHECK(force->profile_times[2] == 0.4 && force->profile_factors[2] == -0.5);
+
+    const hn_result_load *torque = hn_result_file_load(file, 1);
+    CHECK_TEXT(torque->kind, "torque");
+    CHECK(!torque->body_fixed && torque->vector.y == 4.0);
+    CHECK_EQUAL(torque->profile_count, 3); // a pulse is a triangle
+    CHECK(torque->profile_times[1] == 0.3 && torque->profile_factors[1] == 1.0);
+    CHECK(torque->profile_factors[0] == 0.0 && torque->profile_times[2] == 0.6);
+
+    const hn_result_load *spring = hn_result_file_load(file, 2);
+    CHECK_TEXT(spring->kind, "spring");
+    CHECK(spring->body_a == -1 && spring->body_b == 0 && spring->profile_count == 0);
+    CHECK(spring->point_a.z == 1.0);
+    CHECK_NEAR(spring->point_b.x, 0.25, 1e-15); // m, in the body frame
+    CHECK(spring->stiffness == 50.0 && spring->damping == 0.5 && spring->rest == 1.1);
+
+    const hn_result_load *torsion = hn_result_file_load(file, 3);
+    CHECK_TEXT(torsion->kind, "torsion_spring");
+    CHECK(torsion->joint == 0 && torsion->stiffness == 7.0 && torsion->rest == 0.3);
+    CHECK(hn_result_file_load(file, 4) == NULL && hn_result_file_load(file, -1) == NULL);
     hn_result_file_close(file);
     end(&r);
 }

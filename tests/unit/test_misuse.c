@@ -379,6 +379,7 @@ TEST(misuse, of_reading_result_files)
     CHECK(hn_result_file_info(NULL) == NULL);
     CHECK(hn_result_file_body(NULL, 0) == NULL && hn_result_file_body(file, -1) == NULL);
     CHECK(hn_result_file_joint(NULL, 0) == NULL && hn_result_file_joint(file, 9) == NULL);
+    CHECK(hn_result_file_load(NULL, 0) == NULL && hn_result_file_load(file, 9) == NULL);
     CHECK_EQUAL(hn_result_file_series_count(NULL), 0);
     CHECK(hn_result_file_series(NULL, 0) == NULL && hn_result_file_series(file, -1) == NULL);
     CHECK_EQUAL(hn_result_file_find_series(NULL, "time"), -1);
