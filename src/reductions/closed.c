@@ -95,7 +95,7 @@ void closed_settle(const hn_system *system, const double *twists, step_data *ste
     for (int i = 0; i < system->body_count; ++i) {
         double change[POSE_SIZE], *q = step->q + POSE_SIZE * (size_t)i;
         twist_to_velocity(q, twists + TWIST_SIZE * (size_t)i, change);
-        int count = system->bodies[i].kind == HN_BODY_RIGID ? POSE_SIZE : 3;
+        int count = system->bodies[i].has_directors ? POSE_SIZE : 3;
         for (int k = 0; k < count; ++k) q[k] += change[k];
         const joint *j = &system->joints[i];
         joint_step here = {0};

@@ -8,7 +8,7 @@
 /// How many 3-vectors of the pose count, and how many coordinates the k-th has.
 static inline int coordinate_vectors(const system_body *body)
 {
-    return body->kind == HN_BODY_RIGID ? 4 : 1;
+    return body->has_directors ? 4 : 1;
 }
 
 static inline int coordinate_width(const system_body *body)

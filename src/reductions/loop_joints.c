@@ -27,7 +27,7 @@ static void scaled_row(const hn_system *system, int body, double turn_scale, con
     for (int k = 0; k < TWIST_SIZE; ++k) row[k] = 0.0;
     if (body < 0) return;
     const system_body *b = &system->bodies[body];
-    if (b->kind != HN_BODY_RIGID) {
+    if (!b->has_directors) {
         coordinates_of(b, gradient[0], row);
         return;
     }

@@ -27,6 +27,7 @@
 #include "linalg/small_lu.h"
 #include "reductions/closed.h"
 #include "reductions/closure_range.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -61,7 +62,7 @@ static node_layout layout_of(const hn_system *system, int body)
     const system_body *b = &system->bodies[body];
     const joint *j = &system->joints[body];
     node_layout l;
-    l.sum_count = b->kind == HN_BODY_RIGID ? 6 : coordinate_width(b);
+    l.sum_count = b->has_directors ? 6 : coordinate_width(b);
     l.first_residual = l.sum_count;
     l.first_internal = l.first_residual + j->dof;
     l.first_joint = l.first_internal + b->internal_count;
@@ -180,7 +181,7 @@ static void add_sum_block(reduction *r, int row_body, int part, int column_body,
 {
     const system_body *rows = &r->system->bodies[row_body],
                       *columns = &r->system->bodies[column_body];
-    if (part == 1 && rows->kind != HN_BODY_RIGID) return;
+    if (part == 1 && !rows->has_directors) return;
     int stride = block_lu_node_size(r->lu, column_body);
     coordinates_add_block(rows, part, columns, l, c, stride,
                           block_lu_block(r->lu, row_body, column_body));
@@ -208,7 +209,7 @@ static void add_own_sum(reduction *r, const step_equations *equations, const ste
 {
     const hn_system *system = r->system;
     const system_body *b = &system->bodies[body];
-    const double *inertia = system->inertia + 4 * (size_t)body;
+    const double *inertia = mass_node(system, body);
     node_layout l = layout_of(system, body);
     double rho[POSE_SIZE], pose[POSE_SIZE], c[3][3];
     step_residual(system, equations, step, body, rho);
@@ -321,7 +322,7 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
         for (int i = 0; i < coordinate_width(parent_body); ++i)
             into[i * l.size + l.first_wrench + c] +=
                 vec3_dot(coordinate_direction(parent_body, i), f);
-        if (parent_body->kind != HN_BODY_RIGID) continue;
+        if (!parent_body->has_directors) continue;
         into[3 * l.size + l.first_wrench + c] += carried.x;
         into[4 * l.size + l.first_wrench + c] += carried.y;
         into[5 * l.size + l.first_wrench + c] += carried.z;

@@ -2,6 +2,8 @@
 // The table of reductions and the convergence test they share.
 #include "reductions/reduction.h"
 
+#include "system/mass.h"
+
 const reduction_type *reduction_type_of(hn_reduction kind)
 {
     static const reduction_type *const types[HN_REDUCTION_COUNT] = {
@@ -26,7 +28,7 @@ double newton_momentum_scale(const hn_system *system, const step_equations *equa
     double momentum[2] = {0.0}, inertial[2] = {0.0}, force[2] = {0.0}, mass = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         if (inertia[0] > mass) mass = inertia[0];
         for (int k = 0; k < 4; ++k) {
             int turning = k > 0;

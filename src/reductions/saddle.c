@@ -7,6 +7,7 @@
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/row_vectors.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static int body_unknowns(const saddle *s, int body)
 {
     const system_body *b = &s->system->bodies[body];
     if (s->level == SADDLE_COORDINATES) return b->coordinate_count;
-    return b->kind == HN_BODY_RIGID ? TWIST_SIZE : coordinate_width(b);
+    return b->has_directors ? TWIST_SIZE : coordinate_width(b);
 }
 
 static int body_internal_rows(const saddle *s, int body)
@@ -89,7 +90,7 @@ static void covector_of(const saddle *s, int body, const double *pose, const hn_
     double flat[POSE_SIZE];
     for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
     if (s->level == SADDLE_COORDINATES) coordinates_contract(b, flat, out);
-    else if (b->kind == HN_BODY_RIGID) force_to_wrench(pose, flat, out);
+    else if (b->has_directors) force_to_wrench(pose, flat, out);
     else coordinates_of(b, gradient[0], out);
 }
 
@@ -119,9 +120,9 @@ static void fill_views(saddle *s)
                                  (size_t)p->place * (size_t)v->columns[side];
                 v->upper[side] = block_lu_block(s->lu, body[side], p->node) + p->place;
             }
-            if (system->bodies[body[side]].kind != HN_BODY_RIGID) v->rigid = false;
+            if (!system->bodies[body[side]].has_directors) v->rigid = false;
             if (joint_is_at_rod(system, p))
-                v->square = fmax(v->square, system->inertia[4 * (size_t)body[side]] / system->mass);
+                v->square = fmax(v->square, mass_node(system, body[side])[0] / system->mass);
         }
     }
 }
@@ -244,11 +245,10 @@ static void add_mixed_term(const assembly *x, const stiffness_term *term, int fr
             for (int c = 0; c < 3; ++c) {
                 hn_vec3 le = vec3(left[c][0], left[c][1], left[c][2]),
                         re = vec3(right[c][0], right[c][1], right[c][2]);
-                l[c] = rows->kind == HN_BODY_RIGID ? left[c][i]
-                                                   : vec3_dot(le, coordinate_direction(rows, i));
-                r[c] = columns->kind == HN_BODY_RIGID
-                           ? right[c][k]
-                           : vec3_dot(re, coordinate_direction(columns, k));
+                l[c] =
+                    rows->has_directors ? left[c][i] : vec3_dot(le, coordinate_direction(rows, i));
+                r[c] = columns->has_directors ? right[c][k]
+                                              : vec3_dot(re, coordinate_direction(columns, k));
             }
             for (int c = 0; c < 3; ++c)
                 for (int e = 0; e < 3; ++e) sum += l[c] * term->c[c][e] * r[e];
@@ -272,7 +272,7 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
             if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && v[3] == 0.0) continue;
             int stride = block_lu_node_size(s->lu, body[to]);
             double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
-            bool rigid = rows->kind == HN_BODY_RIGID && columns->kind == HN_BODY_RIGID;
+            bool rigid = rows->has_directors && columns->has_directors;
             if (s->level == SADDLE_TWISTS && rigid) {
                 double left[3][TWIST_SIZE], right[3][TWIST_SIZE], middle[3][TWIST_SIZE];
                 twist_columns(u, projection_pose(s, body[from]), left);
@@ -470,7 +470,7 @@ static void add_bodies(const assembly *x)
         int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(body) : 1;
         for (int k = 0; x->tangent && k < vectors; ++k)
             for (int c = width * k; c < width * (k + 1); ++c)
-                diagonal[c * size + c] += system->inertia[4 * i + k] / system->mass;
+                diagonal[c * size + c] += mass_node(system, i)[k] / system->mass;
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             constraint_row row;
             row_internal(k, &row);
@@ -486,14 +486,14 @@ static void add_rotations(const assembly *x)
     saddle *s = x->s;
     const hn_system *system = s->system;
     for (int i = 0; i < system->body_count; ++i) {
-        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
+        if (!system->bodies[i].has_directors) continue;
         int size = block_lu_node_size(s->lu, i);
         double *diagonal = block_lu_block(s->lu, i, i) + 3 * size + 3;
         const double *q = system_pose(x->step->q, i), *pose = projection_pose(s, i);
         for (int v = 1; v < 4; ++v) {
             const double *d = q + 3 * v, *e = pose + 3 * v,
                          *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
-            double inertia = system->inertia[4 * i + v] / system->mass, w = x->equations->weight;
+            double inertia = mass_node(system, i)[v] / system->mass, w = x->equations->weight;
             double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
                            w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
             for (int r = 0; r < 3; ++r)
@@ -807,7 +807,7 @@ void saddle_body_increment(const saddle *s, int body, double *change)
 {
     const system_body *b = &s->system->bodies[body];
     const double *solution = s->right + block_lu_offset(s->lu, body);
-    if (s->level == SADDLE_TWISTS && b->kind == HN_BODY_RIGID) {
+    if (s->level == SADDLE_TWISTS && b->has_directors) {
         memcpy(change, solution, TWIST_SIZE * sizeof(double));
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "base/six.h"
 #include "linalg/small_lu.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -74,11 +75,11 @@ void tree_number_edges(tree_solver *solver)
                          .pivot = pivot ? joint_pivot(j) : PIVOT_NONE,
                          .general = pivot ? -1 : general++,
                          .dof_offset = system->dof_offset[i],
-                         .rigid = system->bodies[i].kind == HN_BODY_RIGID,
+                         .rigid = system->bodies[i].has_directors,
                          .reference = pivot ? joint_child_arm(j) : none,
                          .axis = joint_child_frame(j)[2],
                          .lever = vec3_subtract(joint_parent_arm(j), parent_reference)};
-        memcpy(b->inertia, system->inertia + 4 * (size_t)i, sizeof b->inertia);
+        memcpy(b->inertia, mass_node(system, i), sizeof b->inertia);
     }
     assign_nodes(solver);
 }

@@ -27,6 +27,7 @@
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/saddle.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -82,9 +83,9 @@ static void moments_of(const double *inertia, double *moments)
 static hn_status check_bodies(const hn_system *system)
 {
     for (int i = 0; i < system->body_count; ++i) {
-        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
+        if (!system->bodies[i].has_directors) continue;
         double moments[3];
-        moments_of(system->inertia + 4 * (size_t)i, moments);
+        moments_of(mass_node(system, i), moments);
         for (int k = 0; k < 3; ++k)
             if (!(moments[k] > 0.0))
                 return context_fail(
@@ -365,7 +366,7 @@ static void middle_pose(const scheme_solver *s, const scheme_step *step, int bod
 static void force_in_coordinates(const scheme_solver *s, int body, const double *force, double *out)
 {
     const system_body *b = &s->system->bodies[body];
-    if (b->kind != HN_BODY_RIGID) {
+    if (!b->has_directors) {
         coordinates_contract(b, force, out);
         return;
     }
@@ -420,8 +421,8 @@ static void sum_forces(scheme_solver *s, const scheme_step *step)
     memcpy(s->total, s->force, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         double *f = s->total + POSE_SIZE * (size_t)i;
-        vec3_store(vec3_add_scaled(vec3_load(f), -weight * system->inertia[4 * i], system->gravity),
-                   f);
+        vec3_store(
+            vec3_add_scaled(vec3_load(f), -weight * mass_node(system, i)[0], system->gravity), f);
     }
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *place = &s->blocks.joints[k];
@@ -453,7 +454,7 @@ static bool add_body(scheme_solver *s, const scheme_step *step, int i)
     int stride = block_lu_node_size(lu, i), count = body->coordinate_count,
         width = coordinate_width(body);
     double *tangent = block_lu_block(lu, i, i), *right = s->right + block_lu_offset(lu, i);
-    const double *inertia = system->inertia + 4 * (size_t)i;
+    const double *inertia = mass_node(system, i);
     size_t at = POSE_SIZE * (size_t)i;
     double residual_q[POSE_SIZE] = {0.0}, residual_p[POSE_SIZE] = {0.0},
            mobility = system->mass / inertia[0];
@@ -467,7 +468,7 @@ static bool add_body(scheme_solver *s, const scheme_step *step, int i)
         tangent[k * stride + count + k] -= 0.5 * mobility;
         tangent[(count + k) * stride + count + k] += 1.0;
     }
-    if (body->kind == HN_BODY_RIGID) {
+    if (body->has_directors) {
         double moments[3];
         moments_of(inertia, moments);
         rigid_step x = {
@@ -583,10 +584,10 @@ static void begin(scheme_solver *s, const scheme_step *step)
     }
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         for (size_t k = at; k < at + 3; ++k)
             s->delta[k] = system->mass / inertia[0] * s->p_start[k];
-        if (system->bodies[i].kind == HN_BODY_RIGID) {
+        if (system->bodies[i].has_directors) {
             double l[3], moments[3];
             moments_of(inertia, moments);
             body_momentum(s->q + at + 3, s->p_start + at + 3, l);
@@ -644,7 +645,7 @@ static double momentum_scale(const scheme_solver *s, const scheme_step *step)
     const hn_system *system = s->system;
     double linear = 0.0, angular = 0.0, mass = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         mass = fmax(mass, inertia[0]);
         for (int k = 0; k < POSE_SIZE; ++k) {
             size_t at = POSE_SIZE * (size_t)i + (size_t)k;
@@ -756,7 +757,7 @@ static void report_joint(const scheme_solver *s, const scheme_step *step, const 
             row_gradient(&row, middle[0], middle[1], gradient);
             for (int k = 0; k < 4; ++k) vec3_store(gradient[b == child ? 4 + k : k], flat + 3 * k);
             force_to_wrench(middle[b == child ? 1 : 0], flat, own);
-            if (s->system->bodies[child].kind != HN_BODY_RIGID) own[3] = own[4] = own[5] = 0.0;
+            if (!s->system->bodies[child].has_directors) own[3] = own[4] = own[5] = 0.0;
             for (int k = 0; k < TWIST_SIZE; ++k) {
                 if (side == 0) wrench[k] += lambda[r] * own[k];
                 else covector[r][k] = own[k];
@@ -822,7 +823,7 @@ static void deliver(scheme_solver *s, scheme_step *step)
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         double old[POSE_SIZE];
-        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
+        if (!system->bodies[i].has_directors) continue;
         memcpy(old, step->impetus + at, sizeof old);
         settle(step->q + at, step->impetus + at);
         for (int k = 0; k < POSE_SIZE; ++k) {
@@ -882,11 +883,11 @@ static void convected_start(const hn_system *system, const double *v, const doub
                             scheme_state *state)
 {
     (void)acceleration;
-    scheme_apply_mass(system, 1.0, v, state->impetus);
+    mass_apply(system, 1.0, v, state->impetus);
     for (int i = 0; i < system->body_count; ++i) {
         double *p = state->impetus + POSE_SIZE * (size_t)i, wrench[TWIST_SIZE];
         const double *q = state->q + POSE_SIZE * (size_t)i;
-        if (system->bodies[i].kind != HN_BODY_RIGID) {
+        if (!system->bodies[i].has_directors) {
             memset(p + 3, 0, DIRECTORS * sizeof(double));
             continue;
         }
@@ -905,9 +906,8 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
     (void)ahead_equations, (void)ahead;
     memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
-        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
-        const double *q = state->q + POSE_SIZE * (size_t)i,
-                     *inertia = system->inertia + 4 * (size_t)i;
+        if (!system->bodies[i].has_directors) continue;
+        const double *q = state->q + POSE_SIZE * (size_t)i, *inertia = mass_node(system, i);
         double *own = p + POSE_SIZE * (size_t)i, l[3], moments[3];
         moments_of(inertia, moments);
         body_momentum(q + 3, own + 3, l);

@@ -13,6 +13,8 @@
 // Does not keep: the symplectic form; G v = 0 at the nodes (G(q_mid) v_mid = 0 holds).
 #include "schemes/scheme.h"
 
+#include "system/mass.h"
+
 static void energy_momentum_start(const hn_system *system, const double *v,
                                   const double *acceleration, scheme_state *state)
 {
@@ -26,7 +28,7 @@ static void energy_momentum_equations(const hn_system *system, const hn_simulati
                                       double time, double *momentum, step_equations *equations)
 {
     (void)def, (void)angles;
-    scheme_apply_mass(system, 2.0, state->impetus, momentum);
+    mass_apply(system, 2.0, state->impetus, momentum);
     *equations = (step_equations){
         .step_size = h,
         .mass_factor = 2.0 / h,
@@ -55,7 +57,7 @@ static void energy_momentum_momenta(const hn_system *system, const scheme_state 
                                     double *p)
 {
     (void)ahead_equations, (void)ahead;
-    scheme_apply_mass(system, 1.0, state->impetus, p);
+    mass_apply(system, 1.0, state->impetus, p);
 }
 
 const scheme_type scheme_energy_momentum = {

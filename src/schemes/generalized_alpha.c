@@ -17,6 +17,8 @@
 // Keeps: g = 0. Does not keep: energy, momenta, symplectic form.
 #include "schemes/scheme.h"
 
+#include "system/mass.h"
+
 typedef struct alpha_parameters {
     double alpha_m, alpha_f, beta, gamma;
 } alpha_parameters;
@@ -48,13 +50,15 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
     alpha_parameters p = parameters_of(def);
     int n = POSE_SIZE * system->body_count;
     const double *v = state->impetus, *w = state->memory, *a = state->memory + n;
-    // b = -h M a_n+1 at Delta = 0, from (A4) and (A2)
-    for (int k = 0; k < n; ++k) {
-        double next_w = -(h * v[k] + h * h * (0.5 - p.beta) * w[k]) / (h * h * p.beta);
-        double next_a =
-            ((1.0 - p.alpha_m) * next_w + p.alpha_m * w[k] - p.alpha_f * a[k]) / (1.0 - p.alpha_f);
-        momentum[k] = -h * system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3] * next_a;
-    }
+    // b = -h M a_n+1 at Delta = 0, from (A4) and (A2): a_n+1 = on_v v + on_w w + on_a a
+    double on_v = -(1.0 - p.alpha_m) / ((1.0 - p.alpha_f) * h * p.beta);
+    double on_w = on_v * h * (0.5 - p.beta) + p.alpha_m / (1.0 - p.alpha_f);
+    double on_a = -p.alpha_f / (1.0 - p.alpha_f);
+    for (int k = 0; k < n; ++k)
+        momentum[k] = -h * system->inertia[k / 3] * (on_v * v[k] + on_w * w[k] + on_a * a[k]);
+    mass_add_edges(system, -h * on_v, v, momentum);
+    mass_add_edges(system, -h * on_w, w, momentum);
+    mass_add_edges(system, -h * on_a, a, momentum);
     scheme_add_damper_forces(system, state->q, v, angles, h, -h, momentum); // (A6)
     *equations = (step_equations){
         .step_size = h,
@@ -97,7 +101,7 @@ static void generalized_alpha_momenta(const hn_system *system, const scheme_stat
                                       double *p)
 {
     (void)ahead_equations, (void)ahead;
-    scheme_apply_mass(system, 1.0, state->impetus, p);
+    mass_apply(system, 1.0, state->impetus, p);
 }
 
 const scheme_type scheme_generalized_alpha = {

@@ -20,6 +20,7 @@
 #include "reductions/joint_blocks.h"
 #include "reductions/saddle.h"
 #include "schemes/ggl_stress.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -151,8 +152,8 @@ static void place_rows(scheme_solver *s)
 static hn_status check_bodies(const hn_system *system, const char *scheme)
 {
     for (int i = 0; i < system->body_count; ++i) {
-        if (system->bodies[i].kind != HN_BODY_RIGID) continue;
-        const double *e = system->inertia + 4 * (size_t)i + 1;
+        if (!system->bodies[i].has_directors) continue;
+        const double *e = mass_node(system, i) + 1;
         double largest = fmax(e[0], fmax(e[1], e[2]));
         for (int k = 0; k < 3; ++k)
             if (!(e[k] > FLAT_BODY * largest))
@@ -245,7 +246,7 @@ void ggl_start(const hn_system *system, const double *v, const double *accelerat
                scheme_state *state)
 {
     (void)acceleration;
-    scheme_apply_mass(system, 1.0, v, state->impetus);
+    mass_apply(system, 1.0, v, state->impetus);
     state->first = true;
 }
 
@@ -511,7 +512,7 @@ static void assemble(scheme_solver *s)
         coordinates_contract(body, forces, push);
         for (int k = 0; k < coordinate_vectors(body); ++k)
             for (int c = width * k; c < width * (k + 1); ++c) {
-                double mass = system->inertia[4 * i + k] / system->mass;
+                double mass = mass_node(system, i)[k] / system->mass;
                 right[at_x + c] = mass * x[c] - push[c];
                 diagonal[(at_x + c) * size + at_x + c] += mass;
                 if (s->variational) {
@@ -649,7 +650,7 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
     memset(s->force, 0, count * sizeof(double));
     for (int i = 0; i < system->body_count; ++i)
         for (int k = 0; k < 3 * coordinate_vectors(&system->bodies[i]); ++k)
-            s->velocity[POSE_SIZE * i + k] = p[POSE_SIZE * i + k] / system->inertia[4 * i + k / 3];
+            s->velocity[POSE_SIZE * i + k] = p[POSE_SIZE * i + k] / mass_node(system, i)[k / 3];
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)
@@ -754,7 +755,7 @@ static void convert_joint(const scheme_solver *s, const joint_place *p, const do
                 double *to = flat[kind][r] + POSE_SIZE * side;
                 for (int k = 0; k < 4; ++k)
                     vec3_store(gradient[4 * (kind == 0 ? side : 1 - side) + k], to + 3 * k);
-                if (system->bodies[body[side]].kind == HN_BODY_RIGID)
+                if (system->bodies[body[side]].has_directors)
                     force_to_wrench(system_pose(q, body[side]), to,
                                     wrench[kind][r] + TWIST_SIZE * side);
                 else memcpy(wrench[kind][r] + TWIST_SIZE * side, to, 3 * sizeof(double));
@@ -835,7 +836,7 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
     }
     memcpy(step->q, s->end, count * sizeof(double));
     memcpy(step->delta, s->y, count * sizeof(double));
-    scheme_apply_mass(system, 1.0 / s->h, s->w, step->impetus); // p_n+1 = M W/h
+    mass_apply(system, 1.0 / s->h, s->w, step->impetus); // p_n+1 = M W/h
     report_multipliers(s, step->multipliers);
     for (int k = 0; k < s->row_count; ++k) s->gamma_out[k] = system->mass / s->h * s->gamma[k];
     step->multiplier_time = s->variational ? step->time : step->time + s->h;

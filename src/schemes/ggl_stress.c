@@ -75,7 +75,7 @@ static void rows_of_joint(const hn_system *system, hn_vec3 point, const double *
         hn_vec3 gradient[8];
         row_gradient(&row->row, system_pose(q, row->a), system_pose(q, row->b), gradient);
         for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-        if (system->bodies[body].kind != HN_BODY_RIGID) memset(flat + 3, 0, 9 * sizeof(double));
+        if (!system->bodies[body].has_directors) memset(flat + 3, 0, 9 * sizeof(double));
         force_to_wrench(pose, flat, wrench);
         hn_vec3 force = vec3_load(wrench), arm = vec3_subtract(pose_center(pose), point);
         hn_vec3 moment = vec3_add(vec3_load(wrench + 3), vec3_cross(arm, force));
@@ -271,7 +271,7 @@ static hn_vec3 body_velocities(const hn_system *system, const stress_loop *loop,
     hn_vec3 omega = vec3_scale(1.0 / system->length, vec3_load(t + 3));
     hn_vec3 arm = vec3_subtract(pose_center(pose), loop->point);
     vec3_store(vec3_add(vec3_load(t), vec3_cross(omega, arm)), z);
-    for (int k = 1; k < 4 && system->bodies[body].kind == HN_BODY_RIGID; ++k)
+    for (int k = 1; k < 4 && system->bodies[body].has_directors; ++k)
         vec3_store(vec3_cross(omega, vec3_load(pose + 3 * k)), z + 3 * k);
     return omega;
 }
@@ -295,7 +295,7 @@ static void add_joint_force(const hn_system *system, const stress_loop *loop, co
         row_gradient(&row->row, z[0], z[1], bent);
         for (int side = 0; side < 2; ++side) {
             if (body[side] < 0) continue;
-            int vectors = system->bodies[body[side]].kind == HN_BODY_RIGID ? 4 : 1;
+            int vectors = system->bodies[body[side]].has_directors ? 4 : 1;
             for (int k = 0; k < vectors; ++k) {
                 hn_vec3 change = row->row.product ? bent[4 * side + k] : vec3(0.0, 0.0, 0.0);
                 if (k > 0)

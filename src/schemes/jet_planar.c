@@ -18,6 +18,8 @@
 // loads act in the plane of its centre of mass. Only a body that the ground keeps level as well may be pushed out.
 #include "schemes/jet_space.h"
 
+#include "system/mass.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -117,7 +119,7 @@ static clues find_clues(const hn_system *system)
         double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(omega);
         if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS)
             add_direction(&c.normal, system->bodies[i].plane[2], 0.0);
-        if (system->bodies[i].kind == HN_BODY_RIGID)
+        if (system->bodies[i].has_directors)
             add_direction(&c.normal, omega, speed / system->length);
         add_direction(&c.inside, vec3_load(twist), speed);
     }
@@ -132,7 +134,7 @@ static clues find_clues(const hn_system *system)
                           system->length);
     }
     for (int i = 0; i < system->body_count; ++i)
-        for (int k = 0; k < 3 && system->bodies[i].kind == HN_BODY_RIGID; ++k)
+        for (int k = 0; k < 3 && system->bodies[i].has_directors; ++k)
             add_direction(&c.either, vec3_load(system->q_start + POSE_SIZE * (size_t)i + 3 + 3 * k),
                           0.0);
     return c;
@@ -218,8 +220,7 @@ static void find_held(const hn_system *system, plane *p)
 // A point of a body, `rho` in its directors, where something may push.
 static bool may_act(const hn_system *system, int body, hn_vec3 rho, const plane *p)
 {
-    if ((hold_of(p, body) & UPRIGHT) != 0 || system->bodies[body].kind != HN_BODY_RIGID)
-        return true;
+    if ((hold_of(p, body) & UPRIGHT) != 0 || !system->bodies[body].has_directors) return true;
     hn_vec3 arm = pose_direction(system_pose(system->q_start, body), rho);
     return is_across(arm, p->axes[2], system->length);
 }
@@ -234,7 +235,7 @@ static bool make_body(const hn_system *system, int i, plane *p, jet_body *b)
 {
     const double *pose = system->q_start + POSE_SIZE * (size_t)i,
                  *twist = system->twist_start + TWIST_SIZE * (size_t)i;
-    const double *inertia = system->inertia + 4 * (size_t)i;
+    const double *inertia = mass_node(system, i);
     hn_vec3 n = p->axes[2];
     double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(vec3_load(twist + 3));
     *b = (jet_body){.mass = inertia[0]};
@@ -247,7 +248,7 @@ static bool make_body(const hn_system *system, int i, plane *p, jet_body *b)
     for (int k = 0; k < 3; ++k) b->axes[k] = p->axes[k];
     b->origin = vec3_scale(vec3_dot(n, vec3_load(pose)), n);
     memcpy(b->reference, pose + 3, sizeof b->reference);
-    if (system->bodies[i].kind != HN_BODY_RIGID) {
+    if (!system->bodies[i].has_directors) {
         b->kind = JET_PLANE_POINT, b->y_count = b->w_count = 2;
         return true;
     }

@@ -4,6 +4,7 @@
 
 #include "linalg/elimination_order.h"
 #include "schemes/euler_parameters.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -172,7 +173,7 @@ hn_status jet_space_create(hn_system *system, jet_space *jet)
     TRY(jet_space_prepare(system, jet));
     for (int i = 0; i < system->body_count; ++i) {
         jet_body *b = &jet->bodies[i];
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         b->mass = inertia[0];
         for (int k = 0; k < 3; ++k) {
             b->inertia[k] = b->mass;
@@ -265,7 +266,7 @@ void jet_to_state(const jet_space *jet, double *q, double *v)
     for (int i = 0; i < jet->body_count; ++i) {
         twist_to_velocity(jet->pose + POSE_SIZE * (size_t)i, jet->twist + TWIST_SIZE * (size_t)i,
                           v + POSE_SIZE * (size_t)i);
-        if (jet->system->bodies[i].kind != HN_BODY_RIGID)
+        if (!jet->system->bodies[i].has_directors)
             for (int k = 3; k < POSE_SIZE; ++k) v[POSE_SIZE * (size_t)i + (size_t)k] = 0.0;
     }
 }
@@ -843,7 +844,7 @@ void jet_multipliers(const jet_space *jet, double time, double *multipliers)
             hn_vec3 director = vec3_load(pose + 3 + 3 * d);
             hn_vec3 second =
                 vec3_add(turned(turn, director), turned(twist, turned(twist, director)));
-            vec3_store(vec3_scale(system->inertia[4 * i + 1 + d], second), rho + 3 * d);
+            vec3_store(vec3_scale(mass_node(system, i)[1 + d], second), rho + 3 * d);
         }
     }
     for (int n = 0; n < system->element_count; ++n) {

@@ -25,6 +25,8 @@
 // kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
 #include "schemes/projected_rk_solver.h"
 
+#include "system/mass.h"
+
 #include <string.h>
 
 enum { MEMORY_VECTORS = 10 };
@@ -606,7 +608,7 @@ static void projected_rk_momenta(const hn_system *system, const scheme_state *st
                                  double *p)
 {
     (void)ahead_equations, (void)ahead;
-    scheme_apply_mass(system, 1.0, state->impetus, p);
+    mass_apply(system, 1.0, state->impetus, p);
 }
 
 projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver)

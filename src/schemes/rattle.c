@@ -16,11 +16,13 @@
 // nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4).
 #include "schemes/scheme.h"
 
+#include "system/mass.h"
+
 static void rattle_start(const hn_system *system, const double *v, const double *acceleration,
                          scheme_state *state)
 {
     (void)acceleration;
-    scheme_apply_mass(system, 1.0, v, state->impetus);
+    mass_apply(system, 1.0, v, state->impetus);
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) state->memory[k] = v[k];
     state->first = true;
 }
@@ -52,7 +54,7 @@ static double rattle_finish(const hn_system *system, const hn_simulation_def *de
 {
     (void)def;
     double h = equations->step_size;
-    scheme_apply_mass(system, 1.0 / h, step->delta, next_impetus);
+    mass_apply(system, 1.0 / h, step->delta, next_impetus);
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
         state->memory[k] = 2.0 / h * step->delta[k] - state->memory[k];
     scheme_add_forces(system, step->q, state->memory, step->angle_start, equations->time_middle + h,
@@ -65,12 +67,16 @@ static double rattle_finish(const hn_system *system, const hn_simulation_def *de
 // nothing, and what `finish` left there stays.
 static void rattle_settle(const hn_system *system, const scheme_state *state)
 {
+    mass_solve_coupled(system, state->impetus, state->memory);
     for (int i = 0; i < system->body_count; ++i) {
         const double *q = state->q + POSE_SIZE * (size_t)i,
-                     *p = state->impetus + POSE_SIZE * (size_t)i,
-                     *m = system->inertia + 4 * (size_t)i;
-        double *v = state->memory + POSE_SIZE * (size_t)i;
-        if (system->bodies[i].kind != HN_BODY_RIGID) {
+                     *p = state->impetus + POSE_SIZE * (size_t)i, *m = mass_node(system, i);
+        double *v = state->memory + POSE_SIZE * (size_t)i, own[POSE_SIZE];
+        if (mass_is_coupled(system, i)) {
+            for (int k = 0; k < POSE_SIZE; ++k) own[k] = m[k / 3] * v[k];
+            p = own;
+        }
+        if (!system->bodies[i].has_directors) {
             for (int k = 0; k < 3; ++k) v[k] = p[k] / m[0];
             continue;
         }

@@ -5,6 +5,7 @@
 #include "schemes/convected.h"
 #include "schemes/ggl.h"
 #include "schemes/projected_rk.h"
+#include "system/mass.h"
 
 const scheme_type *scheme_type_of(hn_scheme scheme)
 {
@@ -105,12 +106,7 @@ void scheme_add_forces(const hn_system *system, const double *q, const double *v
                        const double *angles, double time, double step_size, double factor,
                        double *out)
 {
-    for (int i = 0; i < system->body_count; ++i) {
-        double weight = factor * system->inertia[4 * i], *f = out + POSE_SIZE * (size_t)i;
-        f[0] += weight * system->gravity.x;
-        f[1] += weight * system->gravity.y;
-        f[2] += weight * system->gravity.z;
-    }
+    mass_add_weights(system, factor, out);
     for (int i = 0; i < system->element_count; ++i)
         add_element_forces(system, i, q, v, angles, time, step_size, factor, false, out);
 }
@@ -121,13 +117,4 @@ void scheme_add_damper_forces(const hn_system *system, const double *q, const do
     for (int i = 0; i < system->element_count; ++i)
         if (system->elements[i].damping != 0.0)
             add_element_forces(system, i, q, v, angles, 0.0, step_size, factor, true, out);
-}
-
-void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y)
-{
-    for (int i = 0; i < system->body_count; ++i)
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            size_t place = POSE_SIZE * (size_t)i + (size_t)k;
-            y[place] = factor * system->inertia[4 * i + k / 3] * x[place];
-        }
 }

@@ -99,7 +99,4 @@ void scheme_add_forces(const hn_system *system, const double *q, const double *v
 void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v, const double *angles,
                               double step_size, double factor, double *out);
 
-/// M x, twelve numbers per body.
-void scheme_apply_mass(const hn_system *system, double factor, const double *x, double *y);
-
 #endif

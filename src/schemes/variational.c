@@ -15,13 +15,15 @@
 // Needs: h |omega| < 1 for every body.
 #include "schemes/scheme.h"
 
+#include "system/mass.h"
+
 #include <string.h>
 
 static void variational_start(const hn_system *system, const double *v, const double *acceleration,
                               scheme_state *state)
 {
     (void)acceleration;
-    scheme_apply_mass(system, 1.0, v, state->impetus);
+    mass_apply(system, 1.0, v, state->impetus);
     state->first = true;
 }
 
@@ -52,13 +54,8 @@ static double variational_finish(const hn_system *system, const hn_simulation_de
     (void)def;
     (void)state;
     double beta = equations->force_factor;
-    scheme_apply_mass(system, equations->mass_factor, step->delta, next_impetus);
-    for (int i = 0; i < system->body_count; ++i) {
-        double *p = next_impetus + POSE_SIZE * (size_t)i, weight = beta * system->inertia[4 * i];
-        p[0] += weight * system->gravity.x;
-        p[1] += weight * system->gravity.y;
-        p[2] += weight * system->gravity.z;
-    }
+    mass_apply(system, equations->mass_factor, step->delta, next_impetus);
+    mass_add_weights(system, beta, next_impetus);
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         element_step view = {

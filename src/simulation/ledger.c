@@ -4,6 +4,7 @@
 #include "simulation/simulation.h"
 
 #include "base/sum.h"
+#include "system/mass.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static ledger_sample take(hn_simulation *s)
     const hn_system *system = s->system;
     ledger_sample m = {.work = s->work};
     simulation_update_momenta(s);
-    m.kinetic = simulation_kinetic_energy(s, s->momenta);
+    m.kinetic = simulation_kinetic_energy(s);
     m.potential = simulation_potential_energy(s);
     hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
     for (int i = 0; i < system->body_count; ++i) {
@@ -81,7 +82,7 @@ static ledger_sample take(hn_simulation *s)
         const double *q = system_pose(s->state.q, i);
         force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
         hn_vec3 p = vec3_load(wrench), spin = vec3(0.0, 0.0, 0.0);
-        if (system->bodies[i].kind == HN_BODY_RIGID) spin = vec3_load(wrench + 3);
+        if (system->bodies[i].has_directors) spin = vec3_load(wrench + 3);
         linear = vec3_add(linear, p);
         angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
         for (int k = 0; k < 3; ++k) m.distance = worse_of(m.distance, fabs(q[k]));
@@ -109,7 +110,7 @@ static int worst_body(const hn_simulation *s)
         const double *q = system_pose(s->state.q, i), *p = s->momenta + POSE_SIZE * (size_t)i;
         double size = 0.0, place = 0.0;
         for (int k = 0; k < POSE_SIZE; ++k) size += p[k] * p[k], place += fabs(q[k]);
-        double own = size * (1.0 + place) * (1.0 + 1.0 / system->inertia[4 * (size_t)i]);
+        double own = size * (1.0 + place) * (1.0 + 1.0 / mass_weight(system, i));
         if (!isfinite(own)) return i;
         if (own > largest) largest = own, worst = i;
     }
@@ -182,7 +183,7 @@ static double energy_scale(const hn_simulation *s)
     const hn_system *system = s->system;
     const ledger_record *r = &s->record;
     double scale = r->kinetic_max + r->potential_change_max, mass = 0.0;
-    for (int i = 0; i < system->body_count; ++i) mass += system->inertia[4 * (size_t)i];
+    for (int i = 0; i < system->body_count; ++i) mass += mass_weight(system, i);
     double standing = fabs(r->potential_start) +
                       mass * vec3_norm(system->gravity) * (system->length + r->distance_max);
     return scale > AT_REST * standing ? scale : standing;

@@ -6,6 +6,7 @@
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
 #include "simulation/redundancy.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -19,9 +20,9 @@ int simulation_body_index(const hn_simulation *s, hn_body_id body)
 
 // ---- momenta ----------------------------------------------------------------------------------------
 
-void simulation_update_momenta(hn_simulation *s)
+// p_n, with the step from here on where the scheme needs it
+static void find_momenta(hn_simulation *s)
 {
-    if (s->momenta_valid) return;
     solved_step *ahead = &s->steps[s->ahead];
     if (s->scheme->look_ahead && !ahead->valid && !s->state.first) {
         // the step from here on, kept for when it is taken; without it the projected momenta are reported
@@ -29,12 +30,18 @@ void simulation_update_momenta(hn_simulation *s)
             if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
                 memcpy(s->momenta, s->state.impetus,
                        POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
-            s->momenta_valid = true;
             return;
         }
     }
     s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL,
                        s->momenta);
+}
+
+void simulation_update_momenta(hn_simulation *s)
+{
+    if (s->momenta_valid) return;
+    find_momenta(s);
+    if (s->own_momenta != s->momenta) mass_own_momenta(s->system, s->momenta, s->own_momenta);
     s->momenta_valid = true;
 }
 
@@ -124,45 +131,31 @@ hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *
         double twist[TWIST_SIZE], v[POSE_SIZE];
         memcpy(twist, projected + TWIST_SIZE * (size_t)i, sizeof twist);
         twist_to_velocity(s->state.q + at, twist, v);
-        for (int k = 0; k < POSE_SIZE; ++k)
-            projected[at + (size_t)k] = system->inertia[4 * i + k / 3] * v[k];
+        memcpy(projected + at, v, sizeof v);
     }
+    mass_apply(system, 1.0, projected, projected);
     return HN_OK;
 }
 
-// twist of a body from its momenta: v = p/m; omega from v_I = p_I/E_I, or from the angular momentum where an E_I is
-// zero
+// twist of a body from its momenta: v = p/m, omega from the angular momentum, which needs no E_I > 0
 static void twist_of_body(const hn_simulation *s, int body, double *twist)
 {
-    memset(twist, 0, TWIST_SIZE * sizeof(double));
-    if (body < 0) return;
-    const hn_system *system = s->system;
     size_t at = POSE_SIZE * (size_t)body;
-    const double *p = s->momenta + at, *q = s->state.q + at,
-                 *inertia = system->inertia + 4 * (size_t)body;
-    for (int k = 0; k < 3; ++k) twist[k] = p[k] / inertia[0];
-    if (system->bodies[body].kind != HN_BODY_RIGID) return;
-    double wrench[TWIST_SIZE];
-    force_to_wrench(q, p, wrench);
-    hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
-    double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3], j3 = inertia[1] + inertia[2];
-    hn_vec3 omega =
-        vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0, j3 > 0.0 ? l.z / j3 : 0.0);
-    vec3_store(pose_direction(q, omega), twist + 3);
+    if (body < 0) memset(twist, 0, TWIST_SIZE * sizeof(double));
+    else mass_twist(s->system, body, s->state.q + at, s->own_momenta + at, twist);
 }
 
-double simulation_kinetic_energy(const hn_simulation *s, const double *p)
+double simulation_kinetic_energy(const hn_simulation *s)
 {
     const hn_system *system = s->system;
     exact_sum sum = {0};
     for (int i = 0; i < system->body_count; ++i) {
-        double own = 0.0;
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            double inertia = system->inertia[4 * i + k / 3],
-                   x = p[POSE_SIZE * (size_t)i + (size_t)k];
-            if (inertia > 0.0) own += 0.5 * x * x / inertia;
-        }
-        sum_add(&sum, own);
+        const double *m = mass_node(system, i), *p = s->momenta + POSE_SIZE * (size_t)i,
+                     *own = s->own_momenta + POSE_SIZE * (size_t)i;
+        double twice = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k)
+            if (m[k / 3] > 0.0) twice += p[k] * own[k] / m[k / 3];
+        sum_add(&sum, 0.5 * twice);
     }
     return sum_total(&sum);
 }
@@ -172,7 +165,7 @@ static double potential_at(const hn_simulation *s, const double *q, const double
     const hn_system *system = s->system;
     exact_sum sum = {0};
     for (int i = 0; i < system->body_count; ++i)
-        sum_add(&sum, -system->inertia[4 * i] *
+        sum_add(&sum, -mass_weight(system, i) *
                           vec3_dot(system->gravity, pose_center(system_pose(q, i))));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -193,7 +186,7 @@ hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, energy != NULL);
     simulation_update_momenta(s);
-    energy->kinetic = simulation_kinetic_energy(s, s->momenta);
+    energy->kinetic = simulation_kinetic_energy(s);
     energy->potential = simulation_potential_energy(s);
     energy->external_work = s->work;
     energy->discrete_energy = energy->kinetic + energy->potential;
@@ -208,15 +201,12 @@ hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
     if (!s->scheme->look_ahead || !last->valid) return HN_OK;
     // E_d (LMO 52): difference quotients and the potential at the midpoint
     const hn_system *system = s->system;
-    double h = last->equations.step_size, sum = 0.0;
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) {
-        double v = last->data.delta[k] / h;
-        sum += 0.5 * system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3] * v * v;
-    }
+    double h = last->equations.step_size,
+           sum = mass_kinetic_energy(system, last->data.delta) / (h * h);
     for (int i = 0; i < system->body_count; ++i) {
         hn_vec3 middle = vec3_mean(pose_center(system_pose(last->data.q_start, i)),
                                    pose_center(system_pose(last->data.q, i)));
-        sum -= system->inertia[4 * i] * vec3_dot(system->gravity, middle);
+        sum -= mass_weight(system, i) * vec3_dot(system->gravity, middle);
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -242,8 +232,7 @@ static void body_momentum(const hn_simulation *s, int body, hn_vec3 *linear, hn_
     force_to_wrench(s->state.q + at, s->momenta + at, wrench);
     *linear = vec3_load(wrench);
     *angular = vec3_cross(pose_center(s->state.q + at), *linear);
-    if (s->system->bodies[body].kind == HN_BODY_RIGID)
-        *angular = vec3_add(*angular, vec3_load(wrench + 3));
+    if (s->system->bodies[body].has_directors) *angular = vec3_add(*angular, vec3_load(wrench + 3));
 }
 
 hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
@@ -387,16 +376,10 @@ hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state
     }
     // h_d (LMO 46)
     simulation_update_momenta(s);
-    for (size_t k = 0; k < count; ++k) {
-        double inertia = system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3];
-        velocity[k] = inertia > 0.0 ? s->momenta[k] / inertia : 0.0;
-    }
+    mass_solve(system, s->momenta, velocity);
     state->hidden_momentum = hidden_residual(system, s->state.q, velocity);
     hn_status status = simulation_project_momenta(s, s->momenta, middle, NULL);
-    for (size_t k = 0; k < count; ++k) {
-        double inertia = system->inertia[4 * (k / POSE_SIZE) + k % POSE_SIZE / 3];
-        velocity[k] = inertia > 0.0 ? middle[k] / inertia : 0.0;
-    }
+    mass_solve(system, middle, velocity);
     if (status == HN_OK) state->hidden_projected = hidden_residual(system, s->state.q, velocity);
     return status;
 }
@@ -417,7 +400,7 @@ static int angle_place(hn_joint_kind kind)
 // a point mass as body b has no orientation to report
 static bool joint_to_point(const hn_system *system, const joint *j)
 {
-    return j->child >= 0 && system->bodies[j->child].kind != HN_BODY_RIGID;
+    return j->child >= 0 && !system->bodies[j->child].has_directors;
 }
 
 // coordinates of the user's b relative to a; returns their number
@@ -612,7 +595,7 @@ static hn_status find_joint_multipliers(hn_simulation *s, const solved_step *ste
             continue;
         }
         child_wrench(s, step, report->tree_body, &force, &moment);
-        bool point = system->bodies[report->tree_body].kind != HN_BODY_RIGID;
+        bool point = !system->bodies[report->tree_body].has_directors;
         if (!child_multipliers(step, rows, report->tree_body, force, moment, point, own))
             return context_fail(s->context, HN_SINGULAR_SYSTEM,
                                 "joint '%s': its constraint rows are dependent", report->name);

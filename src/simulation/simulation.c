@@ -6,6 +6,7 @@
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
+#include "system/mass.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static void layout(arena *a, hn_simulation *s)
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
+    s->own_momenta = system->mass_edge_count > 0 ? arena_doubles(a, POSE_SIZE * n) : s->momenta;
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
     for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
     s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
@@ -146,7 +148,7 @@ static hn_status project_start_velocities(hn_simulation *s)
         twist_to_velocity(s->state.q + at, system->twist_start + TWIST_SIZE * (size_t)i,
                           s->next_impetus + at);
     }
-    scheme_apply_mass(system, 1.0, s->next_impetus, s->momenta);
+    mass_apply(system, 1.0, s->next_impetus, s->momenta);
     if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
     hn_status status = saddle_project(s->projection, s->state.q, s->momenta, s->wrench);
     if (status == HN_SINGULAR_SYSTEM) return context_fail(s->context, status, SINGULAR_START);
@@ -193,7 +195,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
         size_t at = POSE_SIZE * (size_t)i;
         twist_to_velocity(system->q_start + at, system->twist_start + TWIST_SIZE * (size_t)i,
                           s->momenta + at);
-        if (system->bodies[i].kind != HN_BODY_RIGID)
+        if (!system->bodies[i].has_directors)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
@@ -523,13 +525,12 @@ static double largest_spin(const hn_simulation *s, int *body)
     for (int i = 0; i < system->body_count; ++i) {
         const double *q = s->state.q + POSE_SIZE * (size_t)i,
                      *x = s->state.impetus + POSE_SIZE * (size_t)i;
-        const double *inertia = system->inertia + 4 * (size_t)i;
         double spin;
-        if (system->bodies[i].kind != HN_BODY_RIGID) {
+        if (!system->bodies[i].has_directors) {
             // a point on a link of length L: h |v|/L
             const joint *j = &system->joints[i];
-            double speed =
-                vec3_norm(vec3_load(x)) / (s->scheme->impetus_is_momentum ? inertia[0] : 1.0);
+            double speed = vec3_norm(vec3_load(x)) /
+                           (s->scheme->impetus_is_momentum ? mass_weight(system, i) : 1.0);
             spin = j->kind == HN_JOINT_DISTANCE ? speed / j->length : 0.0;
         } else {
             // angular momentum (or velocity) to angular velocity along the directors
@@ -538,10 +539,9 @@ static double largest_spin(const hn_simulation *s, int *body)
                 double wrench[TWIST_SIZE];
                 force_to_wrench(q, x, wrench);
                 hn_vec3 l = pose_components(q, vec3_load(wrench + 3));
-                double j1 = inertia[2] + inertia[3], j2 = inertia[1] + inertia[3],
-                       j3 = inertia[1] + inertia[2];
-                vec3_store(vec3(j1 > 0.0 ? l.x / j1 : 0.0, j2 > 0.0 ? l.y / j2 : 0.0,
-                                j3 > 0.0 ? l.z / j3 : 0.0),
+                hn_vec3 j = mass_moments(system, i);
+                vec3_store(vec3(j.x > 0.0 ? l.x / j.x : 0.0, j.y > 0.0 ? l.y / j.y : 0.0,
+                                j.z > 0.0 ? l.z / j.z : 0.0),
                            twist + 3);
             } else {
                 velocity_to_twist(q, x, twist);

@@ -72,6 +72,7 @@ struct hn_simulation {
     int ahead;            ///< which of `steps` is solved next; the other one is the last completed
     double *next_impetus; ///< 12 per body
     double *momenta;      ///< p_n, 12 per body
+    double *own_momenta;  ///< what bodies carry by themselves (mass.h), 12 per body; without mass edges: `momenta`
     bool momenta_valid;
     double *taken;        ///< `tangent_momenta`: impulses of cut joints in a projection, cut_row_count
     double *wrench;       ///< 6 per body
@@ -106,7 +107,7 @@ void simulation_forget_derived(hn_simulation *simulation);
 /// Unwrapped angles of joints, near the last ones.
 void simulation_update_angles(hn_simulation *simulation);
 
-double simulation_kinetic_energy(const hn_simulation *simulation, const double *p);
+double simulation_kinetic_energy(const hn_simulation *simulation);
 double simulation_potential_energy(const hn_simulation *simulation);
 
 /// Start and continue the ledger.

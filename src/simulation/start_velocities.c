@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "linalg/dense.h"
 #include "system/kinematics.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void find_velocity(const hn_simulation *s, const double *twists, double *
     for (int i = 0; i < s->system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         twist_to_velocity(s->state.q + at, twists + TWIST_SIZE * (size_t)i, velocity + at);
-        if (s->system->bodies[i].kind != HN_BODY_RIGID)
+        if (!s->system->bodies[i].has_directors)
             memset(velocity + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
 }
@@ -42,7 +43,7 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
     // twice: the second time round-off of the first, and what orthogonalising has made of it, is projected
     double norm = 0.0, first = 0.0;
     for (int round = 0; round < 2; ++round) {
-        scheme_apply_mass(system, 1.0, m->velocity, momentum);
+        mass_apply(system, 1.0, m->velocity, momentum);
         if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
         for (int pass = 0; pass < 3; ++pass) {
             for (int k = 0; pass > 0 && k < m->count; ++k) {
@@ -51,7 +52,7 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
                     twists[i] -= part * m->twists[(size_t)k * size + i];
             }
             find_velocity(s, twists, m->velocity);
-            scheme_apply_mass(system, 1.0, m->velocity, momentum);
+            mass_apply(system, 1.0, m->velocity, momentum);
             norm = sqrt(array_dot(momentum, m->velocity, poses));
             if (round == 0 && pass == 0) first = norm;
             if (!(norm > 1e-8 * first)) return false;
@@ -86,7 +87,7 @@ static double largest_opening(const hn_simulation *s, const double *twists)
                 if (body[side] < 0) continue;
                 twist_to_velocity(system_pose(s->state.q, body[side]),
                                   twists + TWIST_SIZE * (size_t)body[side], velocity);
-                int count = system->bodies[body[side]].kind == HN_BODY_RIGID ? 4 : 1;
+                int count = system->bodies[body[side]].has_directors ? 4 : 1;
                 for (int x = 0; x < count; ++x)
                     sum += vec3_dot(gradient[4 * side + x], vec3_load(velocity + 3 * x));
             }

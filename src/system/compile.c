@@ -6,6 +6,7 @@
 #include "model/inertia.h"
 #include "system/graph.h"
 #include "system/kinematics.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -46,10 +47,9 @@ static void compile_body(hn_system *system, const model_body *from, int index, i
     memcpy(q, GROUND_POSE, sizeof GROUND_POSE);
     body->kind = from->kind;
     body->model_index = model_index;
-    body->coordinate_count = from->kind == HN_BODY_RIGID        ? 12
-                             : from->kind == HN_BODY_POINT_MASS ? 3
-                                                                : 2;
-    body->internal_count = from->kind == HN_BODY_RIGID ? INTERNAL_ROWS : 0;
+    body->has_directors = from->kind == HN_BODY_RIGID;
+    body->coordinate_count = body->has_directors ? 12 : from->kind == HN_BODY_POINT_MASS ? 3 : 2;
+    body->internal_count = body->has_directors ? INTERNAL_ROWS : 0;
     body->user_axes = mat3_identity();
     for (int k = 0; k < 3; ++k)
         body->plane[k] = vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
@@ -61,7 +61,7 @@ static void compile_body(hn_system *system, const model_body *from, int index, i
         body->plane[0] = vec3_perpendicular(from->plane_normal);
         body->plane[1] = vec3_cross(from->plane_normal, body->plane[0]);
     }
-    if (from->kind != HN_BODY_RIGID) return;
+    if (!body->has_directors) return;
     hn_vec3 principal;
     hn_mat3 axes;
     inertia_principal(&from->inertia, &principal, &axes);
@@ -97,7 +97,7 @@ static hn_vec3 point_in_directors(const hn_system *system, const hn_model *model
 
 static bool is_point(const hn_system *system, int body)
 {
-    return body >= 0 && system->bodies[body].kind != HN_BODY_RIGID;
+    return body >= 0 && !system->bodies[body].has_directors;
 }
 
 static int joint_dof(const hn_system *system, const joint *j)
@@ -288,7 +288,7 @@ static void find_scales(hn_system *system)
 {
     double length = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         double euler = inertia[1] + inertia[2] + inertia[3];
         length = fmax(length, sqrt(euler / inertia[0]));
         system->mass = fmax(system->mass, inertia[0]);
@@ -545,7 +545,7 @@ static hn_status check_rods(const hn_system *system)
         const joint *j = &system->reports[k / 2].rows;
         int body = k % 2 == 0 ? j->parent : j->child;
         if (body < 0 || held[body]) continue;
-        const double *e = system->inertia + 4 * (size_t)body + 1;
+        const double *e = mass_node(system, body) + 1;
         int along = e[0] > e[1] && e[0] > e[2] ? 0 : e[1] > e[2] ? 1 : 2;
         held[body] =
             joint_holds_spin(j, body, vec3_load(system_pose(q, body) + 3 * (along + 1)), q);
@@ -604,6 +604,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
         system->element_count = i + 1;
         TRY(compile_element(system, model, t, i));
     }
+    TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
     find_scales(system);
     TRY(start_positions(system, start_tolerance));

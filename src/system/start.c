@@ -7,6 +7,7 @@
 #include "system/system.h"
 
 #include "linalg/dense.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -37,12 +38,12 @@ static given_rows rows_given(const hn_system *system, const hn_model *model, int
         const double value[3] = {from->velocity.x, from->velocity.y, from->velocity.z};
         for (int k = 0; k < 3; ++k) {
             given.row[given.count][k] = 1.0;
-            if (compiled->kind == HN_BODY_RIGID)
+            if (compiled->has_directors)
                 for (int i = 0; i < 3; ++i) given.row[given.count][3 + i] = skew[k][i];
             given.value[given.count++] = value[k];
         }
     }
-    if (from->has_angular_velocity && compiled->kind == HN_BODY_RIGID) {
+    if (from->has_angular_velocity && compiled->has_directors) {
         const double value[3] = {from->angular_velocity.x, from->angular_velocity.y,
                                  from->angular_velocity.z};
         for (int k = 0; k < 3; ++k) {
@@ -381,7 +382,7 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
     int row = 0;
     for (int i = 0; i < system->body_count; ++i) {
         given_rows given = rows_given(system, model, i);
-        const double *inertia = system->inertia + 4 * (size_t)i;
+        const double *inertia = mass_node(system, i);
         for (int r = 0; r < given.count; ++r, ++row) {
             bool linear =
                 given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;

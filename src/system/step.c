@@ -2,13 +2,15 @@
 // Residual and poses of a step, body by body.
 #include "system/step.h"
 
+#include "system/mass.h"
+
 #include <string.h>
 
 void step_residual(const hn_system *system, const step_equations *equations, const step_data *step,
                    int body, double *rho)
 {
     size_t at = POSE_SIZE * (size_t)body;
-    const double *inertia = system->inertia + 4 * (size_t)body;
+    const double *inertia = mass_node(system, body);
     const double *delta = step->delta + at, *momentum = equations->momentum + at,
                  *force = step->force + at;
     for (int i = 0; i < 4; ++i)
@@ -88,7 +90,7 @@ void step_delta_from_body(const hn_system *system, const step_data *step, int bo
     size_t at = POSE_SIZE * (size_t)body;
     double ignored[POSE_SIZE];
     vec3_store(step->bodies[body].displacement, step->delta + at);
-    if (system->bodies[body].kind == HN_BODY_RIGID)
+    if (system->bodies[body].has_directors)
         step_turn_directors(step->bodies[body].rotation, step->q_start + at, ignored,
                             step->delta + at);
 }
@@ -99,7 +101,7 @@ void step_pose_from_body(const hn_system *system, const step_data *step, int bod
     double ignored[POSE_SIZE];
     vec3_store(vec3_add(vec3_load(step->q_start + at), step->bodies[body].displacement),
                step->q + at);
-    if (system->bodies[body].kind == HN_BODY_RIGID)
+    if (system->bodies[body].has_directors)
         step_turn_directors(step->bodies[body].rotation, step->q_start + at, step->q + at, ignored);
 }
 
@@ -110,7 +112,7 @@ void step_body_from_delta(const hn_system *system, const step_data *step, int bo
     body_step *b = &step->bodies[body];
     b->displacement = vec3_load(delta);
     b->rotation = vec3(0.0, 0.0, 0.0);
-    if (system->bodies[body].kind != HN_BODY_RIGID) return;
+    if (!system->bodies[body].has_directors) return;
     hn_vec3 d[3];
     for (int i = 0; i < 3; ++i)
         d[i] = vec3_mean(vec3_load(step->q_start + at + 3 + 3 * i),

@@ -16,6 +16,7 @@ enum { TWIST_SIZE = 6, INTERNAL_ROWS = 6 };
 typedef struct system_body {
     const char *name;
     hn_body_kind kind;
+    bool has_directors;    ///< twelve coordinates that turn as one; otherwise a point
     int model_index;
     int coordinate_count;  ///< 12, 3 or 2
     int coordinate_offset; ///< in q as reported: model order
@@ -41,6 +42,12 @@ typedef enum element_place {
     PLACE_ELSEWHERE, ///< between bodies that are not neighbours
 } element_place;
 
+/// A block of the mass matrix between two bodies (mass.h).
+typedef struct mass_edge {
+    int a, b;       ///< bodies
+    double mass[4]; ///< of phi (kg), d1, d2, d3 (kg m^2)
+} mass_edge;
+
 /// How start velocities follow from what a model gives.
 typedef enum start_velocities {
     VELOCITIES_GIVEN,    ///< body by body from the root
@@ -64,7 +71,11 @@ typedef struct hn_system {
     hn_vec3 gravity;
     double length;        ///< m, a size typical of the bodies: scales rotations against translations
     double mass;          ///< kg, the largest body
-    double *inertia;      ///< per body: m, E1, E2, E3
+    double *inertia;      ///< per body: m, E1, E2, E3; read it through mass.h
+    int mass_edge_count;
+    mass_edge *mass_edges;
+    double *edge_inertia; ///< per body: sums of its edges; NULL without edges
+    double *mass_pivots;  ///< per body: factors of the mass matrix; NULL without edges
     int *parent;          ///< per body: tree index or GROUND
     int *tree_place;      ///< per body of the model: its tree index
     int *dof_offset;      ///< per body: first reduced coordinate of its tree joint
@@ -103,7 +114,7 @@ static inline bool system_body_is_rod(const hn_system *system, int body)
 {
     const double *e = system->inertia + 4 * (size_t)body + 1;
     double all = e[0] + e[1] + e[2], largest = fmax(e[0], fmax(e[1], e[2]));
-    return system->bodies[body].kind == HN_BODY_RIGID && all - largest <= 1e-15 * largest;
+    return system->bodies[body].has_directors && all - largest <= 1e-15 * largest;
 }
 
 /// A velocity that a model gives, as a row on the twists of two bodies (or GROUND).
