@@ -593,7 +593,8 @@ static void assemble_front(const block_lu *lu, const front *f, const dense_front
     }
 }
 
-// Eliminate the nodes of a front. Returns -1, or the node whose diagonal block is singular.
+// Eliminate the nodes of a front. Returns -1, or the node whose diagonal block is singular, or at which the call was
+// cancelled.
 static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_lu_rank *rank)
 {
     size_t stride = d->stride;
@@ -625,6 +626,7 @@ static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_l
             subtract_product(rest, end - begin, rest, stride, a + (size_t)end * stride + begin,
                              a + (size_t)begin * stride + end, a + (size_t)end * (stride + 1));
             begin = end;
+            if (group > 0 && context_is_cancelled(lu->context)) return node;
         }
     }
     return -1;

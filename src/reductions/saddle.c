@@ -587,8 +587,7 @@ static double row_curvature(const constraint_row *row, const double *va, const d
     return 2.0 * row->factor * vec3_dot(u, w);
 }
 
-// Factor the mass matrix with the independent rows at q.
-static hn_status factor_mass_matrix(saddle *s, const double *q)
+hn_status saddle_factor_mass(saddle *s, const double *q)
 {
     saddle_choice choice;
     TRY(saddle_choose_rows(s, q, &choice));
@@ -607,7 +606,7 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
 {
     const hn_system *system = s->system;
     constraint_row row;
-    TRY(factor_mass_matrix(s, q));
+    TRY(saddle_factor_mass(s, q));
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         double scaled[POSE_SIZE], *right = s->right + block_lu_offset(s->lu, i);
@@ -638,8 +637,14 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
 
 hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists)
 {
+    TRY(saddle_factor_mass(s, q));
+    saddle_project_again(s, q, p, twists);
+    return HN_OK;
+}
+
+void saddle_project_again(saddle *s, const double *q, const double *p, double *twists)
+{
     const hn_system *system = s->system;
-    TRY(factor_mass_matrix(s, q));
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         hn_vec3 momentum[4];
@@ -651,7 +656,6 @@ hn_status saddle_project(saddle *s, const double *q, const double *p, double *tw
     block_lu_solve(s->lu, s->right);
     for (int i = 0; i < system->body_count; ++i)
         saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
-    return HN_OK;
 }
 
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)

@@ -75,6 +75,9 @@ void saddle_store_closure(const saddle *s, const step_equations *equations, cons
 /// Momenta p (12 per body) projected on the motions all joints allow at q: twists (6 per body) with
 /// M t + G^T mu = P_int^T p, G t = 0 (LMO 16). SADDLE_TWISTS only. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists);
+/// Factor the mass matrix with the independent rows at q, and project with these factors as often as wanted.
+hn_status saddle_factor_mass(saddle *s, const double *q);
+void saddle_project_again(saddle *s, const double *q, const double *p, double *twists);
 
 /// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
 /// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM

@@ -31,7 +31,7 @@ static void find_velocity(const hn_simulation *s, const double *twists, double *
     }
 }
 
-// One more motion, orthonormal to those before. False when it depends on them.
+// One more motion, orthonormal to those before, with the factors of the mass matrix at hand. False when it depends on them.
 static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
 {
     const hn_system *system = s->system;
@@ -44,7 +44,7 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
     double norm = 0.0, first = 0.0;
     for (int round = 0; round < 2; ++round) {
         mass_apply(system, 1.0, m->velocity, momentum);
-        if (saddle_project(s->projection, s->state.q, momentum, twists) != HN_OK) return false;
+        saddle_project_again(s->projection, s->state.q, momentum, twists);
         for (int pass = 0; pass < 3; ++pass) {
             for (int k = 0; pass > 0 && k < m->count; ++k) {
                 double part = array_dot(m->momenta + (size_t)k * poses, m->velocity, poses);
@@ -184,7 +184,8 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
                      .momenta = context_allocate(context, (f * POSE_SIZE * n + 1) * sizeof(double)),
                      .velocity = context_allocate(context, (POSE_SIZE * n + 1) * sizeof(double))};
         if (m.twists == NULL || m.momenta == NULL || m.velocity == NULL) status = HN_OUT_OF_MEMORY;
-        for (int draw = 0; status == HN_OK && m.count < freedom && draw < 2 * freedom + 4; ++draw)
+        bool factored = status == HN_OK && saddle_factor_mass(s->projection, s->state.q) == HN_OK;
+        for (int draw = 0; factored && m.count < freedom && draw < 2 * freedom + 4; ++draw)
             (void)add_motion(s, &m, &state); // one that depends on the others is drawn again
         if (status == HN_OK && m.count == freedom) status = solve_given(s, model, &m, &met);
         context_release(context, m.twists);
