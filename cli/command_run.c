@@ -7,6 +7,7 @@
 #include "report.h"
 #include "run_options.h"
 #include "scheme_settings.h"
+#include "stopped_run.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -24,15 +25,18 @@ static const double CONDITION_SECONDS_CHEAP = 2.0; // and when the run took no l
 
 /// Set by the signal handler, read by the step loop.
 static volatile sig_atomic_t stop_signal = 0;
+static hn_context *signal_context = NULL; ///< whose calls a signal stops; set before the handler
 
 static void remember_signal(int number)
 {
     stop_signal = number;
+    hn_context_cancel(signal_context);
 }
 
-/// Ctrl-C and SIGTERM stop between two steps; a second one has its usual effect.
-static void watch_signals(void)
+/// Ctrl-C and SIGTERM stop a step or the assembly under way; a second one has its usual effect.
+static void watch_signals(hn_context *context)
 {
+    signal_context = context;
     struct sigaction action = {.sa_handler = remember_signal};
     sigemptyset(&action.sa_mask);
     action.sa_flags = (int)SA_RESETHAND;
@@ -103,6 +107,8 @@ typedef struct run {
     hn_run_options options;
     int64_t step_count; ///< steps to take
     int64_t every;      ///< steps between records
+    double checkpoint;  ///< s between checkpoints; 0: none but after a signal
+    bool resumed;       ///< goes on from a checkpoint
     requirements required;
     bool condition, quiet;
     double seconds; ///< time the steps took
@@ -121,32 +127,60 @@ static char *default_output(const char *model_path)
     return name;
 }
 
-/// Step until the end, a failure or a signal. Returns the status of the step or record that failed.
-static hn_status take_steps(run *r, const char *label, bool *record_failed)
+/// Which call of the step loop failed.
+typedef enum loop_failure { FAILED_STEP, FAILED_RECORD, FAILED_CHECKPOINT } loop_failure;
+
+/// Write the record that is due at step `done`, if one is.
+static hn_status write_record(run *r, int64_t done, int64_t *recorded)
 {
-    hn_status status = HN_OK;
-    int64_t batch = 1, done = 0;
+    bool due = done % r->every == 0 || done == r->step_count;
+    if (r->results == NULL || !due || done == *recorded) return HN_OK;
+    *recorded = done;
+    return hn_results_append(r->results);
+}
+
+/// Step until the end, a failure or a signal. Returns the status of the call that failed.
+static hn_status take_steps(run *r, const char *label, loop_failure *failed)
+{
+    int64_t batch = 1, done = hn_simulation_step_count(r->simulation), first = done,
+            recorded = r->resumed ? done : -1;
     progress bar = progress_begin(label, r->quiet);
-    *record_failed = false;
-    if (r->results != NULL) status = hn_results_append(r->results);
-    *record_failed = status != HN_OK;
+    bool checkpoints = r->results != NULL && r->checkpoint > 0.0;
+    *failed = FAILED_RECORD;
+    hn_status status = write_record(r, done, &recorded);
+    if (status == HN_OK && checkpoints && !r->resumed) {
+        // a run killed before its first checkpoint can still be told to go on
+        status = hn_results_checkpoint(r->results);
+        *failed = FAILED_CHECKPOINT;
+    }
+    double last_checkpoint = clock_seconds();
     while (status == HN_OK && done < r->step_count && stop_signal == 0) {
-        // up to the next record, and not so long that bar and Ctrl-C would wait
+        // up to the next record, and not so long that bar and checkpoint would wait
         int64_t ahead = r->every - done % r->every;
         if (ahead > batch) ahead = batch;
         if (ahead > r->step_count - done) ahead = r->step_count - done;
         double before = clock_seconds();
+        *failed = FAILED_STEP;
         status = hn_simulation_step(r->simulation, ahead);
-        double taken = clock_seconds() - before;
+        double now = clock_seconds(), taken = now - before;
+        done = hn_simulation_step_count(r->simulation);
+        // stopped by a signal: what is completed counts
+        if (status == HN_CANCELLED && stop_signal != 0) status = HN_OK;
         if (status != HN_OK) break;
-        done += ahead;
         if (taken < 0.5 * BATCH_SECONDS && batch < INT64_MAX / 4) batch *= 2;
         if (taken > 2.0 * BATCH_SECONDS && batch > 1) batch /= 2;
-        if (r->results != NULL && (done % r->every == 0 || done == r->step_count)) {
-            status = hn_results_append(r->results);
-            *record_failed = status != HN_OK;
+        *failed = FAILED_RECORD;
+        if (done > first) status = write_record(r, done, &recorded);
+        if (status == HN_OK && checkpoints && now - last_checkpoint >= r->checkpoint) {
+            *failed = FAILED_CHECKPOINT;
+            status = hn_results_checkpoint(r->results);
+            last_checkpoint = clock_seconds();
         }
         progress_update(&bar, (double)done / (double)r->step_count);
+    }
+    if (status == HN_OK && stop_signal != 0 && done < r->step_count && r->results != NULL) {
+        *failed = FAILED_CHECKPOINT;
+        status = hn_results_checkpoint(r->results);
     }
     r->seconds = clock_seconds() - bar.start;
     progress_end(&bar);
@@ -178,11 +212,13 @@ static void keep_part(run *r)
     fprintf(stderr, "  results until then: %s.part\n", r->output);
 }
 
-static int report_failure(run *r, hn_status status, bool record_failed)
+static int report_failure(run *r, hn_status status, loop_failure failed)
 {
-    bool file_failed = record_failed && status == HN_FILE_ACCESS;
-    fprintf(stderr, "%s at t = %.9g s (step %" PRId64 " of %" PRId64 "): %s\n",
-            file_failed ? "the results could not be written" : "the run failed",
+    bool file_failed = failed != FAILED_STEP && status == HN_FILE_ACCESS;
+    const char *what = !file_failed              ? "the run failed"
+                       : failed == FAILED_RECORD ? "the results could not be written"
+                                                 : "the checkpoint could not be written";
+    fprintf(stderr, "%s at t = %.9g s (step %" PRId64 " of %" PRId64 "): %s\n", what,
             hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation),
             r->step_count, hn_context_message(r->context));
     if (file_failed) fputs("  free some space, or choose another place with --output\n", stderr);
@@ -195,7 +231,9 @@ static int report_interruption(run *r)
     fprintf(stderr, "stopped by signal %d at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
             (int)stop_signal, hn_simulation_time(r->simulation),
             hn_simulation_step_count(r->simulation), r->step_count);
+    bool goes_on = r->results != NULL;
     keep_part(r);
+    if (goes_on) fputs("  to go on from there: the same command with --resume\n", stderr);
     return EXIT_SIGNAL + (int)stop_signal;
 }
 
@@ -236,6 +274,37 @@ static void print_other_conditions(const run *r)
 
 // ---- the command ----------------------------------------------------------------------------------
 
+/// Start the result file, or take up the one of the stopped run, and the simulation with it.
+static int open_results(run *r)
+{
+    hn_results_def def = hn_results_def_default();
+    def.every = r->every;
+    def.step_count = r->step_count;
+    def.checkpoint_interval = r->checkpoint;
+    hn_status status =
+        r->resumed ? hn_results_resume(r->model, r->simulation, r->output, &def, &r->results)
+                   : hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);
+    if (status != HN_OK) {
+        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        return status == HN_OUT_OF_MEMORY      ? EXIT_RUN_FAILED
+               : status == HN_INVALID_ARGUMENT ? EXIT_USAGE
+                                               : EXIT_FILE;
+    }
+    if (!r->resumed) return EXIT_FINE;
+    if (!(r->checkpoint > 0.0)) r->checkpoint = def.checkpoint_interval;
+    int64_t done = hn_simulation_step_count(r->simulation);
+    if (done > r->step_count) {
+        fprintf(stderr,
+                "%s.part: cannot go on: it has %" PRId64 " steps already, more than %" PRId64 "\n",
+                r->output, done, r->step_count);
+        return EXIT_USAGE;
+    }
+    if (!r->quiet)
+        fprintf(stderr, "note: goes on at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
+                hn_simulation_time(r->simulation), done, r->step_count);
+    return EXIT_FINE;
+}
+
 /// Everything after the model is loaded and the options are known.
 static int perform(run *r)
 {
@@ -244,7 +313,7 @@ static int perform(run *r)
     def.reduction = r->options.reduction;
     def.step_size = r->options.step;
     int code = report_create_simulation(r->model, &def, &r->simulation);
-    if (code != EXIT_FINE) return code;
+    if (code != EXIT_FINE) return stop_signal != 0 ? EXIT_SIGNAL + (int)stop_signal : code;
 
     hn_structure structure = hn_simulation_structure(r->simulation);
     warn_spin_step(r->options.scheme, &structure);
@@ -258,11 +327,8 @@ static int perform(run *r)
         print_misfit(r->model, r->simulation, stdout);
         fflush(stdout);
     }
-    if (r->output != NULL &&
-        hn_results_create(r->model, r->simulation, r->output, &r->results) != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(r->context));
-        return EXIT_FILE;
-    }
+    if (r->output != NULL) code = open_results(r);
+    if (code != EXIT_FINE) return code;
 
     char label[LABEL_SIZE];
     bool own = hn_scheme_has_own_solver(r->options.scheme);
@@ -270,10 +336,10 @@ static int perform(run *r)
              hn_scheme_name(r->options.scheme), own ? "" : ", ",
              own ? "" : hn_reduction_name(r->options.reduction), r->options.step, r->step_count,
              r->step_count == 1 ? "" : "s");
-    bool record_failed = false;
-    hn_status status = take_steps(r, label, &record_failed);
+    loop_failure failed = FAILED_STEP;
+    hn_status status = take_steps(r, label, &failed);
     // what went wrong is said before anything else is asked of the library
-    if (status != HN_OK) code = report_failure(r, status, record_failed);
+    if (status != HN_OK) code = report_failure(r, status, failed);
     else if (stop_signal != 0 && hn_simulation_step_count(r->simulation) < r->step_count)
         code = report_interruption(r);
 
@@ -301,32 +367,102 @@ static int perform(run *r)
     return code;
 }
 
+/// The words that say how to run; NULL where not given.
+typedef struct run_words {
+    const char *path, *output, *no_output, *every, *require, *condition, *quiet, *settings,
+        *checkpoint, *resume;
+    run_texts texts;
+} run_words;
+
+/// A run that goes on keeps the settings it was started with; words given now must agree with them, but for the end.
+/// Returns an exit code after reporting what is wrong. `*complete`: there is nothing left to do.
+static int take_up(run *r, const run_words *words, bool *complete)
+{
+    stopped_run found;
+    *complete = false;
+    stopped_run_state state = stopped_run_find(r->context, r->model, r->output, &found);
+    if (state == STOPPED_RUN_UNREADABLE) return EXIT_FILE;
+    if (state == STOPPED_RUN_NONE) {
+        fprintf(stderr, "note: %s: %s: the run starts from the beginning\n", r->output,
+                found.missing);
+        return EXIT_FINE;
+    }
+    hn_run_options options = {.scheme = found.settings.scheme,
+                              .reduction = found.settings.reduction,
+                              .step = found.settings.step_size,
+                              .end = (double)found.run.step_count * found.settings.step_size};
+    hn_simulation_def def = found.settings;
+    int64_t step_count = 0, every = found.run.every > 0 ? found.run.every : 1;
+    if (!apply_scheme_settings("run", words->settings, &def) ||
+        !merge_run_texts("run", &words->texts, &options, &step_count))
+        return EXIT_USAGE;
+    if (state == STOPPED_RUN_COMPLETE) {
+        *complete = step_count == found.run.step_count;
+        if (!*complete || !r->quiet)
+            fprintf(stderr, "note: %s is complete%s\n", r->output,
+                    *complete ? ": nothing is left to do"
+                              : " with another number of steps: the run starts from the beginning");
+        return EXIT_FINE;
+    }
+    if (words->every != NULL && r->every != every) {
+        options_complain("run",
+                         "%s was started with --every %" PRId64 "; it goes on with that only",
+                         r->output, every);
+        return EXIT_USAGE;
+    }
+    r->def = def;
+    r->options = options;
+    r->step_count = step_count;
+    r->every = every;
+    r->resumed = true;
+    return EXIT_FINE;
+}
+
+static int run_model(run *r, const run_words *words)
+{
+    if (words->no_output == NULL) {
+        r->output =
+            words->output == NULL ? default_output(words->path) : malloc(strlen(words->output) + 1);
+        if (r->output == NULL) return EXIT_RUN_FAILED;
+        if (words->output != NULL) strcpy(r->output, words->output);
+    }
+    bool complete = false;
+    int code = words->resume == NULL ? EXIT_FINE : take_up(r, words, &complete);
+    if (code != EXIT_FINE || complete) return code;
+    if (!r->resumed &&
+        !merge_run_options("run", r->model, &words->texts, &r->options, &r->step_count))
+        return EXIT_USAGE;
+    return perform(r);
+}
+
 int command_run(int argument_count, char **arguments)
 {
-    const char *path = NULL, *output = NULL, *no_output = NULL, *every = NULL, *require = NULL,
-               *condition = NULL;
-    const char *quiet = NULL, *settings = NULL;
-    run_texts texts = {NULL, NULL, NULL, NULL, NULL};
+    run_words words = {0};
     const option_spec options[] = {
         {"--scheme", "NAME",
          "energy-momentum, variational, rattle, generalized-alpha, convected, ggl-variational, "
          "ggl-classical or projected-rk (default: the model's)",
-         &texts.scheme},
-        {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below", &settings},
+         &words.texts.scheme},
+        {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below",
+         &words.settings},
         {"--reduction", "NAME", "reduced, nullspace or multipliers (default: the model's)",
-         &texts.reduction},
-        {"--step", "SECONDS", "step size (default: the model's)", &texts.step},
-        {"--end", "SECONDS", "time to stop at (default: the model's)", &texts.end},
-        {"--steps", "N", "number of steps instead of --end", &texts.steps},
+         &words.texts.reduction},
+        {"--step", "SECONDS", "step size (default: the model's)", &words.texts.step},
+        {"--end", "SECONDS", "time to stop at (default: the model's)", &words.texts.end},
+        {"--steps", "N", "number of steps instead of --end", &words.texts.steps},
         {"--output", "FILE",
-         "result file (default: the model's name with .h5, in the current folder)", &output},
-        {"--no-output", NULL, "write no result file", &no_output},
-        {"--every", "N", "write every N-th step only", &every},
+         "result file (default: the model's name with .h5, in the current folder)", &words.output},
+        {"--no-output", NULL, "write no result file", &words.no_output},
+        {"--every", "N", "write every N-th step only", &words.every},
+        {"--checkpoint", "SECONDS", "write restart data every so often, in FILE.checkpoint",
+         &words.checkpoint},
+        {"--resume", NULL, "go on with a stopped or killed run from its last checkpoint",
+         &words.resume},
         {"--require", "WHAT=BOUND,...",
-         "exit with 4 when an error of the ledger is above its bound", &require},
+         "exit with 4 when an error of the ledger is above its bound", &words.require},
         {"--condition", NULL, "show the condition number of the iteration matrix at the end",
-         &condition},
-        {"--quiet", NULL, "print errors and warnings only", &quiet},
+         &words.condition},
+        {"--quiet", NULL, "print errors and warnings only", &words.quiet},
     };
     const command_usage usage = {
         "run",
@@ -336,6 +472,10 @@ int command_run(int argument_count, char **arguments)
         "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints.\n"
         "Results go to FILE.part and get their final name at the end; a stopped or failed run "
         "keeps the .part.\n"
+        "A run that was stopped by a signal has a checkpoint too. --resume takes all settings from "
+        "the stopped run;\n"
+        "with --end or --steps it may go on for longer. The result is the one of a run that was "
+        "never stopped, bit for bit.\n"
         "The ledger goes to the standard output, progress, notes and warnings to the error "
         "stream.\n"
         "Settings of --set: spectral_radius (generalized-alpha, 0 to 1); of projected-rk: "
@@ -348,38 +488,39 @@ int command_run(int argument_count, char **arguments)
         "joints=1e-12",
         options,
         sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &path);
+    options_result parsed = options_parse(&usage, argument_count, arguments, &words.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
-    run r = {.every = 1, .condition = condition != NULL, .quiet = quiet != NULL};
+    run r = {.every = 1, .condition = words.condition != NULL, .quiet = words.quiet != NULL};
     r.def = hn_simulation_def_default();
-    if (!apply_scheme_settings("run", settings, &r.def)) return EXIT_USAGE;
-    if (output != NULL && no_output != NULL) {
-        options_complain("run", "--output and --no-output exclude each other");
+    if (!apply_scheme_settings("run", words.settings, &r.def)) return EXIT_USAGE;
+    if (words.no_output != NULL &&
+        (words.output != NULL || words.checkpoint != NULL || words.resume != NULL)) {
+        options_complain("run", "--no-output excludes %s",
+                         words.output != NULL       ? "--output"
+                         : words.checkpoint != NULL ? "--checkpoint"
+                                                    : "--resume");
         return EXIT_USAGE;
     }
-    if (every != NULL && !option_positive_count("run", "--every", every, &r.every))
+    if (words.every != NULL && !option_positive_count("run", "--every", words.every, &r.every))
         return EXIT_USAGE;
-    if (require != NULL && !parse_requirements(require, &r.required)) return EXIT_USAGE;
+    if (words.checkpoint != NULL &&
+        !option_positive_number("run", "--checkpoint", words.checkpoint, &r.checkpoint))
+        return EXIT_USAGE;
+    if (words.require != NULL && !parse_requirements(words.require, &r.required)) return EXIT_USAGE;
 
     r.context = hn_context_create(NULL);
     if (r.context == NULL) return EXIT_RUN_FAILED;
     if (!r.quiet) hn_context_set_log(r.context, report_log_line, NULL);
-    watch_signals();
+    watch_signals(r.context);
     hn_model *model = NULL;
-    int code = report_load_model(r.context, path, &model);
+    int code = report_load_model(r.context, words.path, &model);
     r.model = model;
-    if (code == EXIT_FINE && !merge_run_options("run", model, &texts, &r.options, &r.step_count))
-        code = EXIT_USAGE;
-    if (code == EXIT_FINE && no_output == NULL) {
-        r.output = output == NULL ? default_output(path) : malloc(strlen(output) + 1);
-        if (r.output == NULL) code = EXIT_RUN_FAILED;
-        else if (output != NULL) strcpy(r.output, output);
-    }
-    if (code == EXIT_FINE) code = perform(&r);
+    if (code == EXIT_FINE) code = run_model(&r, &words);
     hn_results_destroy(r.results);
     hn_simulation_destroy(r.simulation);
     hn_model_destroy(model);
+    signal_context = NULL;
     hn_context_destroy(r.context);
     free(r.output);
     return code;

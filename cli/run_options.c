@@ -43,6 +43,12 @@ bool merge_run_options(const char *command, const hn_model *model, const run_tex
                        hn_run_options *options, int64_t *step_count)
 {
     *options = hn_model_run_options(model);
+    return merge_run_texts(command, texts, options, step_count);
+}
+
+bool merge_run_texts(const char *command, const run_texts *texts, hn_run_options *options,
+                     int64_t *step_count)
+{
     if (texts->scheme != NULL && !parse_scheme(command, texts->scheme, &options->scheme))
         return false;
     if (texts->reduction != NULL &&

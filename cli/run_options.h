@@ -15,6 +15,10 @@ typedef struct run_texts {
 bool merge_run_options(const char *command, const hn_model *model, const run_texts *texts,
                        hn_run_options *options, int64_t *step_count);
 
+/// The same, with `*options` as it comes instead of the model's.
+bool merge_run_texts(const char *command, const run_texts *texts, hn_run_options *options,
+                     int64_t *step_count);
+
 /// Steps of size `step` until `end`, to the nearest one, at least 1; false when there are too many to count.
 bool count_steps(double end, double step, int64_t *count);
 

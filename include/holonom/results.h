@@ -11,20 +11,47 @@ extern "C" {
 
 typedef struct hn_results hn_results;
 
+/// What a result file keeps of its run beside the settings of the simulation; nothing here changes what is written.
+typedef struct hn_results_def {
+    int64_t every;              ///< steps between records; 0: not known
+    int64_t step_count;         ///< steps the run shall take; 0: not known
+    double checkpoint_interval; ///< s between hn_results_checkpoint, for whoever resumes; 0: none
+} hn_results_def;
+HN_API hn_results_def hn_results_def_default(void);
+
 /// Start a result file for a simulation of `model`. Data go to `path`.part until hn_results_finish renames it to
-/// `path`.
+/// `path`. The .part is locked: a second writer of the same name is refused. So is a path that leads, also through
+/// links, to the file the model was read from. A checkpoint of an earlier run under this name is removed.
 /// @return HN_OK, HN_FILE_ACCESS, HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, const char *path,
                                                 hn_results **results);
+/// The same, with what is known of the run; NULL: the defaults.
+HN_API HN_NODISCARD hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation, const char *path,
+                                                    const hn_results_def *def, hn_results **results);
 
-/// Append the current state of the simulation as one record. Records are flushed in chunks.
+/// Append the current state of the simulation as one record. Records are written in chunks, and at least once a second.
 /// @return HN_OK, HN_FILE_ACCESS (disk full, ...)
 HN_API HN_NODISCARD hn_status hn_results_append(hn_results *results);
 
-/// Write ledger and statistics, close, and rename to the final name.
+/// Write all records so far and then, as `path`.checkpoint, what hn_results_resume needs to go on from the current state
+/// of the simulation. The checkpoint is replaced at once or not at all: a process may be killed at any moment.
+/// @return HN_OK, HN_FILE_ACCESS (disk full, ...: the last checkpoint stays), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_results_checkpoint(hn_results *results);
+
+/// Go on with a result file that was stopped or killed: the simulation, made from the same model with the same settings,
+/// takes the state of the checkpoint, and appending continues behind the records from before it. The finished file is
+/// the one that an uninterrupted run writes, bit for bit. `def` (or NULL) gives the number of steps if the run shall
+/// now be longer, and gets what the stopped run had said.
+/// @return HN_OK, HN_FILE_ACCESS (no checkpoint or no .part there, locked by another run), HN_FILE_FORMAT (damaged),
+/// HN_INVALID_ARGUMENT (of another model, or other settings), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, const char *path,
+                                                hn_results_def *def, hn_results **results);
+
+/// Write ledger and statistics, close, rename to the final name, and remove the checkpoint.
 HN_API HN_NODISCARD hn_status hn_results_finish(hn_results *results);
 
-/// Close without renaming: the readable `.part` file stays. NULL is fine. Also frees after hn_results_finish.
+/// Close without renaming: the readable `.part` file and its checkpoint stay. NULL is fine. Also frees after
+/// hn_results_finish.
 HN_API void hn_results_destroy(hn_results *results);
 
 // ---- reading --------------------------------------------------------------------------------------
@@ -52,6 +79,8 @@ typedef struct hn_result_info {
     const char *scheme;          ///< names as in model files
     const char *reduction;
     double step_size;            ///< s
+    hn_simulation_def settings;  ///< all of the simulation; those that older files do not have are the defaults
+    hn_results_def run;          ///< checkpoint_interval is 0: it is in the checkpoint
     int body_count;
     int joint_count;
     int coordinate_count;        ///< of all joints

@@ -104,7 +104,7 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     if (loads >= 0) TRY(reader_loads(r, loads));
     if (start >= 0) TRY(reader_start(r, start));
     if (run >= 0) TRY(read_run(r, run));
-    return model_set_text(r->model, text, length);
+    return model_set_text(r->model, text, length, r->file);
 }
 
 hn_status hn_model_parse(hn_context *context, const char *text, size_t length, const char *name,

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Writer of result files: records are gathered in memory, written a chunk at a time, renamed when complete.
+//
+// A process may be killed at any moment, and what it had committed must stay readable. So the file is written in HDF5's
+// mode for one writer and many readers: blocks that point to others are written after these, nothing is written over a
+// chunk that an index on disk still points to, and each block of the index is one write. The rest is here:
+//   - a chunk that is not full yet is written plain, each time at the same place, with the same bytes before the new ones;
+//     compressed, it gets a place of its own when it is full;
+//   - `record_count` is raised after the records and their index are on disk;
+//   - a run that goes on from a checkpoint writes the records after it again, which are the same bit for bit.
 #define _POSIX_C_SOURCE 200809L
 #include <holonom/results.h>
 
 #include "base/context.h"
 #include "base/vector.h"
+#include "io/results_checkpoint.h"
 #include "io/results_description.h"
 #include "io/results_disk.h"
 #include "io/results_hdf5.h"
+#include "io/results_options.h"
 #include "io/results_series.h"
 #include "model/model.h"
 #include "simulation/ownership.h"
+#include "simulation/simulation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,21 +33,22 @@
 #include <unistd.h>
 
 enum {
-    CHUNK_RECORDS_MAX = 256,    // records written at once for small models
-    CHUNK_BYTES_MAX = 32 << 20, // bytes written at once for large ones, but at least one record
-    COMMIT_CHUNKS_MAX = 512,    // chunks written at most before HDF5's own blocks follow
-    METADATA_RESERVE = 2 << 20, // bytes of disk kept ready for these blocks and for closing
+    BLOCK_RECORDS_MAX = 256,    // records gathered at most; a power of two
+    BLOCK_BYTES_MAX = 32 << 20, // and bytes, but at least one record
+    CHUNK_BYTES = 64 << 10, // of one series, about: shorter ones pack worse, longer ones not better
+    COMMIT_BLOCKS_MAX = 512,    // blocks written at most before HDF5's own follow
+    METADATA_RESERVE = 2 << 20, // bytes of disk kept ready for these and for closing
     NOTE_SIZE = sizeof(((hn_ledger_entry *)0)->note),
 };
 
-/// HDF5 writes its own blocks one by one in about 0.1 ms, and a run killed within that time may leave a damaged file.
-/// So they are written seldom; in between the file is as it was at the last commit.
+/// What was gathered is written, and becomes visible to readers, at least this often. A killed run loses no more.
 static const double COMMIT_INTERVAL = 1.0; // s
 
 typedef struct series_writer {
-    hid_t dataset;  ///< negative: the model has no such element
-    size_t width;   ///< numbers in a record
-    double *buffer; ///< chunk_records * width
+    hid_t dataset;        ///< negative: the model has no such element
+    size_t width;         ///< numbers in a record
+    size_t chunk_records; ///< a power of two, at most that of the block
+    double *buffer;       ///< block_records * width
 } series_writer;
 
 struct hn_results {
@@ -44,20 +56,32 @@ struct hn_results {
     hn_simulation *simulation;
     char *path;
     char *part_path;                 ///< path with ".part"
+    char *checkpoint_path;           ///< path with ".checkpoint"
     results_description description; ///< its model is not looked at after creation
-    hid_t file;                      ///< negative: closed
+    int lock;   ///< descriptor that holds the lock of the .part; negative: none
+    hid_t file; ///< negative: closed
     series_writer series[SERIES_COUNT];
-    double *buffer; ///< block of all series
-    size_t chunk_records;
+    double *buffer;       ///< block of all series
+    double *chunk;        ///< scratch for one chunk
+    size_t block_records; ///< a power of two
     size_t record_bytes;
-    size_t buffered_count;  ///< records in the buffers
-    hsize_t written_count;  ///< records in the file
-    int uncommitted_chunks; ///< writes since the last commit
+    hsize_t block_start;    ///< first record of the block: a multiple of block_records
+    size_t buffered_count;  ///< records in the block
+    size_t written_count;   ///< of these, in the file
+    hsize_t counted;        ///< value of record_count in the file
+    int uncommitted_blocks; ///< writes since the last commit
     double commit_time;     ///< s, clock at the last commit
+    void *snapshot;         ///< for checkpoints; NULL before the first
+    size_t snapshot_size;
     bool has_ledger;
     bool failed; ///< a write failed: nothing more is written
     bool finished;
 };
+
+hn_results_def hn_results_def_default(void)
+{
+    return (hn_results_def){0};
+}
 
 static hn_status fail_access(hn_results *results, const char *doing, int error)
 {
@@ -73,7 +97,7 @@ static bool write_ledger_entry(hid_t ledger_group, hn_promise promise, const hn_
     hid_t group = -1;
     if (H5Lexists(ledger_group, name, H5P_DEFAULT) > 0)
         group = H5Gopen2(ledger_group, name, H5P_DEFAULT);
-    else group = H5Gcreate2(ledger_group, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    else group = hdf5_create_group(ledger_group, name);
     if (group < 0) return false;
     bool written = hdf5_attribute_integer(group, "conserved", entry->conserved) &&
                    hdf5_attribute_double(group, "error", entry->error) &&
@@ -91,7 +115,7 @@ static bool write_ledger(hid_t file, const hn_ledger *ledger)
     hid_t group = -1;
     if (H5Lexists(file, "ledger/promises", H5P_DEFAULT) > 0)
         group = H5Gopen2(file, "ledger/promises", H5P_DEFAULT);
-    else group = H5Gcreate2(file, "ledger/promises", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    else group = hdf5_create_group(file, "ledger/promises");
     if (group < 0) return false;
     double linear[3], angular[3], point[3];
     for (int i = 0; i < 3; ++i) {
@@ -164,30 +188,66 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/// Write the buffered records; they count only after a commit.
-static hn_status write_records(hn_results *results)
+/// Name of a series in the file.
+static void series_place(series_id id, char *place, size_t size)
 {
-    if (results->buffered_count == 0) return HN_OK;
+    const series_info *info = series_get(id);
+    snprintf(place, size, "%s/%s", info->group, info->name);
+}
+
+static hid_t open_series(const hn_results *results, series_id id)
+{
+    char place[64];
+    series_place(id, place, sizeof place);
+    return H5Dopen2(results->file, place, H5P_DEFAULT);
+}
+
+/// Write a series from the last whole chunk on. `last`: no record follows, so what is left is packed too.
+static bool write_series(hn_results *results, series_id id, bool last)
+{
+    series_writer *series = &results->series[id];
+    const size_t chunk = series->chunk_records;
+    size_t from = results->written_count - results->written_count % chunk;
+    size_t whole = results->buffered_count - results->buffered_count % chunk;
+    size_t until = last ? results->buffered_count : whole;
+    if (!hdf5_grow_series(series->dataset, results->block_start + results->buffered_count))
+        return false;
+    if (until > from && !hdf5_write_records(series->dataset, results->block_start + from,
+                                            until - from, series->buffer + from * series->width))
+        return false;
+    if (until == results->buffered_count) return true;
+    size_t left = (results->buffered_count - whole) * series->width, size = chunk * series->width;
+    memcpy(results->chunk, series->buffer + whole * series->width, left * sizeof(double));
+    memset(results->chunk + left, 0, (size - left) * sizeof(double));
+    if (!hdf5_write_plain_chunk(series->dataset, results->block_start + whole, results->chunk,
+                                size))
+        return false;
+    // HDF5 1.10 remembers the last chunk it looked up, and not that it is plain now
+    H5Dclose(series->dataset);
+    series->dataset = open_series(results, id);
+    return series->dataset >= 0;
+}
+
+/// Write the buffered records; they count only after a commit.
+static hn_status write_records(hn_results *results, bool last)
+{
+    if (results->buffered_count == results->written_count && !last) return HN_OK;
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
-    size_t bytes = results->buffered_count * results->record_bytes + METADATA_RESERVE;
+    // chunks that are not full are written whole
+    size_t bytes = results->block_records * results->record_bytes + METADATA_RESERVE;
     int refused = disk_reserve(results->file, bytes);
     bool written = refused == 0;
-    for (int i = 0; i < SERIES_COUNT && written; ++i) {
-        series_writer *series = &results->series[i];
-        if (series->dataset < 0) continue;
-        written = hdf5_append_records(series->dataset, results->written_count,
-                                      results->buffered_count, series->buffer);
-    }
+    for (int i = 0; i < SERIES_COUNT && written; ++i)
+        if (results->series[i].dataset >= 0) written = write_series(results, (series_id)i, last);
     hdf5_silence_end(&silence);
     if (!written) {
         results->failed = true;
         if (refused == 0) disk_detach(results->file);
         return fail_access(results, "write records", refused != 0 ? refused : silence.system_error);
     }
-    results->written_count += results->buffered_count;
-    results->buffered_count = 0;
-    results->uncommitted_chunks += 1;
+    results->written_count = results->buffered_count;
+    results->uncommitted_blocks += 1;
     return HN_OK;
 }
 
@@ -200,21 +260,32 @@ static hn_status commit(hn_results *results, bool account)
     bool written = true;
     if (account) status = write_account(results, &written);
     if (written) {
-        disk_announce_end(results->file);
+        disk_settle_header(results->file);
         written = H5Fflush(results->file, H5F_SCOPE_GLOBAL) >= 0;
     }
     // records count once they and their index are on disk
-    if (written)
-        written = hdf5_attribute_integer(results->file, "record_count",
-                                         (int64_t)results->written_count) &&
+    hsize_t count = results->block_start + results->written_count;
+    if (written && count > results->counted) {
+        written = hdf5_attribute_integer(results->file, "record_count", (int64_t)count) &&
                   H5Fflush(results->file, H5F_SCOPE_GLOBAL) >= 0;
+        if (written) results->counted = count;
+    }
+    if (written) disk_settle_header(results->file);
     hdf5_silence_end(&silence);
-    results->uncommitted_chunks = 0;
+    results->uncommitted_blocks = 0;
     results->commit_time = clock_seconds();
     if (written) return status;
     results->failed = true;
     disk_detach(results->file);
     return fail_access(results, "write records", silence.system_error);
+}
+
+/// A block that is full makes room for the next.
+static void next_block(hn_results *results)
+{
+    if (results->written_count < results->block_records) return;
+    results->block_start += results->block_records;
+    results->buffered_count = results->written_count = 0;
 }
 
 static bool close_file(hn_results *results)
@@ -336,17 +407,17 @@ static const char *owner_name(const hn_results *results, series_shape shape, siz
                               int *length)
 {
     const name_block *names = NULL;
-    size_t element = 0;
+    size_t number = 0;
     if (shape == SERIES_BODY_VECTOR || shape == SERIES_BODY_MATRIX) {
         names = &results->description.body_names;
-        element = index / (shape == SERIES_BODY_VECTOR ? 3 : 9);
+        number = index / (shape == SERIES_BODY_VECTOR ? 3 : 9);
     } else if (shape == SERIES_JOINT_VECTOR) {
         names = &results->description.joint_names;
-        element = index / 3;
+        number = index / 3;
     }
     if (names == NULL) return NULL;
     *length = (int)names->width; // as a precision: a shorter name ends at its first zero byte
-    return names->text + element * names->width;
+    return names->text + number * names->width;
 }
 
 /// Refuse a record with a number that is none in series first to last, naming its owner.
@@ -378,29 +449,110 @@ static hn_status check_record(hn_results *results, series_id first, series_id la
 
 // ---- public functions -----------------------------------------------------------------------------
 
-/// A folder, a device or a missing folder is found before a simulation has run for an hour.
-static hn_status check_path(hn_results *results)
+static hn_status fail_input(hn_results *results, const char *path)
+{
+    return context_fail(results->context, HN_FILE_ACCESS,
+                        "%s: results cannot be written there: it is the model file; choose another "
+                        "name",
+                        path);
+}
+
+/// A folder, a device or a missing folder is found before a simulation has run for an hour, and so is the model's own
+/// file, or another run under the same name.
+static hn_status claim_path(hn_results *results, const hn_model *model, bool create)
 {
     struct stat information;
     if (lstat(results->path, &information) == 0 && !S_ISREG(information.st_mode))
         return context_fail(results->context, HN_FILE_ACCESS,
                             "%s: results cannot be written there: it is %s", results->path,
                             S_ISDIR(information.st_mode) ? "a folder" : "not a regular file");
-    int descriptor = open(results->part_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) return fail_access(results, "create the file", errno);
-    close(descriptor);
+    if (lstat(results->part_path, &information) == 0 && !S_ISREG(information.st_mode))
+        return context_fail(results->context, HN_FILE_ACCESS,
+                            "%s: results cannot be written there: it is %s", results->part_path,
+                            S_ISDIR(information.st_mode) ? "a folder" : "not a regular file");
+    const char *const names[3] = {results->path, results->part_path, results->checkpoint_path};
+    for (int i = 0; i < 3 && model->source != NULL; ++i)
+        if (disk_same_file(model->source, names[i])) return fail_input(results, names[i]);
+    int error = 0;
+    results->lock = disk_lock(results->part_path, create, &error);
+    if (results->lock >= 0) return HN_OK;
+    if (error == EWOULDBLOCK)
+        return context_fail(results->context, HN_FILE_ACCESS,
+                            "%s: another run is writing it: wait for its end, or choose another "
+                            "name",
+                            results->part_path);
+    return fail_access(results, create ? "create the file" : "open the file", error);
+}
+
+static void release_path(hn_results *results)
+{
+    if (results->lock >= 0) close(results->lock);
+    results->lock = -1;
+}
+
+/// How the file is opened: without HDF5's own lock, so that others may read meanwhile; without a chunk cache, since whole
+/// chunks are written; in the format that one writer and many readers need.
+static hid_t access_properties(void)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access < 0) return access;
+    if (H5Pset_file_locking(access, 0, 1) >= 0 && H5Pset_cache(access, 0, 0, 0, 0.0) >= 0 &&
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0)
+        return access;
+    H5Pclose(access);
+    return -1;
+}
+
+/// Has this model such a series?
+static bool has_series(const hn_results *results, series_id id)
+{
+    if (results->series[id].width == 0) return false;
+    return strcmp(series_get(id)->group, "joints") != 0 ||
+           results->description.extent.joint_count > 0;
+}
+
+static hn_status create_series(hn_results *results)
+{
+    for (int i = 0; i < SERIES_COUNT; ++i) {
+        const series_info *info = series_get((series_id)i);
+        if (!has_series(results, (series_id)i)) continue;
+        size_t dims[3];
+        int rank = series_record_dims(info->shape, &results->description.extent, dims);
+        char place[64];
+        series_place((series_id)i, place, sizeof place);
+        hid_t dataset = hdf5_create_series(results->file, place, info->integer, rank, dims,
+                                           results->series[i].chunk_records);
+        bool created = dataset >= 0 && hdf5_attribute_text(dataset, "unit", info->unit, 0) &&
+                       hdf5_attribute_text(dataset, "meaning", info->meaning, 0);
+        if (dataset >= 0) created = H5Dclose(dataset) >= 0 && created;
+        if (!created) return HN_FILE_ACCESS;
+    }
     return HN_OK;
 }
 
-static hn_status create_file(hn_results *results, hdf5_silence *silence)
+/// Open the file for appending; its chunks must be those that this writer would make.
+static hn_status open_for_appending(hn_results *results, hid_t access)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access < 0) return HN_FILE_ACCESS;
-    // no lock, so that others may read meanwhile; no chunk cache, since whole chunks are written
-    H5Pset_file_locking(access, 0, 1);
-    H5Pset_cache(access, 0, 0, 0, 0.0);
-    results->file = H5Fcreate(results->part_path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
+    results->file = H5Fopen(results->part_path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
+    if (results->file < 0) return HN_FILE_ACCESS;
+    disk_settle_header(results->file);
+    for (int i = 0; i < SERIES_COUNT; ++i) {
+        series_writer *series = &results->series[i];
+        if (!has_series(results, (series_id)i)) continue;
+        series->dataset = open_series(results, (series_id)i);
+        if (series->dataset < 0 || hdf5_chunk_records(series->dataset) != series->chunk_records)
+            return HN_FILE_ACCESS;
+    }
+    return HN_OK;
+}
+
+/// Everything that is known before the first record.
+static hn_status describe(hn_results *results, hid_t access, hdf5_silence *silence)
+{
+    hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+    if (creation < 0) return HN_FILE_ACCESS;
+    results->file = H5Fcreate(results->part_path, H5F_ACC_TRUNC, creation, access);
+    H5Pclose(creation);
     if (results->file < 0) return HN_FILE_ACCESS;
     silence->system_error = disk_reserve(results->file, METADATA_RESERVE);
     if (silence->system_error != 0) return HN_FILE_ACCESS;
@@ -408,39 +560,56 @@ static hn_status create_file(hn_results *results, hdf5_silence *silence)
     bool written = false;
     TRY(description_write(&results->description, results->file, &written));
     if (!written) return HN_FILE_ACCESS;
-    for (int i = 0; i < SERIES_COUNT; ++i) {
-        const series_info *info = series_get((series_id)i);
-        series_writer *series = &results->series[i];
-        if (series->width == 0) continue;
-        if (strcmp(info->group, "joints") == 0 && results->description.extent.joint_count == 0)
-            continue;
-        size_t dims[3];
-        int rank = series_record_dims(info->shape, &results->description.extent, dims);
-        char place[64];
-        snprintf(place, sizeof place, "%s/%s", info->group, info->name);
-        series->dataset = hdf5_create_series(results->file, place, info->integer, rank, dims,
-                                             results->chunk_records);
-        if (series->dataset < 0 || !hdf5_attribute_text(series->dataset, "unit", info->unit, 0) ||
-            !hdf5_attribute_text(series->dataset, "meaning", info->meaning, 0))
-            return HN_FILE_ACCESS;
-    }
+    TRY(create_series(results));
     TRY(write_account(results, &written));
     return written && H5Fflush(results->file, H5F_SCOPE_GLOBAL) >= 0 ? HN_OK : HN_FILE_ACCESS;
 }
 
-/// Sizes and buffers: all memory the writer needs until it is destroyed.
+static hn_status create_file(hn_results *results, hdf5_silence *silence)
+{
+    hid_t access = access_properties();
+    if (access < 0) return HN_FILE_ACCESS;
+    hn_status status = describe(results, access, silence);
+    // groups and series can only be made before the file is opened for appending
+    if (status == HN_OK) {
+        status = H5Fclose(results->file) >= 0 ? HN_OK : HN_FILE_ACCESS;
+        results->file = -1;
+    }
+    if (status == HN_OK) status = open_for_appending(results, access);
+    H5Pclose(access);
+    return status;
+}
+
+/// The largest power of two that is at most `most` and at least 1.
+static size_t power_of_two(size_t most)
+{
+    size_t power = 1;
+    while (2 * power <= most) power *= 2;
+    return power;
+}
+
+static char *path_with(hn_context *context, const char *path, const char *ending)
+{
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *name = context_allocate(context, size);
+    if (name != NULL) snprintf(name, size, "%s%s", path, ending);
+    return name;
+}
+
+/// Sizes and buffers: all memory the writer needs until it is destroyed, but for checkpoints.
 static hn_status take_memory(hn_results *results, const hn_model *model, const char *path)
 {
     hn_context *context = results->context;
-    size_t size = strlen(path) + sizeof ".part";
     results->path = context_copy_string(context, path);
-    results->part_path = context_allocate(context, size);
-    if (results->path == NULL || results->part_path == NULL) return HN_OUT_OF_MEMORY;
-    snprintf(results->part_path, size, "%s.part", path);
+    results->part_path = path_with(context, path, ".part");
+    results->checkpoint_path = path_with(context, path, ".checkpoint");
+    if (results->path == NULL || results->part_path == NULL || results->checkpoint_path == NULL)
+        return HN_OUT_OF_MEMORY;
 
     results->description.context = context;
     results->description.model = model;
     results->description.simulation = results->simulation;
+    results->description.settings = results->simulation->def;
     TRY(description_gather(&results->description));
 
     size_t record_width = 0;
@@ -450,25 +619,35 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
         record_width += results->series[i].width;
     }
     results->record_bytes = record_width * sizeof(double);
-    results->chunk_records = CHUNK_BYTES_MAX / results->record_bytes;
-    if (results->chunk_records > CHUNK_RECORDS_MAX) results->chunk_records = CHUNK_RECORDS_MAX;
-    if (results->chunk_records < 1) results->chunk_records = 1;
-    results->buffer = context_allocate(context, results->chunk_records * results->record_bytes);
+    size_t most = BLOCK_BYTES_MAX / results->record_bytes;
+    results->block_records = power_of_two(most < BLOCK_RECORDS_MAX ? most : BLOCK_RECORDS_MAX);
+    results->buffer = context_allocate(context, results->block_records * results->record_bytes);
     if (results->buffer == NULL) return HN_OUT_OF_MEMORY;
     double *next = results->buffer;
+    size_t chunk_bytes_max = 0;
     for (int i = 0; i < SERIES_COUNT; ++i) {
-        results->series[i].buffer = next;
-        next += results->chunk_records * results->series[i].width;
+        series_writer *series = &results->series[i];
+        series->buffer = next;
+        next += results->block_records * series->width;
+        if (series->width == 0) continue;
+        size_t fitting = power_of_two(CHUNK_BYTES / (series->width * sizeof(double)));
+        series->chunk_records = fitting < results->block_records ? fitting : results->block_records;
+        size_t chunk_bytes = series->chunk_records * series->width * sizeof(double);
+        if (chunk_bytes > chunk_bytes_max) chunk_bytes_max = chunk_bytes;
     }
-    return HN_OK;
+    results->chunk = context_allocate(context, chunk_bytes_max);
+    return results->chunk == NULL ? HN_OUT_OF_MEMORY : HN_OK;
 }
 
 static void release_memory(hn_results *results)
 {
     hn_context *context = results->context;
+    context_release(context, results->snapshot);
+    context_release(context, results->chunk);
     context_release(context, results->buffer);
     context_release(context, results->description.joint_names.text);
     context_release(context, results->description.body_names.text);
+    context_release(context, results->checkpoint_path);
     context_release(context, results->part_path);
     context_release(context, results->path);
     hn_simulation_destroy(results->simulation);
@@ -476,8 +655,9 @@ static void release_memory(hn_results *results)
     context_drop(context);
 }
 
-hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, const char *path,
-                            hn_results **results)
+/// A writer with its memory and its claim on the name, without a file.
+static hn_status make_writer(const hn_model *model, hn_simulation *simulation, const char *path,
+                             const hn_results_def *def, bool create, hn_results **results)
 {
     hn_context *context = hn_model_context(model);
     REQUIRE(context, results != NULL);
@@ -495,19 +675,34 @@ hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, co
     if (created == NULL) return HN_OUT_OF_MEMORY;
     created->context = context_retain(context);
     created->simulation = simulation_retain(simulation);
+    created->lock = -1;
     created->file = -1;
     for (int i = 0; i < SERIES_COUNT; ++i) created->series[i].dataset = -1;
+    if (def != NULL) created->description.run = *def;
     created->has_ledger = simulation_has_ledger(simulation);
 
     hn_status status = take_memory(created, model, path);
-    if (status == HN_OK) status = check_path(created);
+    if (status == HN_OK) status = claim_path(created, model, create);
     if (status != HN_OK) {
         release_memory(created);
         return status;
     }
+    *results = created;
+    return HN_OK;
+}
+
+hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation, const char *path,
+                                const hn_results_def *def, hn_results **results)
+{
+    hn_results *created = NULL;
+    REQUIRE(hn_model_context(model), results != NULL);
+    *results = NULL;
+    TRY(make_writer(model, simulation, path, def, true, &created));
+    // from here on what an earlier run left is gone, its checkpoint first: it must never be taken for one of this run
+    unlink(created->checkpoint_path);
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
-    status = create_file(created, &silence);
+    hn_status status = create_file(created, &silence);
     if (status != HN_OK) {
         if (status == HN_FILE_ACCESS && created->file >= 0) disk_detach(created->file);
         close_file(created);
@@ -516,6 +711,7 @@ hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, co
     hdf5_silence_end(&silence);
     if (status == HN_FILE_ACCESS) fail_access(created, "create the file", silence.system_error);
     if (status != HN_OK) {
+        release_path(created);
         release_memory(created);
         return status;
     }
@@ -523,6 +719,12 @@ hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, co
     created->commit_time = clock_seconds();
     *results = created;
     return HN_OK;
+}
+
+hn_status hn_results_create(const hn_model *model, hn_simulation *simulation, const char *path,
+                            hn_results **results)
+{
+    return hn_results_create_for(model, simulation, path, NULL, results);
 }
 
 hn_status hn_results_append(hn_results *results)
@@ -542,8 +744,10 @@ hn_status hn_results_append(hn_results *results)
     TRY(check_record(results, SERIES_JOINT_COORDINATE, SERIES_HALVED_STEPS));
     results->buffered_count += 1;
     bool due = clock_seconds() - results->commit_time > COMMIT_INTERVAL;
-    if (due || results->buffered_count == results->chunk_records) TRY(write_records(results));
-    if (due || results->uncommitted_chunks == COMMIT_CHUNKS_MAX) TRY(commit(results, true));
+    if (due || results->buffered_count == results->block_records)
+        TRY(write_records(results, false));
+    if (due || results->uncommitted_blocks == COMMIT_BLOCKS_MAX) TRY(commit(results, true));
+    next_block(results);
     return HN_OK;
 }
 
@@ -554,7 +758,7 @@ hn_status hn_results_finish(hn_results *results)
         return context_fail(
             results->context, HN_FILE_ACCESS, "%s: the result file %s", results->path,
             results->finished ? "is finished already" : "could not be written before");
-    TRY(write_records(results));
+    TRY(write_records(results, true));
     TRY(commit(results, true));
 
     hdf5_silence silence;
@@ -573,6 +777,8 @@ hn_status hn_results_finish(hn_results *results)
         return context_fail(results->context, HN_FILE_ACCESS, "%s: cannot rename it to %s: %s",
                             results->part_path, results->path, system_error_sentence(errno));
     }
+    unlink(results->checkpoint_path);
+    release_path(results);
     results->finished = true;
     return HN_OK;
 }
@@ -581,8 +787,9 @@ void hn_results_destroy(hn_results *results)
 {
     if (results == NULL) return;
     if (results->file >= 0) {
-        // Only what is buffered is written. After a full disk what was written before still counts. Failures are on the context; there is nobody to return them to.
-        hn_status written = results->failed ? HN_OK : write_records(results);
+        // Only what is buffered is written. After a full disk what was written before still counts. Failures are on the
+        // context; there is nobody to return them to.
+        hn_status written = results->failed ? HN_OK : write_records(results, false);
         hn_status committed = commit(results, false);
         (void)written;
         (void)committed;
@@ -591,5 +798,182 @@ void hn_results_destroy(hn_results *results)
         close_file(results);
         hdf5_silence_end(&silence);
     }
+    release_path(results);
     release_memory(results);
+}
+
+// ---- stopping and going on ------------------------------------------------------------------------
+
+hn_status hn_results_checkpoint(hn_results *results)
+{
+    REQUIRE(NULL, results != NULL);
+    if (results->finished || results->failed)
+        return context_fail(results->context, HN_FILE_ACCESS,
+                            "%s: the result file %s: no checkpoint can be written", results->path,
+                            results->finished ? "is finished" : "could not be written before");
+    if (results->snapshot == NULL) {
+        results->snapshot_size = hn_simulation_snapshot_size(results->simulation);
+        results->snapshot = context_allocate(results->context, results->snapshot_size);
+        if (results->snapshot == NULL) return HN_OUT_OF_MEMORY;
+    }
+    TRY(hn_simulation_save(results->simulation, results->snapshot, results->snapshot_size));
+    // first the records, then what counts on them
+    TRY(write_records(results, false));
+    TRY(commit(results, true));
+    int error = disk_synchronise(results->file);
+    if (error != 0) return fail_access(results, "write records", error);
+    checkpoint data = {
+        .record_count = (int64_t)(results->block_start + results->written_count),
+        .step_count = hn_simulation_step_count(results->simulation),
+        .interval = results->description.run.checkpoint_interval,
+        .snapshot = results->snapshot,
+        .snapshot_size = results->snapshot_size,
+    };
+    return checkpoint_write(results->context, results->checkpoint_path, &data);
+}
+
+static hn_status fail_other(hn_results *results, const char *what)
+{
+    return context_fail(results->context, HN_INVALID_ARGUMENT,
+                        "%s: cannot go on: %s; start the run anew, or choose another name",
+                        results->part_path, what);
+}
+
+static hn_status fail_damaged(hn_results *results, const char *what)
+{
+    return context_fail(results->context, HN_FILE_FORMAT,
+                        "%s: cannot go on: %s; start the run anew, or choose another name",
+                        results->part_path, what);
+}
+
+/// Is the text in the file the one that the model was read from?
+static hn_status check_text(hn_results *results, const hn_model *model)
+{
+    size_t length = 0;
+    const char *text = hn_model_text(model, &length);
+    bool stored = H5Lexists(results->file, "model/text", H5P_DEFAULT) > 0;
+    if (!stored)
+        return text == NULL || length == 0 ? HN_OK
+                                           : fail_other(results, "its model was built by calls");
+    hid_t dataset = H5Dopen2(results->file, "model/text", H5P_DEFAULT);
+    hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
+    bool same = type >= 0 && text != NULL && H5Tget_class(type) == H5T_STRING &&
+                H5Tis_variable_str(type) == 0 && H5Tget_size(type) == length;
+    hn_status status = HN_OK;
+    if (same) {
+        char *found = context_allocate(results->context, length);
+        if (found == NULL) status = HN_OUT_OF_MEMORY;
+        else
+            same = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, found) >= 0 &&
+                   memcmp(found, text, length) == 0;
+        context_release(results->context, found);
+    }
+    if (type >= 0) H5Tclose(type);
+    if (dataset >= 0) H5Dclose(dataset);
+    if (status == HN_OK && !same)
+        status = fail_other(results, "the model has changed since it was started");
+    return status;
+}
+
+static hn_status check_settings(hn_results *results, hn_results_def *before)
+{
+    hn_simulation_def settings = hn_simulation_def_default();
+    hid_t group = H5Gopen2(results->file, "options", H5P_DEFAULT);
+    bool read = group >= 0 && options_read(group, &settings, before);
+    if (group >= 0) H5Gclose(group);
+    if (!read) return fail_damaged(results, "its settings cannot be read");
+    const char *different = options_difference(&settings, &results->simulation->def);
+    if (different == NULL) return HN_OK;
+    char text[80];
+    snprintf(text, sizeof text, "it was started with another %s", different);
+    return fail_other(results, text);
+}
+
+/// Records of the block that the checkpoint stands in come back into memory.
+static hn_status read_block(hn_results *results, hsize_t record_count)
+{
+    results->block_start = record_count - record_count % results->block_records;
+    results->buffered_count = results->written_count =
+        (size_t)(record_count - results->block_start);
+    for (int i = 0; i < SERIES_COUNT; ++i) {
+        const series_writer *series = &results->series[i];
+        if (series->dataset < 0 || results->buffered_count == 0) continue;
+        if (!hdf5_read_records(series->dataset, results->block_start, results->buffered_count,
+                               series->buffer))
+            return fail_damaged(results, "its records cannot be read");
+    }
+    return HN_OK;
+}
+
+/// Open the .part and make sure that it is the one the checkpoint and the simulation belong to.
+static hn_status reopen(hn_results *results, const hn_model *model, const checkpoint *data,
+                        hn_results_def *before)
+{
+    char format[32];
+    int64_t version = 0, counted = 0;
+    if (disk_settle_killed(results->part_path) != 0)
+        return fail_damaged(results, "it is not a result file");
+    hid_t access = access_properties();
+    hn_status status = access < 0 ? HN_FILE_ACCESS : open_for_appending(results, access);
+    if (access >= 0) H5Pclose(access);
+    if (status != HN_OK)
+        return fail_damaged(results, "it is damaged, or a result of another model");
+    if (!hdf5_read_text(results->file, "format", format, sizeof format) ||
+        strcmp(format, "holonom results") != 0 ||
+        !hdf5_read_integer(results->file, "format_version", &version) ||
+        version != RESULTS_FORMAT_VERSION ||
+        !hdf5_read_integer(results->file, "record_count", &counted))
+        return fail_damaged(results, "it is not a result file of this version");
+    TRY(check_text(results, model));
+    TRY(check_settings(results, before));
+    if (counted < data->record_count)
+        return fail_damaged(results, "it has fewer records than its checkpoint says");
+    results->counted = (hsize_t)counted;
+    return read_block(results, (hsize_t)data->record_count);
+}
+
+/// A run may be made longer when it goes on.
+static hn_status change_step_count(hn_results *results, int64_t step_count)
+{
+    hid_t group = H5Gopen2(results->file, "options", H5P_DEFAULT);
+    bool written = group >= 0 && hdf5_attribute_integer(group, "step_count", step_count);
+    if (group >= 0) H5Gclose(group);
+    return written ? HN_OK : fail_access(results, "write the number of steps", 0);
+}
+
+hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, const char *path,
+                            hn_results_def *def, hn_results **results)
+{
+    hn_results *created = NULL;
+    hn_results_def before = hn_results_def_default();
+    checkpoint data = {0};
+    REQUIRE(hn_model_context(model), results != NULL);
+    *results = NULL;
+    TRY(make_writer(model, simulation, path, def, false, &created));
+    hdf5_silence silence;
+    hdf5_silence_begin(&silence);
+    hn_status status = checkpoint_read(created->context, created->checkpoint_path, &data);
+    if (status == HN_OK) status = reopen(created, model, &data, &before);
+    if (status == HN_OK)
+        status = hn_simulation_restore(simulation, data.snapshot, data.snapshot_size);
+    if (status == HN_OK && hn_simulation_step_count(simulation) != data.step_count)
+        status = fail_damaged(created, "its checkpoint contradicts itself");
+    before.checkpoint_interval = data.interval;
+    if (def != NULL && def->step_count != 0) before.step_count = def->step_count;
+    if (status == HN_OK && before.step_count != 0)
+        status = change_step_count(created, before.step_count);
+    if (status != HN_OK && created->file >= 0) close_file(created);
+    hdf5_silence_end(&silence);
+    context_release(created->context, data.snapshot);
+    if (status != HN_OK) {
+        release_path(created);
+        release_memory(created);
+        return status;
+    }
+    created->description.run = before;
+    if (def != NULL) *def = before;
+    created->description.model = NULL; // it may be destroyed from now on
+    created->commit_time = clock_seconds();
+    *results = created;
+    return HN_OK;
 }

@@ -3,6 +3,7 @@
 #include "io/results_description.h"
 
 #include "base/vector.h"
+#include "io/results_options.h"
 #include "model/model.h"
 
 #include <stdio.h>
@@ -356,15 +357,6 @@ static bool write_structure(hid_t group, const hn_structure *structure)
            hdf5_attribute_double(group, "spin_step", structure->spin_step);
 }
 
-static bool write_options(hid_t group, const hn_simulation *simulation)
-{
-    return hdf5_attribute_text(group, "scheme", hn_scheme_name(hn_simulation_scheme(simulation)),
-                               0) &&
-           hdf5_attribute_text(group, "reduction",
-                               hn_reduction_name(hn_simulation_reduction(simulation)), 0) &&
-           hdf5_attribute_double(group, "step_size", hn_simulation_step_size(simulation));
-}
-
 static bool write_model(hid_t group, const hn_model *model)
 {
     size_t length = 0;
@@ -397,7 +389,7 @@ hn_status description_write(const results_description *description, hid_t file, 
     hid_t groups[GROUP_COUNT];
     bool complete = true;
     for (int i = 0; i < GROUP_COUNT; ++i) {
-        groups[i] = H5Gcreate2(file, NAMES[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        groups[i] = hdf5_create_group(file, NAMES[i]);
         complete = complete && groups[i] >= 0;
     }
     hn_structure structure = hn_simulation_structure(description->simulation);
@@ -407,7 +399,7 @@ hn_status description_write(const results_description *description, hid_t file, 
                hdf5_attribute_integer(file, "complete", 0) &&
                hdf5_attribute_integer(file, "record_count", 0) &&
                write_model(groups[GROUP_MODEL], description->model) &&
-               write_options(groups[GROUP_OPTIONS], description->simulation) &&
+               options_write(groups[GROUP_OPTIONS], &description->settings, &description->run) &&
                write_structure(groups[GROUP_STRUCTURE], &structure);
     hn_status status = HN_OK;
     if (complete) status = write_bodies(description, groups[GROUP_BODIES], &complete);

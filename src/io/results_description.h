@@ -6,7 +6,7 @@
 #include "io/results_hdf5.h"
 #include "io/results_series.h"
 
-#include <holonom/simulation.h>
+#include <holonom/results.h>
 
 /// Names of bodies or joints side by side, `width` bytes each, the rest zero.
 typedef struct name_block {
@@ -18,6 +18,8 @@ typedef struct results_description {
     hn_context *context;
     const hn_model *model;
     const hn_simulation *simulation;
+    hn_simulation_def settings; ///< of the simulation
+    hn_results_def run;
     series_extent extent;
     name_block body_names, joint_names; ///< owned by whoever called description_gather
 } results_description;

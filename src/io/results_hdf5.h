@@ -29,6 +29,15 @@ bool hdf5_attribute_integer(hid_t object, const char *name, int64_t value);
 /// `capacity` bytes are kept for the text, so that a later one may be longer; 0: as long as the text.
 bool hdf5_attribute_text(hid_t object, const char *name, const char *text, size_t capacity);
 
+// The same read back. All return false when there is none of that name and form.
+bool hdf5_read_double(hid_t object, const char *name, double *value);
+bool hdf5_read_integer(hid_t object, const char *name, int64_t *value);
+/// A text that fits into `size` bytes with its zero.
+bool hdf5_read_text(hid_t object, const char *name, char *text, size_t size);
+
+/// A group whose attributes stay in its header, where they can be overwritten in one piece. Negative on failure.
+hid_t hdf5_create_group(hid_t place, const char *name);
+
 /// Datasets written once. `dims` has `rank` entries; nothing is written when one of them is 0.
 bool hdf5_write_doubles(hid_t group, const char *name, const char *unit, int rank,
                         const hsize_t *dims, const double *values);
@@ -40,10 +49,20 @@ bool hdf5_write_strings(hid_t group, const char *name, hsize_t count, size_t wid
 /// One string of `length` bytes.
 bool hdf5_write_text(hid_t group, const char *name, const char *text, size_t length);
 
-/// Dataset that grows along its first dimension, empty at first, chunked by `chunk_records`. Negative on failure.
+/// Dataset that grows along its first dimension, empty at first, chunked by `chunk_records`; chunks are compressed and
+/// carry a checksum. Negative on failure.
 hid_t hdf5_create_series(hid_t file, const char *path, bool integer, int record_rank,
                          const size_t *record_dims, size_t chunk_records);
-/// Append `count` records after the first `start` ones.
-bool hdf5_append_records(hid_t dataset, hsize_t start, hsize_t count, const double *values);
+/// Records per chunk of such a dataset; 0: it is none.
+size_t hdf5_chunk_records(hid_t dataset);
+/// Let the dataset have at least `count` records.
+bool hdf5_grow_series(hid_t dataset, hsize_t count);
+/// Write records [start, start + count). Whole chunks are written without reading.
+bool hdf5_write_records(hid_t dataset, hsize_t start, hsize_t count, const double *values);
+/// Write the chunk that begins at record `start` as it is: not compressed, at the same place as the last time. `chunk`
+/// has all its numbers, those of records to come too, and is overwritten.
+bool hdf5_write_plain_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count);
+/// Read records [start, start + count).
+bool hdf5_read_records(hid_t dataset, hsize_t start, hsize_t count, double *values);
 
 #endif

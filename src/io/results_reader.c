@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/results_reader.h"
 
+#include "io/results_disk.h"
+#include "io/results_options.h"
 #include "base/vector.h"
 
 #include <errno.h>
@@ -238,6 +240,12 @@ static hn_status read_options(hn_result_file *file)
         return fail_format(file, "gravity", "is missing");
     if (!attribute_double(file, "options", "step_size", &info->step_size))
         return fail_format(file, "step_size", "is missing");
+    info->settings = hn_simulation_def_default();
+    info->run = hn_results_def_default();
+    hid_t group = H5Gopen2(file->file, "options", H5P_DEFAULT);
+    bool read = group >= 0 && options_read(group, &info->settings, &info->run);
+    if (group >= 0) H5Gclose(group);
+    if (!read) return fail_format(file, "a setting among the options", "cannot be read");
 
     string_list text = {NULL, 0, 0};
     hn_status status = read_strings(file, "model/text", &text);
@@ -693,6 +701,9 @@ static hn_status open_hdf5(hn_result_file *file)
     if (access < 0) return fail_format(file, "the file", "cannot be opened");
     H5Pset_file_locking(access, 0, 1); // a run may be writing it
     file->file = H5Fopen(file->path, H5F_ACC_RDONLY, access);
+    // during a flush, or killed within these moments, a run leaves the mark of a writer: one way of reading passes it
+    if (file->file < 0 && disk_has_mark(file->path))
+        file->file = H5Fopen(file->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
     H5Pclose(access);
     return file->file >= 0
                ? HN_OK

@@ -68,6 +68,7 @@ void hn_model_destroy(hn_model *model)
     context_release(context, model->joints);
     context_release(context, model->loads);
     context_release(context, model->name);
+    context_release(context, model->source);
     context_release(context, model->text);
     context_release(context, model);
     context_drop(context);
@@ -350,12 +351,19 @@ const char *hn_model_text(const hn_model *model, size_t *length)
     return model == NULL ? NULL : model->text;
 }
 
-hn_status model_set_text(hn_model *model, const char *text, size_t length)
+hn_status model_set_text(hn_model *model, const char *text, size_t length, const char *source)
 {
-    char *copy = context_allocate(model->context, length + 1);
-    if (copy == NULL) return HN_OUT_OF_MEMORY;
+    char *copy = context_allocate(model->context, length + 1),
+         *name = context_copy_string(model->context, source);
+    if (copy == NULL || name == NULL) {
+        context_release(model->context, copy);
+        context_release(model->context, name);
+        return HN_OUT_OF_MEMORY;
+    }
     memcpy(copy, text, length);
+    context_release(model->context, model->source);
     context_release(model->context, model->text);
+    model->source = name;
     model->text = copy;
     model->text_length = length;
     return HN_OK;

@@ -78,6 +78,7 @@ struct hn_model {
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
+    char *source; ///< file it was read from, or what stands for it in messages; NULL when built by calls
 };
 
 /// Index of a body id in the model, BODY_GROUND for the ground, or -2 when the id is not of this model.
@@ -124,6 +125,6 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
                          char **copy);
 
 /// Give a model the text it was read from (copied).
-hn_status model_set_text(hn_model *model, const char *text, size_t length);
+hn_status model_set_text(hn_model *model, const char *text, size_t length, const char *source);
 
 #endif

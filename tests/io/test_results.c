@@ -10,6 +10,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -234,7 +235,11 @@ TEST(results, a_full_disk_is_reported_and_leaves_a_readable_part)
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
     hn_status status = HN_OK;
     int appended = 0;
-    for (; status == HN_OK && appended < 100000; ++appended) status = hn_results_append(results);
+    for (; status == HN_OK && appended < 100000; ++appended) {
+        CHECK_OK(f.context,
+                 hn_simulation_step(f.simulation, 1)); // equal records would take no space
+        status = hn_results_append(results);
+    }
     CHECK(setrlimit(RLIMIT_FSIZE, &normal) == 0);
     signal(SIGXFSZ, handler);
 
@@ -407,4 +412,181 @@ TEST(results, every_allocation_may_fail)
 {
     CHECK(check_every_allocation_failing(write_and_export, NULL) > 20);
     CHECK(!exists(PART)); // a writer that could not be created leaves no file behind
+}
+
+// ---- stopping and going on --------------------------------------------------------------------------
+
+#define CHECKPOINT RESULT ".checkpoint"
+enum { BEFORE = 300, AFTER = 7, ALL = 700 }; // steps: a block is 256 records
+
+/// Steps and records until `until`; the start is recorded by a new writer only.
+static void write_until(const fixture *f, hn_results *results, int until)
+{
+    while (hn_simulation_step_count(f->simulation) < until) {
+        CHECK_OK(f->context, hn_simulation_step(f->simulation, 1));
+        CHECK_OK(f->context, hn_results_append(results));
+    }
+}
+
+/// A run that is left alone, as rows of positions.
+static double *whole_run(void)
+{
+    fixture f = set_up();
+    hn_results *results = NULL;
+    double *rows = calloc((ALL + 1) * 6, sizeof(double));
+    CHECK(rows != NULL);
+    CHECK_OK(f.context, hn_results_create(f.model, f.simulation, RESULT, &results));
+    CHECK_OK(f.context, hn_results_append(results));
+    write_until(&f, results, ALL);
+    CHECK_OK(f.context, hn_results_finish(results));
+    hn_results_destroy(results);
+    CHECK_EQUAL(record_count(RESULT), ALL + 1);
+    read_dataset("bodies/position", rows);
+    tear_down(&f);
+    return rows;
+}
+
+/// A run abandoned some records after its checkpoint.
+static void abandon_run(void)
+{
+    fixture f = set_up();
+    hn_results *results = NULL;
+    CHECK_OK(f.context, hn_results_create(f.model, f.simulation, RESULT, &results));
+    CHECK_OK(f.context, hn_results_append(results));
+    write_until(&f, results, BEFORE);
+    CHECK_OK(f.context, hn_results_checkpoint(results));
+    write_until(&f, results, BEFORE + AFTER);
+    hn_results_destroy(results);
+    CHECK_EQUAL(record_count(PART), BEFORE + AFTER + 1);
+    tear_down(&f);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    CHECK(in != NULL && out != NULL);
+    for (int c = getc(in); c != EOF; c = getc(in)) putc(c, out);
+    fclose(in);
+    CHECK(fclose(out) == 0);
+}
+
+TEST(results, an_abandoned_run_goes_on_bit_for_bit)
+{
+    double *whole = whole_run(), *rows = calloc((ALL + 1) * 6, sizeof(double));
+    CHECK(rows != NULL);
+    abandon_run();
+    copy_file(PART, "kept.part"); // set_up removes what is there
+    copy_file(CHECKPOINT, "kept.checkpoint");
+    fixture f = set_up();
+    CHECK(rename("kept.part", PART) == 0 && rename("kept.checkpoint", CHECKPOINT) == 0);
+    hn_results *results = NULL;
+    hn_results_def def = hn_results_def_default();
+    CHECK_OK(f.context, hn_results_resume(f.model, f.simulation, RESULT, &def, &results));
+    CHECK_EQUAL(hn_simulation_step_count(f.simulation), BEFORE);
+    // records written before are still there while those after the checkpoint are written again
+    write_until(&f, results, BEFORE + 2);
+    CHECK_EQUAL(record_count(PART), BEFORE + AFTER + 1);
+    write_until(&f, results, ALL);
+    CHECK_OK(f.context, hn_results_finish(results));
+    hn_results_destroy(results);
+    CHECK_EQUAL(record_count(RESULT), ALL + 1);
+    read_dataset("bodies/position", rows);
+    CHECK(memcmp(rows, whole, (ALL + 1) * 6 * sizeof(double)) == 0);
+    CHECK(!exists(CHECKPOINT) && !exists(PART));
+    free(rows);
+    free(whole);
+    tear_down(&f);
+}
+
+TEST(results, only_the_same_simulation_goes_on)
+{
+    abandon_run();
+    fixture f = {hn_context_create(NULL), NULL, NULL};
+    CHECK_OK(f.context, make_pendulum(f.context, &f.model, &f.simulation));
+    hn_results *results = NULL, *second = NULL;
+    hn_simulation *other = NULL;
+    hn_simulation_def run = hn_simulation_def_default();
+    run.step_size = 0.01; // s
+    run.increment_tolerance = 1e-11;
+    CHECK_OK(f.context, hn_simulation_create(f.model, &run, &other));
+    CHECK_STATUS(f.context, hn_results_resume(f.model, other, RESULT, NULL, &results),
+                 HN_INVALID_ARGUMENT);
+    CHECK_CONTAINS(hn_context_message(f.context), "increment_tolerance");
+    CHECK(results == NULL);
+    hn_simulation_destroy(other);
+
+    // one writer at a time, in this process too
+    CHECK_OK(f.context, hn_results_resume(f.model, f.simulation, RESULT, NULL, &results));
+    CHECK_STATUS(f.context, hn_results_resume(f.model, f.simulation, RESULT, NULL, &second),
+                 HN_FILE_ACCESS);
+    CHECK_CONTAINS(hn_context_message(f.context), "another run is writing");
+    CHECK_STATUS(f.context, hn_results_create(f.model, f.simulation, RESULT, &second),
+                 HN_FILE_ACCESS);
+    hn_results_destroy(results);
+    CHECK_EQUAL(record_count(PART), BEFORE + AFTER + 1);
+
+    // no checkpoint, nothing to go on from
+    CHECK(unlink(CHECKPOINT) == 0);
+    CHECK_STATUS(f.context, hn_results_resume(f.model, f.simulation, RESULT, NULL, &results),
+                 HN_FILE_ACCESS);
+    CHECK_CONTAINS(hn_context_message(f.context), CHECKPOINT);
+    tear_down(&f);
+    unlink(PART);
+}
+
+// Whatever byte of the restart data is off, it is noticed, and the simulation stays as it is.
+TEST(results, damaged_restart_data_are_noticed)
+{
+    abandon_run();
+    fixture f = {hn_context_create(NULL), NULL, NULL};
+    CHECK_OK(f.context, make_pendulum(f.context, &f.model, &f.simulation));
+    FILE *file = fopen(CHECKPOINT, "rb");
+    CHECK(file != NULL);
+    static unsigned char bytes[1 << 16];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    CHECK(size > 200 && size < sizeof bytes);
+    for (size_t at = 0; at < size + 1; at += 13) {
+        if (at < size) bytes[at] ^= 0x40;
+        file = fopen(CHECKPOINT, "wb");
+        CHECK(file != NULL);
+        fwrite(bytes, 1, at < size ? size : size - 1, file); // the last one: a byte is missing
+        fclose(file);
+        if (at < size) bytes[at] ^= 0x40;
+        hn_results *results = NULL;
+        CHECK(hn_results_resume(f.model, f.simulation, RESULT, NULL, &results) != HN_OK);
+        CHECK(results == NULL);
+        CHECK_EQUAL(hn_simulation_step_count(f.simulation), 0);
+    }
+    tear_down(&f);
+    unlink(PART);
+    unlink(CHECKPOINT);
+}
+
+static hn_status stop_and_go_on(hn_context *context, void *user)
+{
+    (void)user;
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_results *results = NULL;
+    hn_status status = make_pendulum(context, &model, &simulation);
+    if (status == HN_OK) status = hn_results_create(model, simulation, RESULT, &results);
+    if (status == HN_OK) status = hn_results_append(results);
+    if (status == HN_OK) status = hn_results_checkpoint(results);
+    hn_results_destroy(results);
+    results = NULL;
+    if (status == HN_OK) status = hn_results_resume(model, simulation, RESULT, NULL, &results);
+    if (status == HN_OK) status = hn_results_finish(results);
+    hn_results_destroy(results);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(results, every_allocation_of_going_on_may_fail)
+{
+    CHECK(check_every_allocation_failing(stop_and_go_on, NULL) > 20);
+    unlink(PART);
+    unlink(CHECKPOINT);
+    unlink(RESULT);
 }

@@ -297,7 +297,16 @@ TEST(misuse, of_result_files)
     REFUSED(hn_results_create(w.model, NULL, "misuse.h5", &results));
     REFUSED(hn_results_create(w.model, w.simulation, "misuse.h5", NULL));
     CHECK(hn_results_create(w.model, w.simulation, NULL, &results) != HN_OK);
+    REFUSED(hn_results_create_for(NULL, w.simulation, "misuse.h5", NULL, &results));
+    REFUSED(hn_results_create_for(w.model, NULL, "misuse.h5", NULL, &results));
+    REFUSED(hn_results_create_for(w.model, w.simulation, "misuse.h5", NULL, NULL));
+    REFUSED(hn_results_resume(NULL, w.simulation, "misuse.h5", NULL, &results));
+    REFUSED(hn_results_resume(w.model, NULL, "misuse.h5", NULL, &results));
+    REFUSED(hn_results_resume(w.model, w.simulation, "misuse.h5", NULL, NULL));
+    CHECK(hn_results_resume(w.model, w.simulation, NULL, NULL, &results) != HN_OK);
+    CHECK(hn_results_resume(w.model, w.simulation, "misuse-none.h5", NULL, &results) != HN_OK);
     REFUSED(hn_results_append(NULL));
+    REFUSED(hn_results_checkpoint(NULL));
     REFUSED(hn_results_finish(NULL));
     hn_results_destroy(NULL);
     REFUSED(hn_results_export_csv(NULL, "a.h5", "a.csv", NULL, 0));
