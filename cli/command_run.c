@@ -469,7 +469,8 @@ int command_run(int argument_count, char **arguments)
         "MODEL",
         "Simulate a model file; write its results and show the ledger: what is promised, what was "
         "measured.",
-        "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints.\n"
+        "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints, "
+        "equations.\n"
         "Results go to FILE.part and get their final name at the end; a stopped or failed run "
         "keeps the .part.\n"
         "A run that was stopped by a signal has a checkpoint too. --resume takes all settings from "
@@ -478,8 +479,9 @@ int command_run(int argument_count, char **arguments)
         "never stopped, bit for bit.\n"
         "The ledger goes to the standard output, progress, notes and warnings to the error "
         "stream.\n"
-        "Settings of --set: spectral_radius (generalized-alpha, 0 to 1); of projected-rk: "
-        "absolute_tolerance,\n"
+        "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
+        "spectral_radius\n"
+        "(generalized-alpha, 0 to 1); of projected-rk: absolute_tolerance,\n"
         "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
         "projection\n"
         "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "

@@ -177,10 +177,10 @@ void warn_spin_step(hn_scheme scheme, const hn_structure *structure)
 static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, FILE *out)
 {
     static const char *const LABELS[HN_PROMISE_COUNT] = {
-        "energy", "linear momentum", "angular momentum", "joints", "constraints"};
+        "energy", "linear momentum", "angular momentum", "joints", "constraints", "equations"};
     static const char *const MEASURES[HN_PROMISE_COUNT] = {
-        "worst relative error", "worst relative error", "worst relative error", "m worst opening",
-        "worst residual"};
+        "worst relative error", "worst relative error", "worst relative error",
+        "m worst opening",      "worst residual",       "worst residual"};
     char figure[96];
     int used = snprintf(figure, sizeof figure, "%8.1e %s", entry->error, MEASURES[promise]);
     if (promise == HN_PROMISE_ENERGY)
@@ -199,7 +199,8 @@ static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, 
     }
     if (entry->kept) fputs("kept", out);
     else fprintf(out, "NOT KEPT (bound %.1e)", entry->bound);
-    if (momentum && entry->note[0] != '\0') fprintf(out, "  %s", entry->note); // which components
+    bool named = momentum || promise == HN_PROMISE_EQUATIONS; // which components, which body
+    if (named && entry->note[0] != '\0') fprintf(out, "  %s", entry->note);
     putc('\n', out);
 }
 

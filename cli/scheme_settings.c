@@ -10,10 +10,13 @@
 
 enum { TEXT_SIZE = 64 };
 
-static const char *const NAMES[] = {"spectral_radius", "absolute_tolerance", "relative_tolerance",
-                                    "first_step",      "step_growth_max",    "fixed_steps",
-                                    "projection",      "impose_energy",      "impose_momentum",
-                                    "planar",          "dense_output"};
+static const char *const NAMES[] = {"spectral_radius",    "absolute_tolerance",
+                                    "relative_tolerance", "first_step",
+                                    "step_growth_max",    "fixed_steps",
+                                    "projection",         "impose_energy",
+                                    "impose_momentum",    "planar",
+                                    "dense_output",       "residual_tolerance",
+                                    "increment_tolerance"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
 static const char *name_at(int index)
@@ -59,6 +62,10 @@ static bool apply_one(const char *command, const char *name, const char *value,
                                &def->relative_tolerance, &def->first_step, &def->step_growth_max};
     for (int i = 0; i < 5; ++i)
         if (strcmp(name, NAMES[i]) == 0) return parse_number(command, name, value, numbers[i]);
+    if (strcmp(name, "residual_tolerance") == 0)
+        return parse_number(command, name, value, &def->residual_tolerance);
+    if (strcmp(name, "increment_tolerance") == 0)
+        return parse_number(command, name, value, &def->increment_tolerance);
     if (strcmp(name, "projection") == 0) return parse_projection(command, value, &def->projection);
     if (strcmp(name, "fixed_steps") == 0)
         return parse_truth(command, name, value, &def->fixed_steps);

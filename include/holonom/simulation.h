@@ -21,8 +21,9 @@ typedef struct hn_simulation_def {
     hn_scheme scheme;
     hn_reduction reduction;
     double step_size;            ///< s, positive
-    double residual_tolerance;   ///< Newton stops when the residual is below this part of the momentum scale
-    double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the model's length)
+    double residual_tolerance;   ///< Newton stops when the residual of every body is below this part of the terms that
+                                 ///< cancel in it: its own momentum and forces, and what its joints transmit
+    double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the body's size)
     int iterations_max;          ///< Newton iterations before a step fails
     int halvings_max;            ///< how often a failing step may be halved: `energy-momentum`, `convected`,
                                  ///< `ggl-classical`; the others end the run there
@@ -186,9 +187,10 @@ typedef enum hn_promise {
     HN_PROMISE_ANGULAR_MOMENTUM,
     HN_PROMISE_JOINTS,
     HN_PROMISE_CONSTRAINTS,
+    HN_PROMISE_EQUATIONS,
 } hn_promise;
-#define HN_PROMISE_COUNT 5
-/// "energy", "linear_momentum", "angular_momentum", "joints", "constraints".
+#define HN_PROMISE_COUNT 6
+/// "energy", "linear_momentum", "angular_momentum", "joints", "constraints", "equations".
 HN_API const char *hn_promise_name(hn_promise promise);
 HN_API bool hn_promise_from_name(const char *name, hn_promise *promise);
 
@@ -196,7 +198,8 @@ HN_API bool hn_promise_from_name(const char *name, hn_promise *promise);
 typedef struct hn_ledger_entry {
     bool conserved;       ///< the quantity (or a component of it) is a promise of this scheme on this model
     double error;         ///< worst error over the run: relative for energy and momenta, m for joints, relative for
-                          ///< constraints
+                          ///< constraints; for equations the worst residual of a body relative to its own terms and to
+                          ///< what its joints transmit, in the first 16 steps and every 32nd
     double drift;         ///< error at the current time, with sign for energy
     double drift_per_step;///< drift divided by completed steps
     double bound;         ///< the default bound for "kept"

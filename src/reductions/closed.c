@@ -53,12 +53,6 @@ hn_status closed_create(hn_system *system, closed **out)
     return HN_OK;
 }
 
-// rad, m over the system's length
-static double twist_size(const hn_system *system, const double *t)
-{
-    return fmax(vec3_norm(vec3_load(t)) / system->length, vec3_norm(vec3_load(t + 3)));
-}
-
 // joint increments of the last solution; returns its size
 static double find_increments(closed *c, const step_data *step)
 {
@@ -67,7 +61,7 @@ static double find_increments(closed *c, const step_data *step)
     for (int i = 0; i < system->body_count; ++i) {
         double *t = c->twists + TWIST_SIZE * (size_t)i;
         saddle_body_increment(c->saddle, i, t);
-        double size = twist_size(system, t);
+        double size = measure_twist(measure_length(system, i, step->q, step->delta), t);
         if (!(size <= largest)) largest = size;
         motion m;
         tree_motion(system, step->joints, step->q, i, &m);
@@ -89,9 +83,11 @@ static double move(void *owner, step_data *step)
 
 void closed_settle(const hn_system *system, const double *twists, step_data *step)
 {
-    const double LARGEST = 1e-9; // rad, m over the length
+    const double LARGEST = 1e-9; // rad, m over the body's length
     for (int i = 0; i < system->body_count; ++i)
-        if (!(twist_size(system, twists + TWIST_SIZE * (size_t)i) <= LARGEST)) return;
+        if (!(measure_twist(measure_length(system, i, step->q, step->delta),
+                            twists + TWIST_SIZE * (size_t)i) <= LARGEST))
+            return;
     for (int i = 0; i < system->body_count; ++i) {
         double change[POSE_SIZE], *q = step->q + POSE_SIZE * (size_t)i;
         twist_to_velocity(q, twists + TWIST_SIZE * (size_t)i, change);

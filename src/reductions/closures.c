@@ -13,9 +13,10 @@ static const double NEARLY_DEPENDENT = 1e-5;
 struct closures {
     hn_system *system;
     independent_rows *choice;
-    bool *dropped;     // per row: joints of the tree on loops, then cut joints
-    int first_cut_row; // among these
-    int *columns;      // per cut row: its column, or -1
+    bool *dropped;      // per row: joints of the tree on loops, then cut joints
+    int first_cut_row;  // among these
+    int *columns;       // per cut row: its column, or -1
+    double largest_gap; // of the columns, relative
 };
 
 // A product row has the tangent mu (delta u . delta w + delta w . delta u). Rows with the same u share it: the sum of
@@ -179,6 +180,7 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
                           border *b)
 {
     const hn_system *system = c->system;
+    c->largest_gap = 0.0;
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
         double pose[2][POSE_SIZE];
@@ -201,6 +203,9 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
                 row_wrench(&row, &now, side, column->row + 6 * side);
             }
             column->gap = row_gap(&row, j, step);
+            double size = fabs(column->gap) / measure_row(system, j, &row, j->parent, j->child,
+                                                          step->q_start, step->delta);
+            if (!(size <= c->largest_gap)) c->largest_gap = size;
         }
         stiffness_term terms[CLOSURE_TERMS_MAX];
         int count = closures_terms(c, equations, step, k, terms);
@@ -209,14 +214,9 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
     }
 }
 
-double closures_gap(const closures *c, const border *b)
+double closures_gap(const closures *c)
 {
-    double largest = 0.0;
-    for (int k = 0; k < c->system->cut_row_count; ++k) {
-        double gap = c->columns[k] < 0 ? 0.0 : fabs(b->columns[c->columns[k]].gap);
-        if (!(gap <= largest)) largest = gap;
-    }
-    return largest;
+    return c->largest_gap;
 }
 
 void closures_apply(const closures *c, const border *b, const step_data *step)
@@ -248,11 +248,12 @@ bool closures_kept_hold(const closures *c, const step_data *step)
     const hn_system *system = c->system;
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
-        double tolerance = row_tolerance(step->q, j->parent, j->child);
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             joint_type_of(j->kind)->row(j, r, &row);
-            if (closures_is_kept(c, k, r) && !(fabs(row_gap(&row, j, step)) <= tolerance))
+            if (closures_is_kept(c, k, r) &&
+                !(fabs(row_gap(&row, j, step)) <=
+                  measure_row_tolerance(system, j, &row, j->parent, j->child, step->q)))
                 return false;
         }
     }
@@ -264,12 +265,11 @@ bool closures_all_hold(const closures *c, const double *q)
     const hn_system *system = c->system;
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
-        double tolerance = row_tolerance(q, j->parent, j->child);
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             joint_type_of(j->kind)->row(j, r, &row);
             if (!(fabs(row_value(&row, system_pose(q, j->parent), system_pose(q, j->child))) <=
-                  tolerance))
+                  measure_row_tolerance(system, j, &row, j->parent, j->child, q)))
                 return false;
         }
     }

@@ -5,6 +5,7 @@
 
 #include "reductions/border.h"
 #include "reductions/independent_rows.h"
+#include "reductions/measures.h"
 
 typedef struct closures closures;
 
@@ -33,8 +34,8 @@ void closures_clear_forces(const closures *c, const step_data *step);
 
 /// Columns at the iterate: the rows that are kept, and the tangent terms of their multipliers.
 void closures_add_columns(closures *c, const step_equations *equations, const step_data *step, border *b);
-/// Largest gap of these columns, m or rad.
-double closures_gap(const closures *c, const border *b);
+/// Largest gap of these columns, each relative to its bodies' length or one radian.
+double closures_gap(const closures *c);
 /// Add their part of a solution to step->closure.
 void closures_apply(const closures *c, const border *b, const step_data *step);
 

@@ -17,7 +17,7 @@ void loop_joints_turn_scales(const hn_system *system, const loop_joint *joints, 
                     fmax(turn_scale[body], vec3_norm(side == 0 ? j->rho_a : j->rho_b));
         }
     for (int i = 0; i < system->body_count; ++i)
-        turn_scale[i] = 1.0 / (turn_scale[i] > 0.0 ? turn_scale[i] : system->length);
+        turn_scale[i] = 1.0 / (turn_scale[i] > 0.0 ? turn_scale[i] : system->unit_length[i]);
 }
 
 // G S^1/2 of one side of a row

@@ -50,9 +50,9 @@ static double move(void *owner, step_data *step)
         for (int k = 0; k < POSE_SIZE; ++k) {
             step->delta[at + (size_t)k] += change[k];
             step->q[at + (size_t)k] = step->q_start[at + (size_t)k] + step->delta[at + (size_t)k];
-            double size = fabs(change[k]) / (k < 3 ? system->length : 1.0);
-            if (!(size <= largest)) largest = size;
         }
+        double size = measure_pose(measure_length(system, i, step->q, step->delta), change);
+        if (!(size <= largest)) largest = size;
     }
     return largest;
 }

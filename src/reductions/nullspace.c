@@ -27,6 +27,7 @@
 #include "linalg/small_lu.h"
 #include "reductions/closed.h"
 #include "reductions/closure_range.h"
+#include "system/kinematics.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -40,6 +41,7 @@ struct reduction {
     block_lu *lu;
     double *right;         // size of the sparse system
     double *wrench;        // W, 6 per body, not scaled
+    body_scale *scales;    // per body
     double *q_begun;       // with `closures`: the iterate a step starts from, and Delta
     double *residuals;     // r, dof
     double *answers;       // per column of Q_1: solution of the sparse system
@@ -82,6 +84,7 @@ static void nullspace_destroy(reduction *r)
     block_lu_destroy(r->lu);
     context_release(context, r->right);
     context_release(context, r->wrench);
+    context_release(context, r->scales);
     context_release(context, r->q_begun);
     context_release(context, r->residuals);
     context_release(context, r->answers);
@@ -160,7 +163,8 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
     if (status == HN_OK) {
         r->right = context_allocate(context, ((size_t)block_lu_size(r->lu) + 1) * sizeof(double));
         r->wrench = context_allocate(context, n * TWIST_SIZE * sizeof(double));
-        if (r->right == NULL || r->wrench == NULL) status = HN_OUT_OF_MEMORY;
+        r->scales = context_allocate(context, (n + 1) * sizeof(body_scale));
+        if (r->right == NULL || r->wrench == NULL || r->scales == NULL) status = HN_OUT_OF_MEMORY;
     }
     if (status == HN_OK && system->cut_count > 0) status = create_closures(r);
     context_release(context, sizes);
@@ -174,6 +178,12 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
 }
 
 // ---- assembly ---------------------------------------------------------------------------------------
+
+// forces and moments are divided by alpha m*, with the largest mass of the mechanism
+static double scale_of(const hn_system *system, const step_equations *equations, int body)
+{
+    return 1.0 / (equations->mass_factor * system->unit_mass[body]);
+}
 
 // Write a 3x3 block from vector l of `column_body` into sum rows (0: force, 1: moment) of node `row_body`.
 static void add_sum_block(reduction *r, int row_body, int part, int column_body, int l,
@@ -214,12 +224,12 @@ static void add_own_sum(reduction *r, const step_equations *equations, const ste
     double rho[POSE_SIZE], pose[POSE_SIZE], c[3][3];
     step_residual(system, equations, step, body, rho);
     step_projection_pose(equations, step, body, pose);
-    double mass = inertia[0] / system->mass;
+    double mass = inertia[0] / system->unit_mass[body];
     const double unit[3][3] = {{mass, 0.0, 0.0}, {0.0, mass, 0.0}, {0.0, 0.0, mass}};
     add_sum_block(r, body, 0, body, 0, unit);
     for (int i = 1; i < coordinate_vectors(b); ++i) {
         // e_I x (alpha E_I delta d_I) - w rho_I x delta d_I
-        hn_vec3 x = vec3_scale(inertia[i] / system->mass, vec3_load(pose + 3 * i));
+        hn_vec3 x = vec3_scale(inertia[i] / system->unit_mass[body], vec3_load(pose + 3 * i));
         x = vec3_add_scaled(x, -equations->weight * scale, vec3_load(rho + 3 * i));
         skew(x, 1.0, c);
         add_sum_block(r, body, 1, body, i, (const double(*)[3])c);
@@ -346,10 +356,11 @@ static void add_joint(reduction *r, const step_equations *equations, const step_
 }
 
 // tangent terms between bodies a and b in the rows of the sums
-static void add_terms(reduction *r, const step_equations *equations, const step_data *step,
-                      double scale, int a, int b, const stiffness_term *terms, int count)
+static void add_terms(reduction *r, const step_equations *equations, const step_data *step, int a,
+                      int b, const stiffness_term *terms, int count)
 {
     const hn_system *system = r->system;
+    double scale = scale_of(system, equations, a < 0 ? b : a);
     const int body[2] = {a, b};
     for (int t = 0; t < count; ++t)
         for (int side = 0; side < 2; ++side) {
@@ -390,40 +401,49 @@ static void find_wrenches(reduction *r, const step_equations *equations, const s
 static void assemble(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
-    double scale = 1.0 / (equations->mass_factor * system->mass);
     block_lu_clear(r->lu);
     memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
     find_wrenches(r, equations, step);
     for (int i = 0; i < system->body_count; ++i) {
+        double scale = scale_of(system, equations, i);
         add_own_sum(r, equations, step, scale, i);
         add_joint(r, equations, step, scale, i);
     }
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; e < system->element_count; ++e) {
         int count = step_element_terms(system, equations, step, e, terms);
-        add_terms(r, equations, step, scale, system->elements[e].a, system->elements[e].b, terms,
-                  count);
+        add_terms(r, equations, step, system->elements[e].a, system->elements[e].b, terms, count);
     }
     for (int c = 0; r->closures != NULL && c < system->cut_count; ++c) {
         int count = closures_terms(r->closures, equations, step, c, terms);
-        add_terms(r, equations, step, scale, system->cuts[c].parent, system->cuts[c].child, terms,
-                  count);
+        add_terms(r, equations, step, system->cuts[c].parent, system->cuts[c].child, terms, count);
     }
 }
 
-static double residual_size(const reduction *r, double scale, const step_equations *equations,
-                            int *worst)
+// largest residual, each relative to what cancels in it
+static double residual_size(const reduction *r, const step_equations *equations,
+                            const step_data *step, int *worst)
 {
     const hn_system *system = r->system;
-    double largest = 0.0,
-           momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
+    double largest = 0.0;
+    measure_bodies(system, equations, step, r->scales);
+    measure_transmit(system, r->scales);
     for (int i = 0; i < system->body_count; ++i) {
         node_layout l = layout_of(system, i);
+        const joint *j = &system->joints[i];
         const double *right = r->right + block_lu_offset(r->lu, i);
+        double momentum = equations->mass_factor * system->unit_mass[i];
+        motion m;
+        tree_motion(system, step->joints, step->q, i, &m);
         for (int k = l.first_residual; k < l.size; ++k) {
             double value = fabs(right[k]);
-            if (k < l.first_internal) value *= momentum / fmax(1.0, system->length);
-            else if (k >= l.first_joint) value /= fmax(1.0, system->length);
+            if (k < l.first_internal) {
+                value = measure_residual(&m, k - l.first_residual, momentum * value, &r->scales[i]);
+            } else if (k >= l.first_joint) {
+                constraint_row row;
+                joint_type_of(j->kind)->row(j, k - l.first_joint, &row);
+                value /= measure_row(system, j, &row, j->parent, i, step->q, step->delta);
+            }
             if (!(value <= largest)) largest = value, *worst = i;
         }
     }
@@ -441,9 +461,9 @@ static double apply_increment(reduction *r, const step_data *step)
         for (int k = 0; k < POSE_SIZE; ++k) {
             step->delta[at + (size_t)k] += change[k];
             step->q[at + (size_t)k] = step->q_start[at + (size_t)k] + step->delta[at + (size_t)k];
-            double size = fabs(change[k]) / (k < 3 ? system->length : 1.0);
-            if (!(size <= largest)) largest = size;
         }
+        double size = measure_pose(measure_length(system, i, step->q, step->delta), change);
+        if (!(size <= largest)) largest = size;
     }
     return largest;
 }
@@ -480,7 +500,7 @@ static void closure_products(const reduction *r, const step_data *step, const do
     }
 }
 
-// g_c of the rows that are kept; returns the largest
+// g_c of the rows that are kept; returns the largest, relative
 static double closure_gaps(const reduction *r, const step_data *step, double *gaps)
 {
     const hn_system *system = r->system;
@@ -494,7 +514,9 @@ static double closure_gaps(const reduction *r, const step_data *step, double *ga
             joint_type_of(j->kind)->row(j, k, &row);
             gaps[place] =
                 row_value(&row, system_pose(step->q, j->parent), system_pose(step->q, j->child));
-            if (!(fabs(gaps[place]) <= largest)) largest = fabs(gaps[place]);
+            double size = fabs(gaps[place]) /
+                          measure_row(system, j, &row, j->parent, j->child, step->q, step->delta);
+            if (!(size <= largest)) largest = size;
             place++;
         }
     }
@@ -534,8 +556,7 @@ static hn_status iterate_closed(reduction *r, const step_equations *equations, s
                                 const newton_options *options, newton_report *report)
 {
     const hn_system *system = r->system;
-    double scale = newton_momentum_scale(system, equations, step), residual = HUGE_VAL;
-    double gaps[CLOSURE_ROWS_MAX], length = fmax(1.0, system->length);
+    double gaps[CLOSURE_ROWS_MAX], residual = HUGE_VAL;
     memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
@@ -545,8 +566,8 @@ static hn_status iterate_closed(reduction *r, const step_equations *equations, s
         closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
         closure_range_eliminate(r->range, r->residuals, step);
         assemble(r, equations, step);
-        residual = residual_size(r, scale, equations, &report->worst_body);
-        residual = fmax(residual, closure_gaps(r, step, gaps) / length);
+        residual = residual_size(r, equations, step, &report->worst_body);
+        residual = fmax(residual, closure_gaps(r, step, gaps));
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) return HN_OK;
         if (newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
@@ -595,10 +616,9 @@ static hn_status nullspace_solve(reduction *r, const step_equations *equations, 
     if (r->closures != NULL) return solve_loops(r, equations, step, options, report);
     if (r->with_multipliers != NULL)
         return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
-    double scale = newton_momentum_scale(r->system, equations, step);
     while (report->iterations < options->iterations_max) {
         assemble(r, equations, step);
-        double residual = residual_size(r, scale, equations, &report->worst_body);
+        double residual = residual_size(r, equations, step, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) break;
         int node = block_lu_factor(r->lu);
@@ -635,9 +655,9 @@ static hn_status nullspace_condition(reduction *r, const step_equations *equatio
     if (node >= 0)
         status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
                               system->bodies[node].name);
-    double scale = 1.0 / (equations->mass_factor * system->mass);
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         node_layout l = layout_of(system, i);
+        double scale = scale_of(system, equations, i);
         for (int k = l.first_residual; k < l.size; ++k, ++column) {
             memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
             r->right[block_lu_offset(r->lu, i) + k] = k < l.first_internal ? scale : 1.0;

@@ -42,9 +42,10 @@ struct reduction {
     void *memory;
     tree_solver tree;
     border border;
-    double *residuals; // dof
-    double *gaps;      // per column
-    iterate start;     // with `closures`
+    double *residuals;  // dof
+    body_scale *scales; // per body: of W; of pivots the moment is about the joint
+    double *gaps;       // per column
+    iterate start;      // with `closures`
 };
 
 static void layout(arena *a, const hn_system *system, int columns, int bodies, reduction *r)
@@ -55,6 +56,7 @@ static void layout(arena *a, const hn_system *system, int columns, int bodies, r
     tree_layout(a, system, &r->tree);
     border_layout(a, system, columns, bodies, &r->border);
     r->residuals = arena_doubles(a, (size_t)system->dof + 1);
+    r->scales = arena_bytes(a, n * sizeof(body_scale));
     r->gaps = arena_doubles(a, (size_t)columns);
     if (r->closures == NULL) return;
     r->start = (iterate){.q = arena_doubles(a, POSE_SIZE * n),
@@ -306,25 +308,34 @@ static double eliminate_general(reduction *r, const step_equations *equations,
                               .weight = equations->weight};
     tree_residual(&r->tree, body, &step->joints[body], &state, residual);
     const motion *m = &tree_memory_of(&r->tree, &r->tree.bodies[body])->projected;
-    for (int k = 0; k < m->dof; ++k) {
-        bool turning = m->angular[k].x != 0.0 || m->angular[k].y != 0.0 || m->angular[k].z != 0.0;
-        largest = larger(largest, fabs(residual[k]) / (turning ? system->length : 1.0));
-    }
+    for (int k = 0; k < m->dof; ++k)
+        largest = larger(largest, measure_residual(m, k, residual[k], &r->scales[body]));
     if (again) tree_repeat(&r->tree, body, residual);
     else if (!tree_eliminate(&r->tree, body, &step->joints[body], &state, residual)) return -1.0;
     tree_pass_wrench(&r->tree, body);
     return largest;
 }
 
+// What residuals are measured by at the iterate.
+static void find_scales(reduction *r, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = r->system;
+    measure_bodies(system, equations, step, r->scales);
+    measure_transmit(system, r->scales);
+    for (int i = 0; i < system->body_count; ++i)
+        if (r->tree.bodies[i].pivot != PIVOT_NONE)
+            r->scales[i].moment = fmax(r->scales[i].moment, system->sizes[i] * r->scales[i].force);
+}
+
 // Residual, stiffness and elimination, leaves to root; `again`: the residual alone, with the factors as they are. The
 // relative residual is returned, negative for a singular body.
 static inline double sweep_inward(reduction *r, const step_equations *equations, step_data *step,
-                                  double scale, bool again, int *worst)
+                                  bool again, int *worst)
 {
     static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
     tree_solver *tree = &r->tree;
-    double largest = 0.0, angle = 1.0 / system->length;
+    double largest = 0.0;
     hn_vec3 impulse = vec3_scale(equations->force_factor, system->gravity);
     if (!again) r->border.count = 0;
     if (system->element_count > 0) {
@@ -336,6 +347,7 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
     }
     if (r->closures != NULL) {
         closures_add_forces(r->closures, equations, step);
+        find_scales(r, equations, step); // with the multipliers as they are now
         if (!again) closures_add_columns(r->closures, equations, step, &r->border);
     }
     for (int i = system->body_count - 1; i >= 0; --i) {
@@ -363,7 +375,7 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
             size = fabs(residual[0]);
             if (b->pivot == PIVOT_FREE)
                 size = larger(larger(size, fabs(residual[1])), fabs(residual[2]));
-            size = regular ? size * angle : -1.0;
+            size = regular ? measure_part(size, r->scales[i].moment) : -1.0;
         } else {
             size = eliminate_general(r, equations, step, i, again, residual);
         }
@@ -372,7 +384,7 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
         if (size < 0.0) return -1.0;
         largest = larger(largest, size);
     }
-    return scale > 0.0 ? largest / scale : largest;
+    return largest;
 }
 
 // (T5) unless the increments are there already, and (D3): move the iterate, root to leaves; returns the size of the
@@ -411,10 +423,12 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
         }
         hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before),
                 turned = vec3_load(t + 3);
-        linear = larger(linear, vec3_dot(moved, moved));
+        double length = measure_length(system, i, step->q, step->delta),
+               way = vec3_dot(moved, moved);
+        if (!(way <= linear * length * length)) linear = larger(linear, way / (length * length));
         angular = larger(angular, vec3_dot(turned, turned));
     }
-    return larger(sqrt(linear) / system->length, sqrt(angular));
+    return sqrt(larger(linear, angular));
 }
 
 // Remove round-off from the solution, root to leaves.
@@ -450,14 +464,13 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
                                      const newton_options *options, newton_report *report)
 {
     const hn_system *system = r->system;
-    double scale = newton_momentum_scale(system, equations, step), residual = HUGE_VAL;
-    double length = fmax(1.0, system->length);
+    double residual = HUGE_VAL;
     memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
-        residual = sweep_inward(r, equations, step, scale, false, &report->worst_body);
+        residual = sweep_inward(r, equations, step, false, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
-        residual = larger(residual, closures_gap(r->closures, &r->border) / length);
+        residual = larger(residual, closures_gap(r->closures));
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         bool converged = newton_note_residual(report, options, residual);
         if (!converged && newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
@@ -509,13 +522,14 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     if (r->loops != NULL) return closed_solve(r->loops, equations, step, options, report);
     // Factors are used once more when the iterate has moved by so little since that the next increment is the last one
     // all the same: what it leaves is the product of both increments instead of its own square.
-    const double REUSE_BELOW = 1e-5, LEFT_MAX = 1e-16; // rad, m over the length; their product
-    double scale = newton_momentum_scale(r->system, equations, step), since = 0.0;
+    const double REUSE_BELOW = 1e-5,
+                 LEFT_MAX = 1e-16; // rad, m over the body's length; their product
+    double since = 0.0;
+    find_scales(r, equations, step);
     bool again = false;
     while (report->iterations < options->iterations_max) {
-        double residual = again
-                              ? sweep_inward(r, equations, step, scale, true, &report->worst_body)
-                              : sweep_inward(r, equations, step, scale, false, &report->worst_body);
+        double residual = again ? sweep_inward(r, equations, step, true, &report->worst_body)
+                                : sweep_inward(r, equations, step, false, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) {
@@ -563,7 +577,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
         }
     }
     int worst = 0;
-    if (status == HN_OK && sweep_inward(r, equations, step, 1.0, false, &worst) < 0.0)
+    if (status == HN_OK && sweep_inward(r, equations, step, false, &worst) < 0.0)
         status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
                               system->bodies[worst].name);
     for (size_t c = 0; c < n && status == HN_OK; ++c) {

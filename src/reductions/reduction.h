@@ -3,16 +3,17 @@
 #ifndef REDUCTIONS_REDUCTION_H
 #define REDUCTIONS_REDUCTION_H
 
-#include "system/step.h"
+#include "reductions/measures.h"
 
 enum { NEWTON_HISTORY = 64 };
 
 typedef struct newton_options {
-    double residual_tolerance;  ///< of the momentum scale; 0: never small enough
-    double increment_tolerance; ///< rad, m over the system's length
+    double residual_tolerance;  ///< of the scales of every body's own equations (measures.h); 0: never small enough
+    double increment_tolerance; ///< rad, m over the body's length
     int iterations_max;
     double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
     bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
+    bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 
 typedef struct newton_report {
@@ -22,6 +23,8 @@ typedef struct newton_report {
     double history[NEWTON_HISTORY]; ///< relative residuals
     int history_count;
     int worst_body;   ///< tree index of the largest residual
+    double left;      ///< relative residual of the solution, where it was to be measured
+    int left_body;    ///< tree index of the body where it is largest
     bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
 } newton_report;
 
@@ -53,9 +56,6 @@ const reduction_type *reduction_type_of(hn_reduction kind);
 extern const reduction_type reduction_reduced;
 extern const reduction_type reduction_nullspace;
 extern const reduction_type reduction_multipliers;
-
-/// Largest momentum-like quantity of a step, against which residuals are measured: kg m/s.
-double newton_momentum_scale(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// Record a residual; true when it is small enough.
 bool newton_note_residual(newton_report *report, const newton_options *options, double residual);

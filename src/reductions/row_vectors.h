@@ -79,13 +79,4 @@ static inline void twist_columns(const double *coefficients, const double *pose,
         }
 }
 
-/// How far a row of a joint on a loop may be off (m, rad) at the poses q after a step: by a fixed amount, and by
-/// round-off of places far from the origin. A dropped row that is off by more is put back and the step solved again.
-static inline double row_tolerance(const double *q, int a, int b)
-{
-    const double TOLERANCE = 1e-12, ROUND_OFF = 64.0 * DBL_EPSILON;
-    return TOLERANCE +
-           ROUND_OFF * (vec3_norm(pose_center(system_pose(q, a))) + vec3_norm(pose_center(system_pose(q, b))));
-}
-
 #endif

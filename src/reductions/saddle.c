@@ -30,11 +30,13 @@ struct saddle {
     hn_system *system;
     saddle_level level;
     block_lu *lu;
-    double *right;       // size of the system
-    double *total;       // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
-    double *internal;    // mu of internal constraints, 6 per body
-    double *external;    // mu of joints
-    double *poses;       // q_w, 12 per body
+    double *right;    // size of the system
+    double *total;    // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
+    double *internal; // mu of internal constraints, 6 per body
+    double *external; // mu of joints
+    double *poses;    // q_w, 12 per body
+    body_scale *
+        scales; // per body: its own terms, divided like its equations; then what its joints transmit
     joint_place *joints; // tree joints by body, then cut joints
     joint_view *views;   // the same
     joint *turned;       // some of their rows
@@ -59,6 +61,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->internal);
     context_release(context, s->external);
     context_release(context, s->poses);
+    context_release(context, s->scales);
     context_release(context, s->joints);
     context_release(context, s->views);
     independent_rows_destroy(s->choice);
@@ -122,7 +125,8 @@ static void fill_views(saddle *s)
             }
             if (!system->bodies[body[side]].has_directors) v->rigid = false;
             if (joint_is_at_rod(system, p))
-                v->square = fmax(v->square, mass_node(system, body[side])[0] / system->mass);
+                v->square = fmax(v->square,
+                                 mass_node(system, body[side])[0] / system->unit_mass[body[side]]);
         }
     }
 }
@@ -154,6 +158,7 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
     s->right = context_allocate(context, ((size_t)block_lu_size(s->lu) + 1) * sizeof(double));
     s->total = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
     s->poses = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
+    s->scales = context_allocate(context, (n + 1) * sizeof(body_scale));
     s->views = context_allocate(context, ((size_t)s->joint_count + 1) * sizeof(joint_view));
     s->internal = context_allocate(context, (n + 1) * INTERNAL_ROWS * sizeof(double));
     s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
@@ -162,7 +167,7 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
     s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
         s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL &&
-        s->poses != NULL && s->views != NULL)
+        s->poses != NULL && s->scales != NULL && s->views != NULL)
         status = independent_rows_create(system, s->joints, s->joint_count,
                                          as_defined ? blocks.sequence : NULL, &s->choice);
     if (status == HN_OK) fill_views(s);
@@ -212,9 +217,20 @@ typedef struct assembly {
     saddle *s;
     const step_equations *equations;
     const step_data *step;
-    double scale; // 1/(alpha m*)
     bool tangent; // matrix and residual, or the residual alone
 } assembly;
+
+// 1/(alpha m*) with the largest mass of the mechanism
+static double scale_of(const saddle *s, const step_equations *equations, int body)
+{
+    return 1.0 / (equations->mass_factor * s->system->unit_mass[body]);
+}
+
+static void add_transmitted(const saddle *s, int body, double force, double moment)
+{
+    s->scales[body].force += force;
+    s->scales[body].moment += moment;
+}
 
 static const double *projection_pose(const saddle *s, int body)
 {
@@ -370,6 +386,8 @@ static void add_twist_row(const assembly *x, const constraint_row *row, const jo
         row_wrench(row, &v, side, wrench);
         double *right = s->right + view->body_right[side], *upper = view->upper[side] + r;
         for (int i = 0; i < TWIST_SIZE; ++i) right[i] += pushed * wrench[i];
+        add_transmitted(s, body[side], fabs(pushed) * one_norm(wrench),
+                        fabs(pushed) * one_norm(wrench + 3));
         for (int i = 0; x->tangent && i < TWIST_SIZE; ++i) upper[i * view->width] = wrench[i];
     }
     if (!x->tangent) return;
@@ -436,6 +454,10 @@ static void add_row(const assembly *x, const constraint_row *row, int a, int b, 
             *total = s->total + POSE_SIZE * (size_t)body[side];
         covector_of(s, body[side], w[side], force + 4 * side, forces);
         for (int i = 0; i < count; ++i) right[offset + i] += pushed * forces[i];
+        double moment = 0.0;
+        for (int k = 1; k < 4; ++k) moment += vec3_norm(force[4 * side + k]);
+        add_transmitted(s, body[side], fabs(pushed) * vec3_norm(force[4 * side]),
+                        fabs(pushed) * moment);
         if (!x->tangent) continue;
         double *lower = block_lu_block(lu, node, body[side]),
                *upper = block_lu_block(lu, body[side], node);
@@ -470,7 +492,7 @@ static void add_bodies(const assembly *x)
         int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(body) : 1;
         for (int k = 0; x->tangent && k < vectors; ++k)
             for (int c = width * k; c < width * (k + 1); ++c)
-                diagonal[c * size + c] += mass_node(system, i)[k] / system->mass;
+                diagonal[c * size + c] += mass_node(system, i)[k] / system->unit_mass[i];
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             constraint_row row;
             row_internal(k, &row);
@@ -493,7 +515,8 @@ static void add_rotations(const assembly *x)
         for (int v = 1; v < 4; ++v) {
             const double *d = q + 3 * v, *e = pose + 3 * v,
                          *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
-            double inertia = mass_node(system, i)[v] / system->mass, w = x->equations->weight;
+            double inertia = mass_node(system, i)[v] / system->unit_mass[i],
+                   w = x->equations->weight;
             double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
                            w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
             for (int r = 0; r < 3; ++r)
@@ -534,15 +557,19 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
                      bool tangent)
 {
     const hn_system *system = s->system;
-    assembly x = {s, equations, step, 1.0 / (equations->mass_factor * system->mass), tangent};
+    assembly x = {s, equations, step, tangent};
     if (tangent) block_lu_clear(s->lu);
     find_projection_poses(&x);
     step_element_forces(system, equations, step);
+    measure_bodies(system, equations, step, s->scales);
     for (int i = 0; i < system->body_count; ++i) {
         double *rho = s->total + POSE_SIZE * (size_t)i;
         hn_vec3 vectors[4];
+        double scale = scale_of(s, equations, i);
         step_residual(system, equations, step, i, rho);
-        for (int k = 0; k < POSE_SIZE; ++k) rho[k] *= x.scale;
+        for (int k = 0; k < POSE_SIZE; ++k) rho[k] *= scale;
+        s->scales[i].force *= scale;
+        s->scales[i].moment *= scale;
         for (int k = 0; k < 4; ++k) vectors[k] = vec3_load(rho + 3 * k);
         covector_of(s, i, projection_pose(s, i), vectors, s->right + block_lu_offset(s->lu, i));
     }
@@ -550,8 +577,9 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; tangent && e < system->element_count; ++e) {
         int count = step_element_terms(system, equations, step, e, terms);
-        for (int t = 0; t < count; ++t)
-            add_term(&x, &terms[t], system->elements[e].a, system->elements[e].b, x.scale);
+        int a = system->elements[e].a, b = system->elements[e].b;
+        double scale = scale_of(s, equations, a < 0 ? b : a);
+        for (int t = 0; t < count; ++t) add_term(&x, &terms[t], a, b, scale);
     }
 }
 
@@ -593,7 +621,7 @@ hn_status saddle_factor_mass(saddle *s, const double *q)
     TRY(saddle_choose_rows(s, q, &choice));
     step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
     step_data step = {.q_start = q, .q = (double *)q};
-    assembly x = {s, &equations, &step, 1.0 / s->system->mass, true};
+    assembly x = {s, &equations, &step, true};
     saddle_clear_multipliers(s);
     block_lu_clear(s->lu);
     find_projection_poses(&x);
@@ -612,7 +640,7 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
         double scaled[POSE_SIZE], *right = s->right + block_lu_offset(s->lu, i);
         const double *own = v + POSE_SIZE * (size_t)i;
         for (int k = 0; k < POSE_SIZE; ++k)
-            scaled[k] = force[POSE_SIZE * (size_t)i + (size_t)k] / system->mass;
+            scaled[k] = force[POSE_SIZE * (size_t)i + (size_t)k] / system->unit_mass[i];
         coordinates_contract(&system->bodies[i], scaled, right);
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             row_internal(k, &row);
@@ -649,8 +677,8 @@ void saddle_project_again(saddle *s, const double *q, const double *p, double *t
     for (int i = 0; i < system->body_count; ++i) {
         hn_vec3 momentum[4];
         for (int k = 0; k < 4; ++k)
-            momentum[k] =
-                vec3_scale(1.0 / system->mass, vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
+            momentum[k] = vec3_scale(1.0 / system->unit_mass[i],
+                                     vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
         covector_of(s, i, system_pose(q, i), momentum, s->right + block_lu_offset(s->lu, i));
     }
     block_lu_solve(s->lu, s->right);
@@ -667,7 +695,7 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
 {
     for (int k = 0; s->level == SADDLE_TWISTS && k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
-        double middle[2][POSE_SIZE], tolerance = row_tolerance(step->q, p->a, p->b);
+        double middle[2][POSE_SIZE];
         pose_between(step, p->a, 0.5, middle[0]);
         pose_between(step, p->b, 0.5, middle[1]);
         for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
@@ -676,7 +704,9 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             row_vectors v;
             find_row_vectors(&row, middle[0], middle[1], &v);
-            if (!(fabs(row_secant(&row, &v, p->a, p->b, step)) <= tolerance)) return false;
+            if (!(fabs(row_secant(&row, &v, p->a, p->b, step)) <=
+                  measure_row_tolerance(s->system, p->rows, &row, p->a, p->b, step->q)))
+                return false;
         }
     }
     return true;
@@ -692,7 +722,8 @@ bool saddle_restore_rows(saddle *s, const double *q)
             constraint_row row;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             double value = row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
-            if (fabs(value) <= row_tolerance(q, p->a, p->b)) continue;
+            if (fabs(value) <= measure_row_tolerance(s->system, p->rows, &row, p->a, p->b, q))
+                continue;
             s->dropped[s->views[k].loop_row + r] = false;
             s->restored[s->views[k].loop_row + r] = true;
             restored = true;
@@ -715,35 +746,48 @@ bool saddle_restore_rank(saddle *s, const double *q, int dropped_count)
 
 // ---- solution ---------------------------------------------------------------------------------------
 
-double saddle_residual_size(const saddle *s, const step_equations *equations, double scale,
-                            int *worst)
+// Coordinates of places far out are known to fewer digits than those within ten times a body's size.
+static double reach_of(const hn_system *system, const double *q, int body)
+{
+    const double NEAR = 0.1;
+    if (body < 0) return 1.0;
+    return fmax(1.0, NEAR * vec3_norm(pose_center(system_pose(q, body))) / system->sizes[body]);
+}
+
+static void note_size(saddle_residual *r, double size, double reach, int body)
+{
+    if (!(size <= r->largest)) r->largest = size, r->worst_body = body;
+    if (!(size / reach <= r->reached)) r->reached = size / reach;
+}
+
+saddle_residual saddle_residual_size(const saddle *s, const step_data *step)
 {
     const hn_system *system = s->system;
-    double largest = 0.0,
-           momentum = equations->mass_factor * system->mass / (scale > 0.0 ? scale : 1.0);
-    double length = fmax(1.0, system->length);
+    saddle_residual r = {0};
     for (int i = 0; i < system->body_count; ++i) {
-        const system_body *body = &system->bodies[i];
         const double *right = s->right + block_lu_offset(s->lu, i);
-        int size = block_lu_node_size(s->lu, i), width = coordinate_width(body),
-            unknowns = body_unknowns(s, i);
-        for (int k = 0; k < size; ++k) {
-            double value = fabs(right[k]);
-            if (k < width) value *= momentum;
-            else if (k < unknowns) value *= momentum / system->length;
-            else if (k >= unknowns + body_internal_rows(s, i)) value /= length;
-            if (!(value <= largest)) largest = value, *worst = i;
+        int width = coordinate_width(&system->bodies[i]), unknowns = body_unknowns(s, i);
+        double reach = reach_of(system, step->q_start, i);
+        for (int k = 0; k < unknowns; ++k) {
+            double scale = k < width ? s->scales[i].force : s->scales[i].moment;
+            note_size(&r, measure_part(right[k], scale), reach, i);
         }
+        for (int k = 0; k < body_internal_rows(s, i); ++k)
+            note_size(&r, fabs(right[unknowns + k]), reach, i);
     }
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
-        for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
-            double value = fabs(s->right[block_lu_offset(s->lu, p->node) + r]) / length;
-            if (!(value <= largest))
-                largest = value, *worst = p->rows->child >= 0 ? p->rows->child : p->rows->parent;
+        double reach =
+            fmax(reach_of(system, step->q_start, p->a), reach_of(system, step->q_start, p->b));
+        for (int i = 0; i < p->rows->row_count; ++i) {
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, i, &row);
+            double gap = fabs(s->right[s->views[k].right + i]) /
+                         measure_row(system, p->rows, &row, p->a, p->b, step->q_start, step->delta);
+            note_size(&r, gap, reach, p->rows->child >= 0 ? p->rows->child : p->rows->parent);
         }
     }
-    return largest;
+    return r;
 }
 
 void saddle_solve_again(saddle *s)
@@ -823,9 +867,10 @@ void saddle_body_increment(const saddle *s, int body, double *change)
 void saddle_store_closure(const saddle *s, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = s->system;
-    double factor = equations->mass_factor * system->mass; // sigma lambda = alpha m* mu
     for (int c = 0; c < system->cut_count; ++c) {
         const joint_place *p = &s->joints[system->body_count + c];
+        double factor =
+            1.0 / scale_of(s, equations, p->b < 0 ? p->a : p->b); // sigma lambda = alpha m* mu
         for (int r = 0; r < p->rows->row_count; ++r)
             step->closure[system->cut_row[c] + r] = factor * s->external[p->multiplier + r];
     }
@@ -910,17 +955,34 @@ hn_status saddle_stiffness(saddle *s, const step_equations *equations, const ste
     if (status == HN_OK) {
         saddle_assemble(s, equations, step);
         block_lu_dense(s->lu, dense);
-        double factor = equations->mass_factor * system->mass;
         double *to = stiffness;
         for (int a = 0; a < system->body_count; ++a)
             for (int i = 0; i < system->bodies[a].coordinate_count; ++i)
                 for (int b = 0; b < system->body_count; ++b)
                     for (int k = 0; k < system->bodies[b].coordinate_count; ++k)
-                        *to++ = factor * dense[(size_t)(block_lu_offset(s->lu, a) + i) * size +
-                                               (size_t)(block_lu_offset(s->lu, b) + k)];
+                        *to++ = dense[(size_t)(block_lu_offset(s->lu, a) + i) * size +
+                                      (size_t)(block_lu_offset(s->lu, b) + k)] /
+                                scale_of(s, equations, a);
     }
     context_release(context, dense);
     return status;
+}
+
+// Whose unknown it is: a coordinate of the body, or a multiplier of its own or of its joint.
+static int body_of_unknown(const saddle *s, int unknown, bool *coordinate)
+{
+    for (int b = 0; b < s->system->body_count; ++b) {
+        int place = unknown - block_lu_offset(s->lu, b);
+        if (place < 0 || place >= block_lu_node_size(s->lu, b)) continue;
+        *coordinate = place < body_unknowns(s, b);
+        return b;
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        int place = unknown - block_lu_offset(s->lu, p->node);
+        if (place >= 0 && place < block_lu_node_size(s->lu, p->node)) return p->b < 0 ? p->a : p->b;
+    }
+    return 0;
 }
 
 // [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes from
@@ -948,7 +1010,7 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
         memset(s->dropped, 0, (size_t)s->loop_row_count * sizeof(bool));
         step_equations at_start = {.mass_factor = 1.0, .weight = 0.0};
         step_data pose = {.q_start = step->q_start, .q = (double *)step->q_start};
-        assembly x = {s, &at_start, &pose, 1.0 / system->mass, true};
+        assembly x = {s, &at_start, &pose, true};
         saddle_clear_multipliers(s);
         block_lu_clear(s->lu);
         find_projection_poses(&x);
@@ -963,7 +1025,6 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
     block_lu_dense(s->lu, inverse);
 
     // leave dropped rows and their multipliers out
-    double force = equations->mass_factor * system->mass;
     int first = s->loop_row_count > 0 ? block_lu_offset(s->lu, system->body_count) : n;
     for (int i = 0; i < n; ++i) {
         if (i >= first && s->dropped[i - first]) continue;
@@ -977,14 +1038,11 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
     status = dense_invert(context, kept, inverse);
     if (status != HN_OK) goto done;
     for (int i = 0; i < kept; ++i) {
-        row_factor[i] = 1.0;
-        column_factor[i] = equations->multiplier_factor / force;
+        bool coordinate = false;
+        double scale = scale_of(s, equations, body_of_unknown(s, place[i], &coordinate));
+        row_factor[i] = coordinate ? 1.0 / scale : 1.0;
+        column_factor[i] = coordinate ? 1.0 : equations->multiplier_factor * scale;
     }
-    for (int b = 0; b < system->body_count; ++b)
-        for (int k = 0; k < system->bodies[b].coordinate_count; ++k)
-            for (int i = 0; i < kept; ++i)
-                if (place[i] == block_lu_offset(s->lu, b) + k)
-                    row_factor[i] = force, column_factor[i] = 1.0;
     for (int i = 0; i < kept; ++i)
         for (int k = 0; k < kept; ++k) {
             size_t at = (size_t)i * (size_t)kept + (size_t)k;

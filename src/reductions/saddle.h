@@ -5,8 +5,8 @@
 //   [ drho/dq + sigma w d(G(q_w)^T lambda)/dq_w    sigma G(q_w)^T ] [delta q     ]
 //   [ G(q)                                          0             ] [delta lambda] = -residual                 (M2)
 //
-// Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass: the
-// conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers
+// Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass of the
+// mechanism: the conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers
 // is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of a joint on a loop are
 // a node of their own that is eliminated after its two bodies: whatever has been eliminated is then a part of the
 // mechanism with its own constraints, which have been chosen to be independent.
@@ -56,8 +56,14 @@ void saddle_clear_multipliers(saddle *s);
 void saddle_assemble(saddle *s, const step_equations *equations, const step_data *step);
 /// The residual alone, for a solution with the factors of an earlier iterate.
 void saddle_assemble_residual(saddle *s, const step_equations *equations, const step_data *step);
-/// Size of the residual relative to the momentum scale, and the body where it is worst.
-double saddle_residual_size(const saddle *s, const step_equations *equations, double scale, int *worst_body);
+/// Size of the assembled residual: of every body relative to its own terms and what its joints transmit, of every row
+/// relative to its bodies' length.
+typedef struct saddle_residual {
+    double largest;
+    int worst_body; ///< where that is
+    double reached; ///< less where places far out are known to fewer digits: of round-off it is as small everywhere
+} saddle_residual;
+saddle_residual saddle_residual_size(const saddle *s, const step_data *step);
 /// Factor and solve: increments are ready. False when singular at body `worst_body`.
 bool saddle_solve(saddle *s, int *worst_body);
 /// Solve with the factors at hand.

@@ -5,41 +5,31 @@
 // Factors serve again near the solution, while they shorten the increment by so much each time: the tangent they stand
 // for is that of an earlier iterate, and the first one lacks the part of the multipliers. What is left after the last
 // increment is then about its product with the contraction.
-static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the length
+static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the body's length
 static const double LEFT_MAX = 1e-16;
 
-// How much larger round-off is than in a model of ten metres: places far out are known to fewer digits.
-static double reach_of(const saddle *s, const double *q)
-{
-    const hn_system *system = saddle_system(s);
-    double square = 100.0; // m^2
-    for (int i = 0; i < system->body_count; ++i) {
-        hn_vec3 place = pose_center(system_pose(q, i));
-        square = fmax(square, vec3_dot(place, place));
-    }
-    return 0.1 * sqrt(square);
-}
-
 static hn_status iterate(saddle *s, const step_equations *equations, step_data *step,
-                         const newton_options *options, newton_report *report, double scale,
-                         double freezing, saddle_move move, void *owner)
+                         const newton_options *options, newton_report *report, double freezing,
+                         saddle_move move, void *owner)
 {
     saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
-    double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0;
-    double reach = reach_of(s, step->q_start);
+    double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0, reached = HUGE_VAL;
     bool reuse = false;
     for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
+        double reached_before = reached;
         before = residual;
         // at a singular solution: multipliers first, then positions
         saddle_freeze(s, count == 0 && freezing > 0.0 ? 1.0 : freezing);
         if (reuse) saddle_assemble_residual(s, equations, step);
         else saddle_assemble(s, equations, step);
-        residual = saddle_residual_size(s, equations, scale, &report->worst_body);
+        saddle_residual size = saddle_residual_size(s, step);
+        residual = size.largest, reached = size.reached;
+        report->worst_body = size.worst_body;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         bool converged = newton_note_residual(report, options, residual) ||
-                         newton_is_exhausted(residual / reach, before / reach, options);
-        if (!converged && freezing == 0.0 && newton_jumps(residual, before, options))
+                         newton_is_exhausted(reached, reached_before, options);
+        if (!converged && freezing == 0.0 && newton_jumps(reached, reached_before, options))
             return HN_NOT_CONVERGED;
         // also then: multipliers and factors are needed afterwards
         bool solved = true;
@@ -47,7 +37,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         else solved = saddle_solve(s, &report->worst_body);
         if (solved) saddle_apply_multipliers(s);
         if (converged) return HN_OK;
-        if (!solved) return newton_is_round_off(residual / reach) ? HN_OK : HN_SINGULAR_SYSTEM;
+        if (!solved) return newton_is_round_off(reached) ? HN_OK : HN_SINGULAR_SYSTEM;
         double last = report->increment;
         report->increment = move(owner, step);
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
@@ -70,19 +60,17 @@ hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *s
                         const newton_options *options, newton_report *report, saddle_move move,
                         void *owner)
 {
-    double scale = newton_momentum_scale(saddle_system(s), equations, step);
     saddle_choice choice;
     TRY(saddle_choose_rows(s, step->q_start, &choice));
-    hn_status status =
-        iterate(s, equations, step, options, report, scale, options->freezing, move, owner);
+    hn_status status = iterate(s, equations, step, options, report, options->freezing, move, owner);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {
         // the rank went up within the step: with the violated rows as equations
-        status = iterate(s, equations, step, options, report, scale, 0.0, move, owner);
+        status = iterate(s, equations, step, options, report, 0.0, move, owner);
     }
     if (status == HN_NOT_CONVERGED && isfinite(report->increment) &&
         saddle_restore_rank(s, step->q, choice.dropped_count)) {
         // likewise, where rows left out at q_n keep the iterate from closing the others
-        status = iterate(s, equations, step, options, report, scale, 0.0, move, owner);
+        status = iterate(s, equations, step, options, report, 0.0, move, owner);
     }
     if (status == HN_OK) saddle_store_closure(s, equations, step);
     return status;

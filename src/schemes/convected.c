@@ -50,6 +50,7 @@ struct scheme_solver {
     double *p, *p_delta; // kappa p and its increment
     double *force;       // kappa h (grad V - F) of elements, 12 per body
     double *total;       // kappa h f
+    body_scale *scales;  // per body: terms of (N4), times kappa
     double *mu;          // multipliers of joints
     double *angle_start; // unwrapped angles of torsional springs at t_n
     double *angles;      // and at the end of the last step
@@ -66,7 +67,7 @@ static void convected_destroy(scheme_solver *s)
     hn_system *system = s->system;
     joint_blocks_destroy(system, &s->blocks);
     saddle_destroy(s->rows);
-    void *parts[] = {s->right, s->q, s->p_start, s->mu, s->angle_start, s->bodies};
+    void *parts[] = {s->right, s->q, s->p_start, s->mu, s->angle_start, s->bodies, s->scales};
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; ++k)
         context_release(system->context, parts[k]);
     context_release(system->context, s);
@@ -126,8 +127,9 @@ static hn_status convected_create(hn_system *system, const hn_simulation_def *de
         s->angle_start =
             context_allocate(context, 2 * ((size_t)system->angle_count + 1) * sizeof(double));
         s->bodies = context_allocate(context, (n + 1) * sizeof(body_projection));
+        s->scales = context_allocate(context, (n + 1) * sizeof(body_scale));
         if (s->right == NULL || s->q == NULL || s->p_start == NULL || s->mu == NULL ||
-            s->angle_start == NULL || s->bodies == NULL)
+            s->angle_start == NULL || s->bodies == NULL || s->scales == NULL)
             status = HN_OUT_OF_MEMORY;
     }
     if (status != HN_OK) {
@@ -413,11 +415,15 @@ static void add_term(scheme_solver *s, const stiffness_term *term, int a, int b)
         }
 }
 
-// kappa h f of all bodies: gravity, elements, joints
+// kappa h f of all bodies: gravity, elements, joints; and the terms of (N4) as scales: these, momenta and their change
 static void sum_forces(scheme_solver *s, const scheme_step *step)
 {
     const hn_system *system = s->system;
     double weight = s->kappa * step->step_size;
+    step_equations equations = {
+        .mass_factor = 1.0 / system->mass, .force_factor = weight, .momentum = s->p_start};
+    step_data data = data_of(s, step);
+    measure_bodies(system, &equations, &data, s->scales);
     memcpy(s->total, s->force, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         double *f = s->total + POSE_SIZE * (size_t)i;
@@ -440,6 +446,8 @@ static void sum_forces(scheme_solver *s, const scheme_step *step)
                 if (body[x / 4] < 0) continue;
                 double *f = s->total + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4);
                 vec3_store(vec3_add_scaled(vec3_load(f), mu, gradient[x]), f);
+                body_scale *scale = &s->scales[body[x / 4]];
+                *(x % 4 == 0 ? &scale->force : &scale->moment) += fabs(mu) * vec3_norm(gradient[x]);
             }
         }
     }
@@ -609,7 +617,7 @@ static void begin(scheme_solver *s, const scheme_step *step)
     }
 }
 
-// Add a change of all unknowns to the iterate; returns its size in rad, and m over the system's length.
+// Add a change of all unknowns to the iterate; returns its size in rad, and m over the body's length.
 static double apply(scheme_solver *s, const scheme_step *step, const double *change)
 {
     const hn_system *system = s->system;
@@ -627,9 +635,9 @@ static double apply(scheme_solver *s, const scheme_step *step, const double *cha
             s->q[at] = step->state->q[at] + s->delta[at];
             s->p_delta[at] += dp[k];
             s->p[at] = s->p_start[at] + s->p_delta[at];
-            double size = fabs(dq[k]) / (k < 3 ? system->length : 1.0);
-            if (!(size <= largest)) largest = size;
         }
+        double size = measure_pose(measure_length(system, i, step->state->q, s->delta), dq);
+        if (!(size <= largest)) largest = size;
     }
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *place = &s->blocks.joints[k];
@@ -639,50 +647,33 @@ static double apply(scheme_solver *s, const scheme_step *step, const double *cha
     return largest;
 }
 
-// Largest momentum-like quantity of the step times kappa, m: momenta, their change by inertia, loads.
-static double momentum_scale(const scheme_solver *s, const scheme_step *step)
-{
-    const hn_system *system = s->system;
-    double linear = 0.0, angular = 0.0, mass = 0.0;
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *inertia = mass_node(system, i);
-        mass = fmax(mass, inertia[0]);
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            size_t at = POSE_SIZE * (size_t)i + (size_t)k;
-            double size = fabs(s->p_start[at]) + fabs(s->force[at]) +
-                          inertia[k / 3] / system->mass * fabs(s->delta[at]);
-            if (k < 3) linear = fmax(linear, size);
-            else angular = fmax(angular, size);
-        }
-    }
-    linear += s->kappa * step->step_size * mass * vec3_norm(system->gravity);
-    double scale = fmax(linear, angular / system->length);
-    return scale > 0.0 ? scale : 1.0;
-}
-
-// Residual relative to the scale, and the body where it is worst.
-static double residual_size(const scheme_solver *s, double scale, int *worst)
+// Residual relative to the scales, and the body where it is worst.
+static double residual_size(const scheme_solver *s, const scheme_step *step, int *worst)
 {
     const hn_system *system = s->system;
     const block_lu *lu = s->blocks.lu;
-    double largest = 0.0, length = fmax(1.0, system->length);
+    double largest = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         const system_body *body = &system->bodies[i];
-        int count = body->coordinate_count, width = coordinate_width(body),
-            size = block_lu_node_size(lu, i);
+        int count = body->coordinate_count, width = coordinate_width(body);
         const double *right = s->right + block_lu_offset(lu, i);
-        for (int k = 0; k < size; ++k) {
+        double length = measure_length(system, i, step->state->q, s->delta);
+        for (int k = 0; k < 2 * count; ++k) {
             double value = fabs(right[k]);
-            if (k < count) value /= k < width ? length : 1.0;
-            else if (k < 2 * count) value /= k - count < width ? scale : scale * system->length;
-            else value /= length;
+            bool place = k % count < width;
+            if (k < count) value /= place ? length : 1.0;
+            else value = measure_part(value, place ? s->scales[i].force : s->scales[i].moment);
             if (!(value <= largest)) largest = value, *worst = i;
         }
     }
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *place = &s->blocks.joints[k];
-        for (int r = 0; joint_is_block(system, place) && r < place->rows->row_count; ++r) {
-            double value = fabs(s->right[block_lu_offset(lu, place->node) + r]) / length;
+        for (int r = 0; r < place->rows->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(place->rows->kind)->row(place->rows, r, &row);
+            double value = fabs(s->right[block_lu_offset(lu, place->node) + place->place + r]) /
+                           measure_row(system, place->rows, &row, place->a, place->b,
+                                       step->state->q, s->delta);
             if (!(value <= largest)) largest = value, *worst = place->b >= 0 ? place->b : place->a;
         }
     }
@@ -702,15 +693,14 @@ static hn_status iterate(scheme_solver *s, const scheme_step *step, const newton
                          newton_report *report)
 {
     block_lu *lu = s->blocks.lu;
-    double scale = 0.0, residual = HUGE_VAL, before = HUGE_VAL;
+    double residual = HUGE_VAL, before = HUGE_VAL;
     while (newton_goes_on(residual, before, report->iterations, options)) {
         before = residual;
         if (!assemble(s, step, &report->worst_body)) {
             report->half_turn = true;
             return HN_NOT_CONVERGED;
         }
-        if (scale == 0.0) scale = momentum_scale(s, step);
-        residual = residual_size(s, scale, &report->worst_body);
+        residual = residual_size(s, step, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual) ||
             newton_is_exhausted(residual, before, options))
@@ -845,6 +835,11 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
         report->iterations = 0;
         status = iterate(s, step, options, report);
     }
+    // before the solution is settled
+    if (status == HN_OK && options->measure_left)
+        report->left = assemble(s, step, &report->left_body)
+                           ? residual_size(s, step, &report->left_body)
+                           : HUGE_VAL;
     if (status == HN_OK) deliver(s, step);
     return status;
 }

@@ -22,6 +22,7 @@
 #include "schemes/ggl_stress.h"
 #include "system/mass.h"
 
+#include <float.h>
 #include <string.h>
 
 // A body whose smallest Euler moment is below this part of its largest counts as flat.
@@ -49,7 +50,9 @@ struct scheme_solver {
     double *angles;         // unwrapped angles of torsional springs
     const double *q_start;
     double h;
-    double momentum_scale, speed_scale; // of (G1) to (G3), of (G5)
+    body_scale
+        *scales;  // per body: its own terms of (G1), divided like these; then what joints transmit
+    double *ways; // per body: its way in the step, rad and m over its length
     ggl_levels levels;
 };
 
@@ -76,6 +79,8 @@ void ggl_destroy(scheme_solver *s)
                            s->excess,
                            s->velocity,
                            s->angles,
+                           s->scales,
+                           s->ways,
                            s->still};
     for (size_t k = 0; k < sizeof owned / sizeof owned[0]; ++k) context_release(context, owned[k]);
     context_release(context, s);
@@ -199,8 +204,11 @@ static hn_status allocate(scheme_solver *s)
     s->right =
         context_allocate(context, ((size_t)block_lu_size(s->blocks.lu) + 1) * sizeof(double));
     s->angles = context_allocate(context, ((size_t)system->angle_count + 1) * sizeof(double));
+    s->scales = context_allocate(context, (2 * n + 1) * sizeof(body_scale));
+    s->ways = context_allocate(context, (n + 1) * sizeof(double));
     if (s->w == NULL || s->rows == NULL || s->lambda == NULL || s->gamma == NULL ||
-        s->gamma_out == NULL || s->excess == NULL || s->right == NULL || s->angles == NULL)
+        s->gamma_out == NULL || s->excess == NULL || s->right == NULL || s->angles == NULL ||
+        s->scales == NULL || s->ways == NULL)
         return HN_OUT_OF_MEMORY;
     return HN_OK;
 }
@@ -346,6 +354,11 @@ static void add_stress(scheme_solver *s, const stress_loop *loop)
     }
 }
 
+static body_scale *transmitted_scale(const scheme_solver *s, int body)
+{
+    return &s->scales[s->system->body_count + body];
+}
+
 static void add_row(scheme_solver *s, int index)
 {
     const hn_system *system = s->system;
@@ -381,6 +394,10 @@ static void add_row(scheme_solver *s, int index)
         const system_body *one = &system->bodies[body[side]];
         const double *w = side == 0 ? a : b;
         double g_first[POSE_SIZE], g_place[POSE_SIZE], g_end[POSE_SIZE], g_bent[POSE_SIZE];
+        body_scale *joints = transmitted_scale(s, body[side]);
+        joints->force += fabs(lambda) * vec3_norm(at_first[4 * side]);
+        for (int k = 1; k < coordinate_vectors(one); ++k)
+            joints->moment += fabs(lambda) * vec3_norm(at_first[4 * side + k]);
         for (int k = 0; k < coordinate_vectors(one); ++k)
             secondary += vec3_dot(at_place[4 * side + k], vec3_load(w + 3 * k));
         contract(one, at_first + 4 * side, g_first);
@@ -465,7 +482,7 @@ static void add_damper(scheme_solver *s, const element *e)
             .step_size = s->h,
             .discrete_gradient = true,
             .weight = 0.5,
-            .factor = s->h * s->h / system->mass,
+            .factor = s->h * s->h / system->unit_mass[e->b < 0 ? e->a : e->b],
             .want_terms = true,
         };
         element_output out = {.residual_a = turn == 0 ? force[0] : ignored[0],
@@ -500,6 +517,7 @@ static void assemble(scheme_solver *s)
         double x[POSE_SIZE], w[POSE_SIZE], y[POSE_SIZE], push[POSE_SIZE], forces[POSE_SIZE];
         double *right = s->right + block_lu_offset(s->blocks.lu, i),
                *diagonal = block_lu_block(s->blocks.lu, i, i);
+        *transmitted_scale(s, i) = (body_scale){0.0, 0.0};
         for (int k = 0; k < POSE_SIZE; ++k) {
             s->bar[at + (size_t)k] = s->q_start[at + (size_t)k] + s->x[at + (size_t)k];
             s->end[at + (size_t)k] = s->q_start[at + (size_t)k] + s->y[at + (size_t)k];
@@ -512,7 +530,7 @@ static void assemble(scheme_solver *s)
         coordinates_contract(body, forces, push);
         for (int k = 0; k < coordinate_vectors(body); ++k)
             for (int c = width * k; c < width * (k + 1); ++c) {
-                double mass = mass_node(system, i)[k] / system->mass;
+                double mass = mass_node(system, i)[k] / system->unit_mass[i];
                 right[at_x + c] = mass * x[c] - push[c];
                 diagonal[(at_x + c) * size + at_x + c] += mass;
                 if (s->variational) {
@@ -536,26 +554,36 @@ static void assemble(scheme_solver *s)
 
 // ---- Newton -----------------------------------------------------------------------------------------
 
-// size of the residual: momenta relative to their scale, constraints in m and rad, secondary ones relative to the speed
+static const joint *joint_of_row(const scheme_solver *s, const ggl_row *r)
+{
+    return r->joint < 0 ? NULL : s->blocks.joints[r->joint].rows;
+}
+
+// size of the residual: of every body relative to its own terms, of rows relative to their bodies' length, of secondary
+// ones to the way of these
 static double residual_size(const scheme_solver *s, int *worst)
 {
     const hn_system *system = s->system;
-    double largest = 0.0, length = fmax(1.0, system->length);
+    double largest = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         const system_body *body = &system->bodies[i];
         const double *right = s->right + block_lu_offset(s->blocks.lu, i);
         int n = body->coordinate_count, width = coordinate_width(body);
+        s->ways[i] = DBL_EPSILON + measure_pose(system->sizes[i], s->x + POSE_SIZE * (size_t)i);
         for (int k = 0; k < vector_count(s) * n; ++k) {
-            double value = fabs(right[k]) / s->momentum_scale;
-            if (k % n >= width) value /= system->length;
+            const body_scale *own = &s->scales[i], *joints = transmitted_scale(s, i);
+            double value = measure_part(right[k], k % n < width ? own->force + joints->force
+                                                                : own->moment + joints->moment);
             if (!(value <= largest)) largest = value, *worst = i;
         }
     }
     for (int k = 0; k < s->row_count; ++k) {
         const ggl_row *r = &s->rows[k];
         const double *right = s->right + block_lu_offset(s->blocks.lu, r->node);
-        double value =
-            fmax(fabs(right[r->primary]), fabs(right[r->secondary]) / s->speed_scale) / length;
+        double way = fmax(r->a < 0 ? 0.0 : s->ways[r->a], r->b < 0 ? 0.0 : s->ways[r->b]),
+               size =
+                   measure_row(system, joint_of_row(s, r), &r->row, r->a, r->b, s->q_start, s->y);
+        double value = fmax(fabs(right[r->primary]), fabs(right[r->secondary]) / way) / size;
         if (!(value <= largest) || isnan(right[r->primary]) || isnan(right[r->secondary])) {
             largest = isnan(right[r->primary]) || isnan(right[r->secondary]) ? HUGE_VAL : value;
             *worst = r->b >= 0 ? r->b : r->a;
@@ -577,11 +605,9 @@ static double apply(scheme_solver *s, const double *solution)
             if (v == VECTOR_W && !s->variational) continue;
             double change[POSE_SIZE], *to = vectors[v] + POSE_SIZE * (size_t)i;
             coordinates_expand(body, own + vector_place(s, i, (ggl_vector)v), change);
-            for (int k = 0; k < POSE_SIZE; ++k) {
-                to[k] += change[k];
-                double size = fabs(change[k]) / (k < 3 ? system->length : 1.0);
-                if (!(size <= largest)) largest = size;
-            }
+            for (int k = 0; k < POSE_SIZE; ++k) to[k] += change[k];
+            double size = measure_pose(measure_length(system, i, s->q_start, s->y), change);
+            if (!(size <= largest)) largest = size;
         }
     }
     for (int k = 0; k < s->row_count; ++k) {
@@ -626,11 +652,12 @@ static void set_scales(scheme_solver *s, const double *p)
     step_equations equations = {
         .step_size = s->h, .mass_factor = 1.0 / s->h, .force_factor = s->h, .momentum = p};
     step_data data = {.q_start = s->q_start, .q = s->end, .delta = s->y, .force = s->force};
-    double momentum = newton_momentum_scale(system, &equations, &data);
-    s->momentum_scale = momentum > 0.0 ? momentum * s->h / system->mass : 1.0;
-    double speed = 0.0;
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) speed = fmax(speed, fabs(s->x[k]));
-    s->speed_scale = fmax(speed, s->momentum_scale);
+    measure_bodies(system, &equations, &data, s->scales);
+    for (int i = 0; i < system->body_count; ++i) {
+        double scale = s->h / system->unit_mass[i];
+        s->scales[i].force *= scale;
+        s->scales[i].moment *= scale;
+    }
 }
 
 hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
@@ -660,7 +687,8 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
     }
     scheme_add_forces(system, q, s->still, s->angles, step->time + 0.5 * s->h, s->h, s->h,
                       s->force);
-    for (size_t k = 0; k < count; ++k) s->push[k] = s->h * (p[k] + s->force[k]) / system->mass;
+    for (size_t k = 0; k < count; ++k)
+        s->push[k] = s->h * (p[k] + s->force[k]) / system->unit_mass[k / POSE_SIZE];
     predict(s);
     set_scales(s, p);
     return HN_OK;
@@ -803,12 +831,19 @@ static void convert_joint(const scheme_solver *s, const joint_place *p, const do
     memcpy(lambda, converted, (size_t)n * sizeof(double));
 }
 
+// m* of the mechanism a row belongs to
+static double row_mass(const scheme_solver *s, int row)
+{
+    const ggl_row *r = &s->rows[row];
+    return s->system->unit_mass[r->a >= 0 ? r->a : r->b];
+}
+
 static void report_multipliers(scheme_solver *s, double *multipliers)
 {
     const hn_system *system = s->system;
-    double force = system->mass / (s->h * s->h);
     memset(multipliers, 0, (size_t)system->constraint_count * sizeof(double));
-    for (int k = 0; k < s->row_count; ++k) multipliers[s->rows[k].report] = force * s->lambda[k];
+    for (int k = 0; k < s->row_count; ++k)
+        multipliers[s->rows[k].report] = row_mass(s, k) / (s->h * s->h) * s->lambda[k];
     for (int k = 0; k < s->blocks.joint_count; ++k) {
         const joint_place *p = &s->blocks.joints[k];
         if (p->rows->swapped && p->rows->row_count > 0)
@@ -826,7 +861,7 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
         TRY(iterate(s, options, report));
         for (size_t k = 0; k < count; ++k)
             s->end[k] = s->q_start[k] + s->y[k], s->bar[k] = s->q_start[k] + s->x[k];
-        again = ggl_stress_lost(&s->stress, s->end, s->rows);
+        again = ggl_stress_lost(system, &s->stress, s->end, s->rows);
         again = saddle_restore_rows(s->choice, s->end) || again;
         if (!again) break;
         // the rank went up within the step: with the violated rows as equations
@@ -834,11 +869,15 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
         predict(s);
         report->iterations = 0;
     }
+    if (options->measure_left) {
+        assemble(s);
+        report->left = residual_size(s, &report->left_body);
+    }
     memcpy(step->q, s->end, count * sizeof(double));
     memcpy(step->delta, s->y, count * sizeof(double));
     mass_apply(system, 1.0 / s->h, s->w, step->impetus); // p_n+1 = M W/h
     report_multipliers(s, step->multipliers);
-    for (int k = 0; k < s->row_count; ++k) s->gamma_out[k] = system->mass / s->h * s->gamma[k];
+    for (int k = 0; k < s->row_count; ++k) s->gamma_out[k] = row_mass(s, k) / s->h * s->gamma[k];
     step->multiplier_time = s->variational ? step->time : step->time + s->h;
     step_equations equations = {.step_size = s->h, .time_middle = step->time + 0.5 * s->h};
     step_data data = {.q_start = s->q_start, .angle_start = s->angles, .q = s->end, .delta = s->y};

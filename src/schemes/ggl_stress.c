@@ -8,7 +8,7 @@
 
 // Pivots of (R1), squared sines, below this part of the number of joints count as zero.
 static const double FREEDOM_TOLERANCE = 1e-11;
-// A row that a self-stress replaces may be off by this much (m, rad) after a step before the loop is taken to have lost
+// A row that a self-stress replaces may be off by this much (rad, m over its bodies' length) after a step before the loop is taken to have lost
 // the self-stress within it.
 static const double REPLACED_ROW_TOLERANCE = 1e-11;
 
@@ -80,7 +80,7 @@ static void rows_of_joint(const hn_system *system, hn_vec3 point, const double *
         hn_vec3 force = vec3_load(wrench), arm = vec3_subtract(pose_center(pose), point);
         hn_vec3 moment = vec3_add(vec3_load(wrench + 3), vec3_cross(arm, force));
         vec3_store(vec3_scale(sign, force), j->rows[r]);
-        vec3_store(vec3_scale(sign / system->length, moment), j->rows[r] + 3);
+        vec3_store(vec3_scale(sign / system->unit_length[body], moment), j->rows[r] + 3);
     }
 }
 
@@ -212,7 +212,8 @@ void ggl_stress_find(const hn_system *system, ggl_stress *stress, const double *
     }
 }
 
-bool ggl_stress_lost(ggl_stress *stress, const double *q, const ggl_row *rows)
+bool ggl_stress_lost(const hn_system *system, ggl_stress *stress, const double *q,
+                     const ggl_row *rows)
 {
     bool lost = false;
     for (int l = 0; l < stress->loop_count; ++l) {
@@ -220,6 +221,9 @@ bool ggl_stress_lost(ggl_stress *stress, const double *q, const ggl_row *rows)
         for (int e = 0; e < loop->count; ++e) {
             const ggl_row *r = &rows[loop->row[e]];
             double value = row_value(&r->row, system_pose(q, r->a), system_pose(q, r->b));
+            if (!r->row.rotational)
+                value /= fmax(r->a < 0 ? 0.0 : system->sizes[r->a],
+                              r->b < 0 ? 0.0 : system->sizes[r->b]);
             if (!(fabs(value) <= REPLACED_ROW_TOLERANCE)) lost = loop->lost = true;
         }
     }
@@ -268,7 +272,7 @@ static hn_vec3 body_velocities(const hn_system *system, const stress_loop *loop,
     memset(z, 0, POSE_SIZE * sizeof(double));
     if (body < 0) return vec3(0.0, 0.0, 0.0);
     const double *t = twists + TWIST_SIZE * (size_t)body, *pose = system_pose(q, body);
-    hn_vec3 omega = vec3_scale(1.0 / system->length, vec3_load(t + 3));
+    hn_vec3 omega = vec3_scale(1.0 / system->unit_length[body], vec3_load(t + 3));
     hn_vec3 arm = vec3_subtract(pose_center(pose), loop->point);
     vec3_store(vec3_add(vec3_load(t), vec3_cross(omega, arm)), z);
     for (int k = 1; k < 4 && system->bodies[body].has_directors; ++k)

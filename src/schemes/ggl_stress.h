@@ -78,7 +78,7 @@ void ggl_stress_find(const hn_system *system, ggl_stress *stress, const double *
 
 /// Are spread rows violated at q by more than round-off explains? The loops they belong to have then lost their
 /// self-stress within the step, and ggl_stress_find leaves them alone.
-bool ggl_stress_lost(ggl_stress *stress, const double *q, const ggl_row *rows);
+bool ggl_stress_lost(const hn_system *system, ggl_stress *stress, const double *q, const ggl_row *rows);
 
 /// N mu by row, zero where there is none.
 void ggl_stress_excess(const ggl_stress *stress, int row_count, double *excess);

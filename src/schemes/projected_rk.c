@@ -648,6 +648,7 @@ const scheme_type scheme_projected_rk = {
     .look_ahead = false,
     .memory_count = MEMORY_VECTORS,
     .imposes_invariants = true,
+    .no_equations = true,
     .any_rotation = true,
     .reaction_weight = 1.0,
     .energy_habit = "not imposed: drifts with the tolerance",

@@ -54,6 +54,7 @@ typedef struct scheme_type {
     bool any_rotation; ///< a body may turn by any angle in a step
     bool linear_momentum_not_kept;  ///< momenta of translations are no promise
     bool angular_momentum_not_kept; ///< momenta of rotations are no promise
+    bool no_equations; ///< explicit: a step solves none but constraints
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger
     /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.
     void (*start)(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);

@@ -11,14 +11,14 @@
 
 // Default bounds for "kept".
 static const double ENERGY_BOUND = 1e-10, MOMENTUM_BOUND = 1e-10, OPENING_BOUND = 1e-10,
-                    CONSTRAINT_BOUND = 1e-12;
+                    CONSTRAINT_BOUND = 1e-12, EQUATION_BOUND = 1e-12;
 static const double PROJECTED_CONSTRAINT_BOUND =
     1e-11; // where a projection with its own tolerance holds them
 static const double INDEPENDENT =
     1e-8; // a direction shorter than this after projection depends on the others
 
-static const char *const PROMISES[HN_PROMISE_COUNT] = {"energy", "linear_momentum",
-                                                       "angular_momentum", "joints", "constraints"};
+static const char *const PROMISES[HN_PROMISE_COUNT] = {
+    "energy", "linear_momentum", "angular_momentum", "joints", "constraints", "equations"};
 
 const char *hn_promise_name(hn_promise promise)
 {
@@ -226,6 +226,8 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
          r->opening_now, OPENING_BOUND * fmax(1.0, r->distance_max), n);
     fill(&e[HN_PROMISE_CONSTRAINTS], s->system->constraint_count > 0, r->residual, r->residual_now,
          imposes ? PROJECTED_CONSTRAINT_BOUND : CONSTRAINT_BOUND, n);
+    bool solved = !s->scheme->no_equations;
+    fill(&e[HN_PROMISE_EQUATIONS], solved, r->equations, r->equations_now, EQUATION_BOUND, n);
 
     // which components, and why not
     char *text = e[HN_PROMISE_ENERGY].note;
@@ -254,5 +256,10 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     else snprintf(text, size, "%s", reason);
     snprintf(e[HN_PROMISE_JOINTS].note, size, "worst opening in m");
     snprintf(e[HN_PROMISE_CONSTRAINTS].note, size, "worst residual, relative");
+    if (!solved)
+        snprintf(e[HN_PROMISE_EQUATIONS].note, size, "explicit: there is nothing to solve");
+    else if (r->equations_step > 0)
+        snprintf(e[HN_PROMISE_EQUATIONS].note, size, "worst at body '%.60s' in step %lld",
+                 s->system->bodies[r->equations_body].name, (long long)r->equations_step);
     return HN_OK;
 }

@@ -30,6 +30,9 @@ typedef struct ledger_record {
     double opening, residual;
     double opening_now, residual_now;
     double distance_max; ///< m, round-off of positions grows with it
+    double equations, equations_now; ///< residual of the equations of motion, relative, in the steps where it is measured
+    int equations_body;              ///< where and when it was worst
+    int64_t equations_step;
     int translation_count, map_count;
     int64_t count;       ///< samples after the first
 } ledger_record;

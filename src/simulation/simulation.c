@@ -3,6 +3,7 @@
 #include "simulation/simulation.h"
 
 #include "simulation/ownership.h"
+#include "simulation/equations.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
@@ -75,6 +76,8 @@ static void layout(arena *a, hn_simulation *s)
     s->momenta = arena_doubles(a, POSE_SIZE * n);
     s->own_momenta = system->mass_edge_count > 0 ? arena_doubles(a, POSE_SIZE * n) : s->momenta;
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
+    s->equation_wrenches = arena_doubles(a, s->def.ledger ? TWIST_SIZE * n : 0);
+    s->equation_scales = arena_bytes(a, s->def.ledger ? n * sizeof(body_scale) : 0);
     for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
     s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
 }
@@ -341,7 +344,8 @@ static newton_options newton_options_of(const hn_simulation *s)
     return (newton_options){.residual_tolerance = s->def.residual_tolerance,
                             .increment_tolerance = s->def.increment_tolerance,
                             .iterations_max = s->def.iterations_max,
-                            .reuse_factors = true};
+                            .reuse_factors = true,
+                            .measure_left = equations_are_due(s)};
 }
 
 static bool stop_asked(void *context)
@@ -455,6 +459,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
     count_iterations(s, step);
+    if (equations_are_due(s)) equations_note(s, step);
     if (s->scheme->solver_step == NULL) {
         s->next_work = s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
                                          s->next_impetus);

@@ -76,6 +76,8 @@ struct hn_simulation {
     bool momenta_valid;
     double *taken;        ///< `tangent_momenta`: impulses of cut joints in a projection, cut_row_count
     double *wrench;       ///< 6 per body
+    double *equation_wrenches; ///< 6 per body, for residuals
+    body_scale *equation_scales; ///< per body
     bool wrench_valid;
     bool angles_valid;    ///< `joint_angles` belong to the state
     void *backup;         ///< snapshot before a step that may be halved

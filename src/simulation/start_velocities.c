@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-enum { FREEDOM_MAX = 64 };
+enum {
+    FREEDOM_MAX = 64,
+    DRAWS = 3
+}; // motions; draws that depend on those before until there are no more
 static const double RANK_TOLERANCE = 1e-10;
 static const double MET = 1e-12, CLOSED = 1e-10, SAME = 1e-8; // of the largest velocity
 
@@ -31,15 +34,24 @@ static void find_velocity(const hn_simulation *s, const double *twists, double *
     }
 }
 
-// One more motion, orthonormal to those before, with the factors of the mass matrix at hand. False when it depends on them.
-static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
+// One more motion of one mechanism, orthonormal to those before in units of its mass and length: however light it is, its
+// motions are found to all digits, with the factors of the mass matrix at hand. False when it depends on them.
+static bool add_motion(hn_simulation *s, motions *m, int mechanism, uint64_t *state)
 {
     const hn_system *system = s->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count,
            size = TWIST_SIZE * (size_t)system->body_count;
     double *twists = m->twists + (size_t)m->count * size,
            *momentum = m->momenta + (size_t)m->count * poses;
+    int body = system->mechanism_first[mechanism];
+    double length = system->unit_length[body],
+           unit = 1.0 / (system->unit_mass[body] * length * length);
     array_probe(state, m->velocity, poses);
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < POSE_SIZE; ++k)
+            m->velocity[POSE_SIZE * i + k] *= system->mechanism[i] != mechanism ? 0.0
+                                              : k < 3                           ? length
+                                                                                : 1.0;
     // twice: the second time round-off of the first, and what orthogonalising has made of it, is projected
     double norm = 0.0, first = 0.0;
     for (int round = 0; round < 2; ++round) {
@@ -52,7 +64,7 @@ static bool add_motion(hn_simulation *s, motions *m, uint64_t *state)
                     twists[i] -= part * m->twists[(size_t)k * size + i];
             }
             find_velocity(s, twists, m->velocity);
-            mass_apply(system, 1.0, m->velocity, momentum);
+            mass_apply(system, unit, m->velocity, momentum);
             norm = sqrt(array_dot(momentum, m->velocity, poses));
             if (round == 0 && pass == 0) first = norm;
             if (!(norm > 1e-8 * first)) return false;
@@ -97,6 +109,16 @@ static double largest_opening(const hn_simulation *s, const double *twists)
     return largest;
 }
 
+// Metres that a row of velocities is measured by: the length of its mechanism, or one where it says how fast something
+// turns.
+static double row_length(const hn_system *system, const velocity_row *row)
+{
+    for (int side = 0; side < 2; ++side)
+        for (int k = 0; row->body[side] >= 0 && k < 3; ++k)
+            if (row->row[side][k] != 0.0) return system->unit_length[row->body[side]];
+    return 1.0;
+}
+
 // Solve the given rows in the basis; true when they are met, and then the start velocities are set.
 static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_row *rows, int count,
                             bool *met)
@@ -113,14 +135,17 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
     double worst = 0.0, largest = 0.0;
     *met = false;
     for (size_t r = 0; r < n && status == HN_OK; ++r) {
-        right[r] = rows[r].value;
+        double length = row_length(system, &rows[r]);
+        right[r] = rows[r].value / length;
         largest = fmax(largest, fabs(rows[r].value));
         for (size_t c = 0; c < columns; ++c)
             for (int side = 0; side < 2; ++side)
                 if (rows[r].body[side] >= 0)
-                    matrix[r * columns + c] += array_dot(
-                        rows[r].row[side],
-                        m->twists + c * size + TWIST_SIZE * (size_t)rows[r].body[side], TWIST_SIZE);
+                    matrix[r * columns + c] +=
+                        array_dot(rows[r].row[side],
+                                  m->twists + c * size + TWIST_SIZE * (size_t)rows[r].body[side],
+                                  TWIST_SIZE) /
+                        length;
     }
     if (status == HN_OK)
         status =
@@ -130,7 +155,8 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
             for (size_t i = 0; i < size; ++i) twists[i] += solution[c] * m->twists[c * size + i];
         for (size_t r = 0; r < n; ++r)
             worst = fmax(worst,
-                         fabs(array_dot(matrix + r * columns, solution, columns) - rows[r].value));
+                         row_length(system, &rows[r]) *
+                             fabs(array_dot(matrix + r * columns, solution, columns) - right[r]));
         *met = worst <= s->def.start_tolerance * largest &&
                largest_opening(s, twists) <= CLOSED * fmax(largest, array_largest(twists, size));
     }
@@ -185,8 +211,9 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
                      .velocity = context_allocate(context, (POSE_SIZE * n + 1) * sizeof(double))};
         if (m.twists == NULL || m.momenta == NULL || m.velocity == NULL) status = HN_OUT_OF_MEMORY;
         bool factored = status == HN_OK && saddle_factor_mass(s->projection, s->state.q) == HN_OK;
-        for (int draw = 0; factored && m.count < freedom && draw < 2 * freedom + 4; ++draw)
-            (void)add_motion(s, &m, &state); // one that depends on the others is drawn again
+        for (int k = 0; factored && k < system->mechanism_count; ++k)
+            for (int missed = 0; m.count < freedom && missed < DRAWS;)
+                if (!add_motion(s, &m, k, &state)) ++missed; // drawn again
         if (status == HN_OK && m.count == freedom) status = solve_given(s, model, &m, &met);
         context_release(context, m.twists);
         context_release(context, m.momenta);

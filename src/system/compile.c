@@ -16,7 +16,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
-enum { COMPILE_BLOCKS = 17 }; // allocations made by `compile`
+enum { COMPILE_BLOCKS = 19 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
@@ -279,27 +279,6 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
         system->places[index] = PLACE_ELSEWHERE;
     }
     return HN_OK;
-}
-
-// ---- sizes ------------------------------------------------------------------------------------------
-
-// Typical length: the largest distance from a centre of mass to a joint point, or radius of gyration, or link.
-static void find_scales(hn_system *system)
-{
-    double length = 0.0;
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *inertia = mass_node(system, i);
-        double euler = inertia[1] + inertia[2] + inertia[3];
-        length = fmax(length, sqrt(euler / inertia[0]));
-        system->mass = fmax(system->mass, inertia[0]);
-    }
-    for (int k = 0; k < system->joint_count; ++k) {
-        const joint *j = &system->reports[k].rows;
-        if (j->parent >= 0) length = fmax(length, vec3_norm(j->rho_a));
-        if (j->child >= 0) length = fmax(length, vec3_norm(j->rho_b));
-        length = fmax(length, j->length);
-    }
-    system->length = length > 0.0 ? length : 1.0;
 }
 
 // ---- start poses ------------------------------------------------------------------------------------
@@ -573,6 +552,8 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
            loads = (size_t)model->load_count;
     system->inertia = system_allocate(system, 4 * n * sizeof(double));
     system->parent = system_allocate(system, n * sizeof(int));
+    system->mechanism = system_allocate(system, 2 * n * sizeof(int));
+    system->sizes = system_allocate(system, 3 * n * sizeof(double));
     system->dof_offset = system_allocate(system, n * sizeof(int));
     system->joints = system_allocate(system, n * sizeof(joint));
     system->bodies = system_allocate(system, n * sizeof(system_body));
@@ -606,7 +587,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     }
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
-    find_scales(system);
+    system_find_sizes(system);
     TRY(start_positions(system, start_tolerance));
     TRY(check_rods(system));
     for (int i = 0; i < system->element_count; ++i) {

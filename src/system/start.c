@@ -309,6 +309,15 @@ static closure_row closure_row_of(const hn_system *system, const hn_model *model
     return rate_row(system, model, j, index - j->row_count);
 }
 
+// metres that the row is measured by: the length of the mechanism, or one where it is about turning
+static double closure_length(const hn_system *system, int cut, const closure_row *row)
+{
+    const joint *j = &system->cuts[cut];
+    const double *linear = j->child >= 0 ? row->b : row->a;
+    bool turning = linear[0] == 0.0 && linear[1] == 0.0 && linear[2] == 0.0;
+    return turning ? 1.0 : system->unit_length[j->child >= 0 ? j->child : j->parent];
+}
+
 static double closure_missing(const hn_system *system, int cut, const closure_row *row)
 {
     const joint *j = &system->cuts[cut];
@@ -386,8 +395,11 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
         for (int r = 0; r < given.count; ++r, ++row) {
             bool linear =
                 given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
+            // in units of the mechanism, so that one is as good as the other to rank decisions
             double weight =
-                sqrt(linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0);
+                sqrt((linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0) /
+                     system->unit_mass[i]) /
+                system->unit_length[i];
             double sum = given.value[r], weighted[6];
             for (int k = 0; k < 6; ++k) {
                 sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
@@ -397,10 +409,10 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
             add_path_row(system, i, weighted, column_of, matrix + (size_t)row * (size_t)columns);
         }
     }
-    double weight = CLOSURE_WEIGHT * sqrt(system->mass);
     for (int c = 0; c < system->cut_count; ++c)
         for (int r = 0; r < closure_row_count(system, model, c); ++r, ++row) {
             closure_row closure = closure_row_of(system, model, c, r);
+            double weight = CLOSURE_WEIGHT / closure_length(system, c, &closure);
             right[row] = weight * closure_missing(system, c, &closure);
             for (int k = 0; k < 6; ++k) closure.a[k] *= weight, closure.b[k] *= weight;
             add_path_row(system, system->cuts[c].parent, closure.a, column_of,

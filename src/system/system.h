@@ -69,8 +69,14 @@ typedef struct hn_system {
     int constraint_count; ///< m
     int dof;              ///< columns of all tree joints
     hn_vec3 gravity;
-    double length;        ///< m, a size typical of the bodies: scales rotations against translations
-    double mass;          ///< kg, the largest body
+    double length;        ///< m, the largest body: scales rotations against translations in reports
+    double mass;          ///< kg, the heaviest body
+    double *sizes;        ///< m, per body: its own size
+    double *unit_length;  ///< m, per body: the largest size in its mechanism
+    double *unit_mass;    ///< kg, per body: the heaviest body of its mechanism
+    int mechanism_count;  ///< parts that neither joints nor springs connect with each other but through the ground
+    int *mechanism;       ///< per body: which of them it belongs to, counted in tree order
+    int *mechanism_first; ///< per mechanism: its first body
     double *inertia;      ///< per body: m, E1, E2, E3; read it through mass.h
     int mass_edge_count;
     mass_edge *mass_edges;
@@ -134,6 +140,9 @@ void system_destroy(hn_system *system);
 
 /// Zeroed memory that lives as long as the system, or NULL.
 void *system_allocate(hn_system *system, size_t size);
+
+/// Mechanisms, sizes and masses by which bodies are measured (sizes.c).
+void system_find_sizes(hn_system *system);
 
 /// Start velocities from what the model gives (start.c).
 hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance);

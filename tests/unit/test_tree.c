@@ -186,9 +186,13 @@ static tree_errors compare_with_differences(hn_context *context, const hn_model 
     for (int k = 0; k < system->dof; ++k) u[k] = 0.05 * next_number(&numbers);
     move(base, u);
 
-    // the residual the sweep reports: largest r, rotations over the length, over the momentum scale
+    // the residual the sweep reports: largest r, each over what its joint transmits
     reduced_residual(base, r);
-    double scale = newton_momentum_scale(system, base->equations, &base->data), largest = 0.0;
+    double largest = 0.0;
+    body_scale *scales = calloc((size_t)system->body_count, sizeof *scales);
+    CHECK(scales != NULL);
+    measure_bodies(system, base->equations, &base->data, scales);
+    measure_transmit(system, scales);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         motion m;
@@ -196,17 +200,23 @@ static tree_errors compare_with_differences(hn_context *context, const hn_model 
         step_projection_pose(base->equations, &base->data, j->parent, parent);
         step_projection_pose(base->equations, &base->data, i, child);
         joint_type_of(j->kind)->motion(j, &base->joints[i], parent, child, &m);
-        for (int k = 0; k < m.dof; ++k)
-            largest = fmax(largest, fabs(r[system->dof_offset[i] + k]) /
-                                        (vec3_norm(m.angular[k]) > 0.0 ? system->length : 1.0));
+        for (int k = 0; k < m.dof; ++k) {
+            // of joints that only turn, moments are taken about the joint
+            double scale = vec3_norm(m.linear[k]) * scales[i].force +
+                           vec3_norm(m.angular[k]) * scales[i].moment;
+            if (joint_pivot(j) != PIVOT_NONE)
+                scale = fmax(scales[i].moment, system->sizes[i] * scales[i].force);
+            largest = fmax(largest, fabs(r[system->dof_offset[i] + k]) / scale);
+        }
     }
+    free(scales);
     newton_direction(base, u);
     copy_iterate(base, expected);
     move(expected, u);
     double size = largest_difference(system, expected->q, base->q);
     newton_report report = iterate_newton(s, base, 1);
     tree_errors errors = {
-        .residual = fabs(report.history[0] * scale / largest - 1.0),
+        .residual = fabs(report.history[0] / largest - 1.0),
         .direction = largest_difference(system, base->q, expected->q) / size,
     };
     free(base);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Scales of bodies and rows.
+#include "reductions/measures.h"
+
+#include "system/mass.h"
+
+#include <float.h>
+
+void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
+                    body_scale *scales)
+{
+    double gravity = equations->force_factor * vec3_norm(system->gravity);
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        const double *b = equations->momentum + at, *delta = step->delta + at,
+                     *inertia = mass_node(system, i);
+        double size[4], still = DBL_EPSILON * system->sizes[i];
+        for (int k = 0; k < 4; ++k, still = DBL_EPSILON)
+            size[k] = one_norm(b + 3 * k) +
+                      equations->mass_factor * inertia[k] * (one_norm(delta + 3 * k) + still);
+        if (system->element_count > 0)
+            for (int k = 0; k < 4; ++k) size[k] += one_norm(step->force + at + 3 * k);
+        scales[i].force = size[0] + inertia[0] * gravity;
+        scales[i].moment = size[1] + size[2] + size[3];
+    }
+}
+
+void measure_transmit(const hn_system *system, body_scale *scales)
+{
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        int p = system->parent[i];
+        if (p < 0) continue;
+        scales[p].moment =
+            fmax(scales[p].moment, fmax(scales[i].moment, system->sizes[p] * scales[i].force));
+        scales[p].force = fmax(scales[p].force, scales[i].force);
+    }
+}
+
+double measure_residual(const motion *m, int k, double residual, const body_scale *scale)
+{
+    return measure_part(residual, vec3_norm(m->linear[k]) * scale->force +
+                                      vec3_norm(m->angular[k]) * scale->moment);
+}
+
+double measure_pose(double length, const double *change)
+{
+    double largest = 0.0;
+    for (int k = 0; k < POSE_SIZE; ++k) {
+        double size = fabs(change[k]) / (k < 3 ? length : 1.0);
+        if (!(size <= largest)) largest = size;
+    }
+    return largest;
+}
+
+// metres of a gap in the row's own unit: a distance row is half the difference of squares
+static double in_row_unit(const joint *j, const constraint_row *row, double length, double angle)
+{
+    if (row->rotational) return angle;
+    return j->length > 0.0 ? j->length * length : length;
+}
+
+double measure_row(const hn_system *system, const joint *j, const constraint_row *row, int a, int b,
+                   const double *q, const double *delta)
+{
+    double length = fmax(measure_length(system, a, q, delta), measure_length(system, b, q, delta));
+    return in_row_unit(j, row, length, 1.0);
+}
+
+double measure_row_tolerance(const hn_system *system, const joint *j, const constraint_row *row,
+                             int a, int b, const double *q)
+{
+    const double TOLERANCE = 1e-12, ROUND_OFF = 64.0 * DBL_EPSILON;
+    double size = fmax(a < 0 ? 0.0 : system->sizes[a], b < 0 ? 0.0 : system->sizes[b]);
+    double places =
+        vec3_norm(pose_center(system_pose(q, a))) + vec3_norm(pose_center(system_pose(q, b)));
+    return in_row_unit(j, row, TOLERANCE * size + ROUND_OFF * places, TOLERANCE);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What residuals, gaps and increments of Newton's method are measured by: numbers of the body and the joint they belong
+// to, never of the model. A light mechanism beside a heavy one, or a small one beside a large one, is then solved as if
+// it were alone.
+#ifndef REDUCTIONS_MEASURES_H
+#define REDUCTIONS_MEASURES_H
+
+#include "system/step.h"
+
+/// Sizes of the terms that cancel in the equations of a body.
+typedef struct body_scale {
+    double force;  ///< kg m/s
+    double moment; ///< kg m^2/s
+} body_scale;
+
+/// Of the body alone: its momentum b, alpha M Delta, forces of elements, gravity. Never zero where there is inertia: a
+/// body counts as at rest when it moves by no more than round-off of its size.
+void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
+                    body_scale *scales);
+/// Of W, about the centre of mass, from these: the largest of what the joint between a body and its parent transmits.
+void measure_transmit(const hn_system *system, body_scale *scales);
+
+/// |x| relative to a scale.
+static inline double measure_part(double x, double scale)
+{
+    return scale > 0.0 ? fabs(x) / scale : fabs(x);
+}
+
+/// Component k of a residual B^T W relative to what is transmitted.
+double measure_residual(const motion *m, int k, double residual, const body_scale *scale);
+
+static inline double one_norm(const double *x)
+{
+    return fabs(x[0]) + fabs(x[1]) + fabs(x[2]);
+}
+
+/// Metres that changes of a body's place are compared with: its size, its way in the step (`delta`, may be NULL), and
+/// as much of its distance from the origin as leaves some digits of a small change.
+static inline double measure_length(const hn_system *system, int body, const double *q, const double *delta)
+{
+    const double FAR = 1e-5;
+    if (body < 0) return 0.0;
+    size_t at = POSE_SIZE * (size_t)body;
+    return system->sizes[body] + FAR * one_norm(q + at) + (delta == NULL ? 0.0 : one_norm(delta + at));
+}
+
+/// Size of a change of place by v and omega: rad, m over the body's length.
+static inline double measure_twist(double length, const double *twist)
+{
+    return fmax(vec3_norm(vec3_load(twist)) / length, vec3_norm(vec3_load(twist + 3)));
+}
+
+/// The same in twelve coordinates; NaN stays.
+double measure_pose(double length, const double *change);
+
+/// What a row between bodies a and b is compared with; its unit is that of the row.
+double measure_row(const hn_system *system, const joint *j, const constraint_row *row, int a, int b, const double *q,
+                   const double *delta);
+
+/// How far a row of a joint on a loop may be off at the poses q after a step: by a part of its bodies' size, and by
+/// round-off of places far from the origin. A dropped row that is off by more is put back and the step solved again.
+double measure_row_tolerance(const hn_system *system, const joint *j, const constraint_row *row, int a, int b,
+                             const double *q);
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Residuals of solved steps, as no solver sees them: whatever reduction found the solution, constraint forces of the tree
+// are projected away and those of cut joints are taken as they were found,
+//
+//   r_c = B_c^T W_c,   W_i = P_int(q_w)^T (rho + sigma G_cut^T lambda)_i + sum_c A_c^T W_c
+//
+// relative to the sizes of all terms that are summed in it: those of the body and of the branch that its joints carry.
+#include "simulation/equations.h"
+
+#include "base/sum.h"
+
+#include <string.h>
+
+enum { FIRST_STEPS = 16, EVERY = 32 };
+
+bool equations_are_due(const hn_simulation *s)
+{
+    return s->def.ledger && (s->step_count < FIRST_STEPS || s->step_count % EVERY == 0);
+}
+
+static void note(hn_simulation *s, double residual, int body)
+{
+    ledger_record *r = &s->record;
+    r->equations_now = residual;
+    if (!(residual > r->equations) && !isnan(residual)) return;
+    r->equations = residual;
+    r->equations_body = body;
+    r->equations_step = s->step_count + 1;
+}
+
+// W of all bodies, and the sizes of all terms in it
+static void sum_wrenches(hn_simulation *s, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = s->system;
+    double *wrenches = s->equation_wrenches;
+    memset(wrenches, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        double rho[POSE_SIZE], own[TWIST_SIZE], pose[POSE_SIZE], parent[POSE_SIZE];
+        double *w = wrenches + TWIST_SIZE * (size_t)i;
+        const joint *j = &system->joints[i];
+        step_residual(system, equations, step, i, rho);
+        step_projection_pose(equations, step, i, pose);
+        force_to_wrench(pose, rho, own);
+        for (int k = 0; k < TWIST_SIZE; ++k) w[k] += own[k];
+        if (j->parent < 0) continue;
+        body_scale *from = &s->equation_scales[i], *into = &s->equation_scales[j->parent];
+        into->force += from->force;
+        into->moment += from->moment + (system->sizes[i] + system->sizes[j->parent]) * from->force;
+        motion m;
+        step_projection_pose(equations, step, j->parent, parent);
+        joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
+        if (m.carry == CARRY_NONE) continue;
+        double *to = wrenches + TWIST_SIZE * (size_t)j->parent;
+        hn_vec3 force = vec3_load(w), moment = carry_moment(&m, force, vec3_load(w + 3));
+        vec3_store(vec3_add(vec3_load(to), force), to);
+        vec3_store(vec3_add(vec3_load(to + 3), moment), to + 3);
+    }
+}
+
+static void check_reduced(hn_simulation *s, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = s->system;
+    double worst = 0.0;
+    int body = 0;
+    if (system->cut_count > 0) step_add_closure_forces(system, equations, step);
+    measure_bodies(system, equations, step, s->equation_scales);
+    if (system->cut_count > 0 && system->element_count == 0)
+        for (int i = 0; i < system->body_count; ++i) {
+            const double *f = step->force + POSE_SIZE * (size_t)i;
+            s->equation_scales[i].force += one_norm(f);
+            for (int k = 3; k < POSE_SIZE; k += 3) s->equation_scales[i].moment += one_norm(f + k);
+        }
+    sum_wrenches(s, equations, step);
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        const double *w = s->equation_wrenches + TWIST_SIZE * (size_t)i;
+        double pose[POSE_SIZE], parent[POSE_SIZE];
+        motion m;
+        step_projection_pose(equations, step, i, pose);
+        step_projection_pose(equations, step, j->parent, parent);
+        joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
+        for (int k = 0; k < m.dof; ++k) {
+            double r =
+                vec3_dot(m.linear[k], vec3_load(w)) + vec3_dot(m.angular[k], vec3_load(w + 3));
+            r = measure_residual(&m, k, r, &s->equation_scales[i]);
+            if (!(r <= worst)) worst = r, body = i;
+        }
+    }
+    note(s, worst, body);
+    // forces of elements alone, as they were
+    if (system->element_count > 0) step_element_forces(system, equations, step);
+    else if (system->cut_count > 0)
+        memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+}
+
+void equations_note(hn_simulation *s, const solved_step *step)
+{
+    if (s->scheme->solver_step == NULL) check_reduced(s, &step->equations, &step->data);
+    else note(s, s->newton.left, s->newton.left_body);
+}

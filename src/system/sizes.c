@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Lengths and masses by which bodies are measured: each its own, and those of the mechanism it belongs to.
+#include "system/mass.h"
+#include "system/system.h"
+
+// Mechanisms as a forest: a body points to another one of its mechanism, or to itself.
+static int root_of(int *leader, int body)
+{
+    while (leader[body] != body) body = leader[body] = leader[leader[body]];
+    return body;
+}
+
+static void tie(int *leader, int a, int b)
+{
+    if (a < 0 || b < 0) return;
+    a = root_of(leader, a), b = root_of(leader, b);
+    if (a < b) leader[b] = a;
+    else leader[a] = b;
+}
+
+// Bodies that joints or springs connect, but not through the ground, have one number, counted in tree order.
+static void number_mechanisms(hn_system *system)
+{
+    int *leader = system->mechanism;
+    for (int i = 0; i < system->body_count; ++i) leader[i] = i;
+    for (int k = 0; k < system->joint_count; ++k)
+        if (system->reports[k].rows.kind != HN_JOINT_FREE)
+            tie(leader, system->reports[k].rows.parent, system->reports[k].rows.child);
+    for (int k = 0; k < system->element_count; ++k)
+        tie(leader, system->elements[k].a, system->elements[k].b);
+    for (int i = 0; i < system->body_count; ++i) root_of(leader, i);
+    // a leader comes before the others of its mechanism, and has its number already when they ask
+    for (int i = 0; i < system->body_count; ++i)
+        leader[i] = leader[i] == i ? system->mechanism_count++ : leader[leader[i]];
+}
+
+static void lengthen(hn_system *system, int body, double length)
+{
+    if (body >= 0) system->sizes[body] = fmax(system->sizes[body], length);
+}
+
+// the largest distance from the centre of mass to a joint or a spring, radius of gyration, link or spring at the body
+static void find_own_sizes(hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *inertia = mass_node(system, i);
+        lengthen(system, i, sqrt((inertia[1] + inertia[2] + inertia[3]) / inertia[0]));
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        lengthen(system, j->parent, fmax(vec3_norm(j->rho_a), j->length));
+        lengthen(system, j->child, fmax(vec3_norm(j->rho_b), j->length));
+    }
+}
+
+static void find_spring_sizes(hn_system *system)
+{
+    for (int k = 0; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        double length = 0.0;
+        if (e->kind == ELEMENT_SPRING)
+            length =
+                fmax(e->rest, vec3_norm(element_vector(e->link, system_pose(system->q_start, e->a),
+                                                       system_pose(system->q_start, e->b))));
+        lengthen(system, e->a, fmax(length, vec3_norm(vec3_load(e->link + 1))));
+        lengthen(system, e->b, fmax(length, vec3_norm(vec3_load(e->link + 5))));
+    }
+}
+
+void system_find_sizes(hn_system *system)
+{
+    int n = system->body_count;
+    system->unit_length = system->sizes + n;
+    system->unit_mass = system->sizes + 2 * (size_t)n;
+    system->mechanism_first = system->mechanism + n;
+    number_mechanisms(system);
+    find_own_sizes(system);
+    for (int i = 0; i < n; ++i) system->length = fmax(system->length, system->sizes[i]);
+    find_spring_sizes(system);
+    // what a mechanism has of both, collected at its first body
+    double *length = system->unit_length, *mass = system->unit_mass;
+    int *first = system->mechanism_first;
+    for (int i = n - 1; i >= 0; --i) first[system->mechanism[i]] = i;
+    for (int i = 0; i < n; ++i) {
+        int to = first[system->mechanism[i]];
+        length[to] = fmax(length[to], system->sizes[i]);
+        mass[to] = fmax(mass[to], mass_node(system, i)[0]);
+        system->mass = fmax(system->mass, mass_node(system, i)[0]);
+    }
+    // a point mass that nothing holds has no size: any will do
+    if (!(system->length > 0.0)) system->length = 1.0;
+    for (int i = 0; i < n; ++i) {
+        int from = first[system->mechanism[i]];
+        if (!(length[from] > 0.0)) length[from] = system->length;
+        length[i] = length[from], mass[i] = mass[from];
+        if (!(system->sizes[i] > 0.0)) system->sizes[i] = length[i];
+    }
+}
