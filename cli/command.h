@@ -9,13 +9,14 @@ enum {
     EXIT_RUN_FAILED = 1,     ///< a step failed, or there was no memory
     EXIT_USAGE = 2,          ///< unknown command or option, bad value
     EXIT_MODEL = 3,          ///< the model file cannot be read, is wrong, or cannot be assembled
-    EXIT_REQUIRE_FAILED = 4, ///< the run is complete, but a --require is not met
+    EXIT_REQUIRE_FAILED = 4, ///< the run is complete, but a --require is not met, or a rerun differs
     EXIT_FILE = 5,           ///< a result or output file cannot be read or written
     EXIT_SIGNAL = 128,       ///< plus the signal's number: 130 after Ctrl-C
 };
 
 /// Each command gets the words after its name.
 int command_run(int argument_count, char **arguments);
+int command_rerun(int argument_count, char **arguments);
 int command_check(int argument_count, char **arguments);
 int command_compare(int argument_count, char **arguments);
 int command_export(int argument_count, char **arguments);

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "generated_model.h"
 #include "options.h"
+#include "output_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -110,14 +111,17 @@ static bool read_model(const generate_options *given, generated_model *model)
 
 static int write_file(const generated_model *model, const char *path)
 {
-    FILE *file = fopen(path, "w");
+    char *temporary = output_temporary(path);
+    FILE *file = temporary == NULL ? NULL : fopen(temporary, "w");
     bool written = file != NULL;
     if (written) {
         generated_model_write(model, file);
-        written = !ferror(file);
-        written = fclose(file) == 0 && written;
+        written = fflush(file) == 0 && !ferror(file);
+        int error = errno;
+        if (fclose(file) == 0) errno = error;
+        else written = false;
     }
-    if (!written) {
+    if (temporary == NULL || !output_settle(temporary, path, written)) {
         fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
         return EXIT_FILE;
     }

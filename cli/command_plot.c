@@ -3,6 +3,7 @@
 #include "command.h"
 #include "figure.h"
 #include "options.h"
+#include "output_file.h"
 #include "report.h"
 
 #include <errno.h>
@@ -406,7 +407,10 @@ static int plot_words(const command_usage *usage, const char **words, int word_c
                          resolution);
         return EXIT_USAGE;
     }
-    return draw_plot(request, f, labels, output == NULL ? path : output, format, resolution);
+    const char *name = output == NULL ? path : output;
+    for (int i = 0; i < request->result_count; ++i)
+        if (complain_output_is_input(name, request->results[i])) return EXIT_FILE;
+    return draw_plot(request, f, labels, name, format, resolution);
 }
 
 int command_plot(int argument_count, char **arguments)

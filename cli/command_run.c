@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // `holonom run`: simulate a model, write results, show the ledger.
-#define _POSIX_C_SOURCE 200809L
 #include "command.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
 #include "scheme_settings.h"
+#include "stop_signal.h"
 #include "stopped_run.h"
 #include "table.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,27 +21,6 @@ static const double BATCH_SECONDS = 0.05; // steps are taken in batches of about
 static const int CONDITION_UNKNOWNS_CHEAP =
     400; // the other reductions' condition numbers are shown up to this size
 static const double CONDITION_SECONDS_CHEAP = 2.0; // and when the run took no longer
-
-/// Set by the signal handler, read by the step loop.
-static volatile sig_atomic_t stop_signal = 0;
-static hn_context *signal_context = NULL; ///< whose calls a signal stops; set before the handler
-
-static void remember_signal(int number)
-{
-    stop_signal = number;
-    hn_context_cancel(signal_context);
-}
-
-/// Ctrl-C and SIGTERM stop a step or the assembly under way; a second one has its usual effect.
-static void watch_signals(hn_context *context)
-{
-    signal_context = context;
-    struct sigaction action = {.sa_handler = remember_signal};
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 // ---- requirements ---------------------------------------------------------------------------------
 
@@ -154,7 +132,7 @@ static hn_status take_steps(run *r, const char *label, loop_failure *failed)
         *failed = FAILED_CHECKPOINT;
     }
     double last_checkpoint = clock_seconds();
-    while (status == HN_OK && done < r->step_count && stop_signal == 0) {
+    while (status == HN_OK && done < r->step_count && stop_signal_number() == 0) {
         // up to the next record, and not so long that bar and checkpoint would wait
         int64_t ahead = r->every - done % r->every;
         if (ahead > batch) ahead = batch;
@@ -165,7 +143,7 @@ static hn_status take_steps(run *r, const char *label, loop_failure *failed)
         double now = clock_seconds(), taken = now - before;
         done = hn_simulation_step_count(r->simulation);
         // stopped by a signal: what is completed counts
-        if (status == HN_CANCELLED && stop_signal != 0) status = HN_OK;
+        if (status == HN_CANCELLED && stop_signal_number() != 0) status = HN_OK;
         if (status != HN_OK) break;
         if (taken < 0.5 * BATCH_SECONDS && batch < INT64_MAX / 4) batch *= 2;
         if (taken > 2.0 * BATCH_SECONDS && batch > 1) batch /= 2;
@@ -178,7 +156,8 @@ static hn_status take_steps(run *r, const char *label, loop_failure *failed)
         }
         progress_update(&bar, (double)done / (double)r->step_count);
     }
-    if (status == HN_OK && stop_signal != 0 && done < r->step_count && r->results != NULL) {
+    if (status == HN_OK && stop_signal_number() != 0 && done < r->step_count &&
+        r->results != NULL) {
         *failed = FAILED_CHECKPOINT;
         status = hn_results_checkpoint(r->results);
     }
@@ -229,12 +208,12 @@ static int report_failure(run *r, hn_status status, loop_failure failed)
 static int report_interruption(run *r)
 {
     fprintf(stderr, "stopped by signal %d at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
-            (int)stop_signal, hn_simulation_time(r->simulation),
+            stop_signal_number(), hn_simulation_time(r->simulation),
             hn_simulation_step_count(r->simulation), r->step_count);
     bool goes_on = r->results != NULL;
     keep_part(r);
     if (goes_on) fputs("  to go on from there: the same command with --resume\n", stderr);
-    return EXIT_SIGNAL + (int)stop_signal;
+    return EXIT_SIGNAL + stop_signal_number();
 }
 
 // ---- condition numbers ----------------------------------------------------------------------------
@@ -313,7 +292,8 @@ static int perform(run *r)
     def.reduction = r->options.reduction;
     def.step_size = r->options.step;
     int code = report_create_simulation(r->model, &def, &r->simulation);
-    if (code != EXIT_FINE) return stop_signal != 0 ? EXIT_SIGNAL + (int)stop_signal : code;
+    if (code != EXIT_FINE)
+        return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : code;
 
     hn_structure structure = hn_simulation_structure(r->simulation);
     warn_spin_step(r->options.scheme, &structure);
@@ -340,7 +320,7 @@ static int perform(run *r)
     hn_status status = take_steps(r, label, &failed);
     // what went wrong is said before anything else is asked of the library
     if (status != HN_OK) code = report_failure(r, status, failed);
-    else if (stop_signal != 0 && hn_simulation_step_count(r->simulation) < r->step_count)
+    else if (stop_signal_number() != 0 && hn_simulation_step_count(r->simulation) < r->step_count)
         code = report_interruption(r);
 
     hn_ledger ledger;
@@ -514,7 +494,7 @@ int command_run(int argument_count, char **arguments)
     r.context = hn_context_create(NULL);
     if (r.context == NULL) return EXIT_RUN_FAILED;
     if (!r.quiet) hn_context_set_log(r.context, report_log_line, NULL);
-    watch_signals(r.context);
+    stop_signal_watch(r.context);
     hn_model *model = NULL;
     int code = report_load_model(r.context, words.path, &model);
     r.model = model;
@@ -522,7 +502,7 @@ int command_run(int argument_count, char **arguments)
     hn_results_destroy(r.results);
     hn_simulation_destroy(r.simulation);
     hn_model_destroy(model);
-    signal_context = NULL;
+    stop_signal_forget();
     hn_context_destroy(r.context);
     free(r.output);
     return code;

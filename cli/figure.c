@@ -3,6 +3,7 @@
 #include "figure.h"
 
 #include "canvas.h"
+#include "output_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -592,8 +593,8 @@ bool figure_format_of(const char *path, figure_format *format)
     return false;
 }
 
-bool figure_write(const figure *f, const char *path, figure_format format, double resolution,
-                  const char **reason)
+static bool write_to(const figure *f, const char *path, figure_format format, double resolution,
+                     const char **reason)
 {
     const double width = f->width * POINTS_PER_MM, height = f->height * POINTS_PER_MM;
     FILE *file = NULL;
@@ -616,6 +617,20 @@ bool figure_write(const figure *f, const char *path, figure_format format, doubl
         written = false;
     }
     return written;
+}
+
+bool figure_write(const figure *f, const char *path, figure_format format, double resolution,
+                  const char **reason)
+{
+    char *temporary = output_temporary(path);
+    if (temporary == NULL) {
+        *reason = "no memory";
+        return false;
+    }
+    bool written = write_to(f, temporary, format, resolution, reason);
+    if (output_settle(temporary, path, written)) return true;
+    if (written) *reason = strerror(errno);
+    return false;
 }
 
 bool figure_write_inline(const figure *f, FILE *out, const char **reason)

@@ -18,6 +18,7 @@ typedef struct command {
 static const command COMMANDS[] = {
     {"run", "MODEL", "simulate a model; write results and the ledger of what was kept",
      command_run},
+    {"rerun", "RESULT", "repeat a run from its result file; compare every number", command_rerun},
     {"check", "MODEL", "read and assemble a model; report its structure and start values",
      command_check},
     {"compare", "MODEL", "run a model under several schemes, reductions and steps; one table",
@@ -46,7 +47,7 @@ static void print_help(void)
          "  1    the run failed: a step did not converge, the system became singular, no memory\n"
          "  2    the command line is wrong\n"
          "  3    the model file cannot be read, is wrong, or cannot be assembled\n"
-         "  4    the run is complete, but a --require is not met\n"
+         "  4    the run is complete, but a --require is not met, or a rerun differs\n"
          "  5    a result or output file cannot be read or written\n"
          "  130  stopped by Ctrl-C (143: by SIGTERM); results so far are kept as .part\n"
          "\nExample:\n  holonom run models/gyro-top.yaml --require energy=1e-10");

@@ -4,6 +4,7 @@
 #include <holonom/results.h>
 
 #include "base/context.h"
+#include "io/results_disk.h"
 #include "io/results_hdf5.h"
 #include "io/results_series.h"
 
@@ -180,18 +181,19 @@ static hn_status fail_csv(csv_table *table, const char *csv_path, int error)
                         system_error_sentence(error));
 }
 
-/// Write beside the final name and rename; a device, a pipe or a link (/dev/stdout) is written directly.
+/// Write to a new file beside the final name and rename; a device, a pipe or a link (/dev/stdout) is written directly.
 static hn_status write_csv(csv_table *table, const char *csv_path)
 {
     struct stat information;
     bool direct = lstat(csv_path, &information) == 0 && !S_ISREG(information.st_mode);
-    size_t size = strlen(csv_path) + sizeof ".part";
-    char *part_path = context_allocate(table->context, size);
-    if (part_path == NULL) return HN_OUT_OF_MEMORY;
-    snprintf(part_path, size, "%s%s", csv_path, direct ? "" : ".part");
+    size_t size = strlen(csv_path) + sizeof ".18446744073709551615.new";
+    char *new_path = context_allocate(table->context, size);
+    if (new_path == NULL) return HN_OUT_OF_MEMORY;
+    if (direct) snprintf(new_path, size, "%s", csv_path);
+    else snprintf(new_path, size, "%s.%ld.new", csv_path, (long)getpid());
 
     hn_status status = HN_OK;
-    FILE *out = fopen(part_path, "w");
+    FILE *out = fopen(new_path, "w");
     if (out == NULL) {
         status = fail_csv(table, csv_path, errno);
     } else {
@@ -201,11 +203,11 @@ static hn_status write_csv(csv_table *table, const char *csv_path)
         int error = errno;
         complete = fclose(out) == 0 && complete;
         if (status == HN_OK && !complete) status = fail_csv(table, csv_path, error);
-        if (status == HN_OK && !direct && rename(part_path, csv_path) != 0)
+        if (status == HN_OK && !direct && rename(new_path, csv_path) != 0)
             status = fail_csv(table, csv_path, errno);
-        if (status != HN_OK && !direct) unlink(part_path);
+        if (status != HN_OK && !direct) unlink(new_path);
     }
-    context_release(table->context, part_path);
+    context_release(table->context, new_path);
     return status;
 }
 
@@ -217,6 +219,11 @@ hn_status hn_results_export_csv(hn_context *context, const char *result_path, co
     if (result_path == NULL || csv_path == NULL || csv_path[0] == '\0')
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "a result file and a name for the table are needed");
+    if (disk_same_file(csv_path, result_path))
+        return context_fail(context, HN_FILE_ACCESS,
+                            "%s: the table cannot be written there: it is the result file; choose "
+                            "another name",
+                            csv_path);
     csv_table table = {.context = context};
     TRY(hn_result_file_open(context, result_path, &table.file));
     table.series_count = hn_result_file_series_count(table.file);

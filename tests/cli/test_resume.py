@@ -31,7 +31,17 @@ def script(name):
     return module
 
 
-class Resume(test_cli.ToolTest):
+class FileTest(test_cli.ToolTest):
+    def bytes_of(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def all_files(self):
+        """Name and contents of each file of the folder."""
+        return {name: self.bytes_of(name) for name in os.listdir(self.folder) if os.path.isfile(self.path(name))}
+
+
+class Resume(FileTest):
     def assert_equal_results(self, one, other):
         self.assertIsNone(script("kill-and-resume").difference(self.path(one), self.path(other)))
 
@@ -145,7 +155,7 @@ class Resume(test_cli.ToolTest):
         self.assert_equal_results("r.h5", "whole.h5")
 
 
-class Names(test_cli.ToolTest):
+class Names(FileTest):
     """No file is lost to an output of the same name."""
 
     def test_a_result_does_not_overwrite_its_model(self):
@@ -155,7 +165,7 @@ class Names(test_cli.ToolTest):
         os.symlink("..", self.path("folder/up"))
         shutil.copy(self.path("pendulum.yaml"), self.path("model.h5.part"))
         shutil.copy(self.path("pendulum.yaml"), self.path("model.h5.checkpoint"))
-        before = {name: open(self.path(name), "rb").read() for name in os.listdir(self.folder) if name != "folder"}
+        before = self.all_files()
         for model, output in (("pendulum.yaml", "pendulum.yaml"), ("pendulum.yaml", "./folder/../pendulum.yaml"),
                               ("pendulum.yaml", "folder/up/pendulum.yaml"), ("pendulum.yaml", "hard.h5"),
                               ("pendulum.yaml", "soft.h5"), ("soft.h5", "pendulum.yaml"),
@@ -165,7 +175,7 @@ class Names(test_cli.ToolTest):
                 with self.subTest(model=model, output=output, more=more):
                     done = self.check(5, "run", model, "--output", output, *more)
                     self.assertIn("" if more else "cannot be written there", done.stderr)
-        after = {name: open(self.path(name), "rb").read() for name in os.listdir(self.folder) if name != "folder"}
+        after = self.all_files()
         self.assertEqual(before, after)
 
     def test_a_second_run_of_the_same_name_is_refused(self):
@@ -183,6 +193,95 @@ class Names(test_cli.ToolTest):
         process.kill()
         process.wait()
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+
+    def test_tables_plots_and_reruns_do_not_overwrite_the_result(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        for name in ("r.h5.part", "plot.svg", "r.csv.part"):
+            shutil.copy(self.path("r.h5"), self.path(name))
+        os.symlink("r.h5", self.path("soft.csv"))
+        os.link(self.path("r.h5"), self.path("hard.csv"))
+        before = self.all_files()
+        for words in (["export", "r.h5", "--output", "r.h5"], ["export", "r.h5", "--output", "soft.csv"],
+                      ["export", "r.h5", "--output", "hard.csv"], ["export", "soft.csv", "--output", "r.h5"],
+                      ["rerun", "r.h5", "--output", "r.h5"], ["rerun", "r.h5.part", "--output", "r.h5"],
+                      ["plot", "plot.svg", "energy", "--output", "plot.svg"]):
+            with self.subTest(words=words):
+                self.check(5, *words)
+        after = self.all_files()
+        self.assertEqual(before, after)
+        # a table is written beside, under a name of its own: not over this one
+        self.check(0, "export", "r.csv.part", "--output", "r.csv")
+        self.assertEqual(self.bytes_of("r.csv.part"), before["r.csv.part"])
+
+    def test_what_cannot_be_written_leaves_what_was_there(self):
+        limit = 20000  # bytes
+
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--end", "5")
+        for name, words in (("g.yaml", ["generate", "chain", "--count", "10000"]), ("t.csv", ["export", "r.h5"])):
+            self.write(name, "precious")
+            done = self.tool(*words, "--output", name, preexec_fn=set_limit, restore_signals=False)
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn("cannot be written", done.stderr)
+            self.assertEqual(self.bytes_of(name), b"precious")
+            # in a place that cannot be written at all, too
+            self.assertEqual(self.tool(*words, "--output", "/dev/full").returncode, 5)
+            self.assertEqual(self.tool(*words, "--output", "none/x").returncode, 5)
+            self.check(0, *words, "--output", name)
+            self.assertNotEqual(self.bytes_of(name), b"precious")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["g.yaml", "pendulum.yaml", "r.h5", "t.csv"])
+
+    @need_h5py
+    def test_a_result_of_an_unknown_format_is_refused(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        with h5py.File(self.path("r.h5"), "r+") as file:
+            file.attrs["format_version"] = 99
+        for command in ("export", "rerun"):
+            self.assertIn("99", self.check(5, command, "r.h5").stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["pendulum.yaml", "r.h5"])
+
+
+class Rerun(test_cli.ToolTest):
+    def test_every_scheme_repeats_bit_for_bit(self):
+        for scheme in ("energy-momentum", "variational", "rattle", "generalized-alpha", "convected", "ggl-variational",
+                       "ggl-classical", "projected-rk"):
+            with self.subTest(scheme=scheme):
+                self.check(0, "run", "pendulum.yaml", "--scheme", scheme, "--output", "r.h5", "--every", "3",
+                           "--set", "spectral_radius=0.3,relative_tolerance=1e-6,impose_momentum=false")
+                done = self.check(0, "rerun", "r.h5")
+                self.assertIn("identical bit for bit", done.stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["pendulum.yaml", "r.h5"])
+
+    def test_the_part_of_a_stopped_run_repeats(self):
+        process = self.start("run", "pendulum.yaml", "--output", "r.h5", *ENDLESS)
+        self.wait_for_records("r.h5.part", least=10)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        self.check(0, "rerun", "r.h5.part", "--output", "again.h5", "--quiet")
+        self.check(0, "export", "again.h5", "--series", "energy", "--output", "energy.csv")
+
+    @need_h5py
+    def test_differences_are_found_and_measured(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        with h5py.File(self.path("r.h5"), "r+") as file:
+            file["bodies/position"][17, 1, 2] += 1e-7  # m, of positions up to 2
+        done = self.check(4, "rerun", "r.h5")
+        self.assertIn("1 differ", done.stderr)
+        self.assertIn("bodies/link2/position/z at t = 0.17 s", done.stderr)
+        self.assertRegex(done.stderr, r"largest difference 6\.\de-08|largest difference [5-9](\.\d)?e-08")
+        self.check(0, "rerun", "r.h5", "--require", "1e-6", "--quiet")
+        self.check(4, "rerun", "r.h5", "--require", "1e-9", "--quiet")
+        # a setting that was another one
+        with h5py.File(self.path("r.h5"), "r+") as file:
+            file["options"].attrs["step_size"] = 0.011
+        self.assertRegex(self.check(4, "rerun", "r.h5").stderr, r"\d+ differ")
+
+    def test_mistakes_have_their_exit_code(self):
+        self.check(5, "rerun", "none.h5")
+        self.check(5, "rerun", "pendulum.yaml")
+        self.check(2, "rerun")
+        self.check(2, "rerun", "none.h5", "--require", "no")
 
 
 if __name__ == "__main__":

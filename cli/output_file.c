@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Writing beside the final name, and comparing files by device and inode.
+#define _POSIX_C_SOURCE 200809L
+#include "output_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *output_temporary(const char *path)
+{
+    struct stat information;
+    bool direct = lstat(path, &information) == 0 && !S_ISREG(information.st_mode);
+    size_t size = strlen(path) + sizeof ".18446744073709551615.new";
+    char *name = malloc(size);
+    if (name == NULL) return NULL;
+    if (direct) snprintf(name, size, "%s", path);
+    else snprintf(name, size, "%s.%ld.new", path, (long)getpid());
+    return name;
+}
+
+bool output_settle(char *temporary, const char *path, bool complete)
+{
+    bool settled = complete, direct = strcmp(temporary, path) == 0;
+    int error = errno;
+    if (complete && !direct && rename(temporary, path) != 0) {
+        settled = false;
+        error = errno;
+    }
+    if (!settled && !direct) unlink(temporary);
+    free(temporary);
+    errno = error;
+    return settled;
+}
+
+bool is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+bool complain_output_is_input(const char *path, const char *input)
+{
+    static const char *const ENDINGS[] = {"", ".part", ".checkpoint"};
+    bool same = false;
+    size_t size = strlen(path) + sizeof ".checkpoint";
+    char *name = malloc(size);
+    for (int i = 0; i < 3 && name != NULL && !same; ++i) {
+        snprintf(name, size, "%s%s", path, ENDINGS[i]);
+        same = is_same_file(name, input);
+    }
+    if (same) fprintf(stderr, "%s: cannot be written: it is the file that is read\n", name);
+    free(name);
+    return same;
+}
