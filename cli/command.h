@@ -21,6 +21,7 @@ int command_check(int argument_count, char **arguments);
 int command_compare(int argument_count, char **arguments);
 int command_export(int argument_count, char **arguments);
 int command_plot(int argument_count, char **arguments);
+int command_reproduce(int argument_count, char **arguments);
 int command_generate(int argument_count, char **arguments);
 
 #endif

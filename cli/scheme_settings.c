@@ -10,12 +10,19 @@
 
 enum { TEXT_SIZE = 64 };
 
-static const char *const NAMES[] = {"spectral_radius",    "absolute_tolerance",
-                                    "relative_tolerance", "first_step",
-                                    "step_growth_max",    "fixed_steps",
-                                    "projection",         "impose_energy",
-                                    "impose_momentum",    "planar",
-                                    "dense_output",       "residual_tolerance",
+static const char *const NAMES[] = {"spectral_radius",
+                                    "absolute_tolerance",
+                                    "relative_tolerance",
+                                    "first_step",
+                                    "step_growth_max",
+                                    "projection_tolerance",
+                                    "fixed_steps",
+                                    "projection",
+                                    "impose_energy",
+                                    "impose_momentum",
+                                    "planar",
+                                    "dense_output",
+                                    "residual_tolerance",
                                     "increment_tolerance"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
@@ -58,9 +65,10 @@ static bool parse_number(const char *command, const char *name, const char *text
 static bool apply_one(const char *command, const char *name, const char *value,
                       hn_simulation_def *def)
 {
-    double *const numbers[] = {&def->spectral_radius, &def->absolute_tolerance,
-                               &def->relative_tolerance, &def->first_step, &def->step_growth_max};
-    for (int i = 0; i < 5; ++i)
+    double *const numbers[] = {&def->spectral_radius,    &def->absolute_tolerance,
+                               &def->relative_tolerance, &def->first_step,
+                               &def->step_growth_max,    &def->projection_tolerance};
+    for (int i = 0; i < 6; ++i)
         if (strcmp(name, NAMES[i]) == 0) return parse_number(command, name, value, numbers[i]);
     if (strcmp(name, "residual_tolerance") == 0)
         return parse_number(command, name, value, &def->residual_tolerance);

@@ -34,6 +34,7 @@ typedef struct hn_simulation_def {
     double relative_tolerance;   ///< `projected-rk`: Rtol
     double first_step;           ///< s, `projected-rk`: 0 means chosen
     double step_growth_max;      ///< `projected-rk`: fac_max
+    double projection_tolerance; ///< `projected-rk`: residual at which projections stop, m over the model's length, rad
     bool fixed_steps;            ///< `projected-rk`: one Runge-Kutta step per step, no control
     bool dense_output;           ///< `projected-rk`: internal steps run free of the step size, states in between are
                                  ///< interpolated and projected; false: internal steps end on every step
@@ -232,6 +233,23 @@ typedef struct hn_statistics {
     double last_increment;         ///< norm of the last Newton increment
 } hn_statistics;
 HN_API hn_statistics hn_simulation_statistics(const hn_simulation *simulation);
+
+/// What a scheme that chooses its own steps (`projected-rk`) has done so far, counted as the tables of TAN do.
+typedef struct hn_adaptive_statistics {
+    int64_t accepted_step_count;   ///< internal steps
+    int64_t rejected_step_count;
+    int64_t projection_count;      ///< onto the constraints
+    int64_t projection_iteration_count; ///< Newton iterations in them
+    int projection_iteration_max;  ///< in one projection
+    int64_t acceleration_count;    ///< evaluations of the accelerations (Algorithm 3.2)
+    int64_t jacobian_count;        ///< evaluations of the constraints and their derivative
+    int64_t second_derivative_count; ///< second derivatives of single constraints
+    int64_t third_derivative_count;
+    int64_t invariant_count;       ///< evaluations of the imposed invariants' derivative
+    double last_step;              ///< s, size of the last accepted internal step
+} hn_adaptive_statistics;
+/// All zero for schemes whose steps have the size given at creation.
+HN_API hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *simulation);
 
 /// Residual norms of the Newton iterations of the last step, for convergence studies.
 /// Returns how many were stored into `norms`, at most `capacity`.

@@ -399,6 +399,9 @@ static hn_status gather_totals(hn_results *results)
     *record_of(results, SERIES_NEWTON_RESIDUAL) = statistics.last_residual;
     *record_of(results, SERIES_NEWTON_INCREMENT) = statistics.last_increment;
     *record_of(results, SERIES_HALVED_STEPS) = (double)statistics.halved_step_count;
+    const double chosen = hn_simulation_adaptive_statistics(results->simulation).last_step;
+    *record_of(results, SERIES_STEP_SIZE) =
+        chosen > 0.0 ? chosen : hn_simulation_step_size(results->simulation);
     return HN_OK;
 }
 
@@ -741,7 +744,7 @@ hn_status hn_results_append(hn_results *results)
     TRY(gather_joints(results));
     TRY(gather_totals(results));
     TRY(check_record(results, SERIES_TIME, SERIES_STEP));
-    TRY(check_record(results, SERIES_JOINT_COORDINATE, SERIES_HALVED_STEPS));
+    TRY(check_record(results, SERIES_JOINT_COORDINATE, SERIES_STEP_SIZE));
     results->buffered_count += 1;
     bool due = clock_seconds() - results->commit_time > COMMIT_INTERVAL;
     if (due || results->buffered_count == results->block_records)

@@ -73,6 +73,9 @@ static const series_info TABLE[SERIES_COUNT] = {
                                 false},
     [SERIES_NEWTON_INCREMENT] = {"newton", "increment", "mixed", "norm of the last increment",
                                  SERIES_SCALAR, false},
+    [SERIES_STEP_SIZE] = {"newton", "step_size", "s",
+                          "last internal step of a scheme that chooses its own, otherwise the step",
+                          SERIES_SCALAR, false},
     [SERIES_HALVED_STEPS] = {"newton", "halved_steps", "1", "steps so far that needed substeps",
                              SERIES_SCALAR, true},
 };

@@ -52,6 +52,7 @@ typedef enum series_id {
     SERIES_NEWTON_RESIDUAL,
     SERIES_NEWTON_INCREMENT,
     SERIES_HALVED_STEPS,
+    SERIES_STEP_SIZE,
     SERIES_COUNT
 } series_id;
 

@@ -54,7 +54,6 @@ static const double STEP_SMALLEST = 1e-13; // s, times the time reached: nothing
 static const double SAME_TIME = 1e-14;     // of the time: n h and (n - 1) h + h are one grid point
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
-static const double PROJECTION_TOLERANCE = 1e-12; // m over the length, rad
 static const double STAGE_TOLERANCE = 1e-2;   // of the step control's: inner stages need no more
 static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
 
@@ -223,6 +222,7 @@ static void note_accepted(scheme_solver *s, double h)
     t->steps++;
     t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
     t->step_max = fmax(t->step_max, h);
+    t->step_last = h;
     note_point(s, s->w, s->work_total);
     if (s->observer == NULL) return;
     jet_to_state(&s->jet, s->q, s->v);
@@ -320,6 +320,9 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: absolute_tolerance must be positive and "
                             "relative_tolerance not negative");
+    if (!(def->projection_tolerance > 0.0))
+        return context_fail(system->context, HN_INVALID_ARGUMENT,
+                            "projected-rk: projection_tolerance must be positive");
     if (!def->fixed_steps && !(def->step_growth_max > 1.0))
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: step_growth_max must be above 1");
@@ -375,7 +378,7 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
     s->def = *def;
-    s->tolerance = PROJECTION_TOLERANCE;
+    s->tolerance = def->projection_tolerance;
     hn_status status = make_parts(system, s);
     if (status != HN_OK) {
         solver_destroy(s);
@@ -616,6 +619,22 @@ projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver)
     return solver->statistics;
 }
 
+static hn_adaptive_statistics public_statistics(const scheme_solver *solver)
+{
+    const projected_rk_statistics *t = &solver->statistics;
+    return (hn_adaptive_statistics){.accepted_step_count = t->steps,
+                                    .rejected_step_count = t->rejected,
+                                    .projection_count = t->projections,
+                                    .projection_iteration_count = t->iterations,
+                                    .projection_iteration_max = t->iterations_max,
+                                    .acceleration_count = t->distributions,
+                                    .jacobian_count = t->rows,
+                                    .second_derivative_count = t->second_derivatives,
+                                    .third_derivative_count = t->third_derivatives,
+                                    .invariant_count = t->invariants,
+                                    .last_step = t->step_last};
+}
+
 void projected_rk_set_timing(scheme_solver *solver, bool on)
 {
     solver->timing = on;
@@ -657,4 +676,5 @@ const scheme_type scheme_projected_rk = {
     .solver_create = solver_create,
     .solver_destroy = solver_destroy,
     .solver_step = solver_step,
+    .solver_statistics = public_statistics,
 };

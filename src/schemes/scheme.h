@@ -78,6 +78,8 @@ typedef struct scheme_type {
     /// step->stopped said so; outputs only on HN_OK
     hn_status (*solver_step)(scheme_solver *solver, scheme_step *step, const newton_options *options,
                              newton_report *report);
+    /// What a solver that chooses its own steps has done; NULL: it does not.
+    hn_adaptive_statistics (*solver_statistics)(const scheme_solver *solver);
 } scheme_type;
 
 const scheme_type *scheme_type_of(hn_scheme scheme);

@@ -32,6 +32,7 @@ hn_simulation_def hn_simulation_def_default(void)
         .spectral_radius = 0.6,
         .absolute_tolerance = 1e-8,
         .relative_tolerance = 1e-8,
+        .projection_tolerance = 1e-12,
         .step_growth_max = 5.0,
         .dense_output = true,
         .impose_energy = true,
@@ -736,6 +737,13 @@ hn_reduction hn_simulation_reduction(const hn_simulation *s)
 hn_statistics hn_simulation_statistics(const hn_simulation *s)
 {
     return s == NULL ? (hn_statistics){0} : s->statistics;
+}
+
+hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *s)
+{
+    if (s == NULL || s->solver == NULL || s->scheme->solver_statistics == NULL)
+        return (hn_adaptive_statistics){0};
+    return s->scheme->solver_statistics(s->solver);
 }
 
 int hn_simulation_newton_history(const hn_simulation *s, double *norms, int capacity)

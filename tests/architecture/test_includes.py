@@ -87,8 +87,8 @@ def check_library_includes(path, text):
             complain(path, number, f"<{name}> is neither standard nor a library this folder may use")
 
 
-# one file of the tool draws
-TOOL_LIBRARIES = {"cli/canvas.c": {"cairo.h", "cairo-pdf.h"}}
+# one file of the tool draws, one reads the papers' rows
+TOOL_LIBRARIES = {"cli/canvas.c": {"cairo.h", "cairo-pdf.h"}, "cli/paper_read.c": {"libfyaml.h"}}
 
 
 def check_user_includes(path, text, folder):

@@ -159,6 +159,7 @@ static size_t expected_record(const run *r, const char *series, double *record)
         {"newton/residual", statistics.last_residual},
         {"newton/increment", statistics.last_increment},
         {"newton/halved_steps", (double)statistics.halved_step_count},
+        {"newton/step_size", hn_simulation_step_size(r->simulation)},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
         if (strcmp(numbers[i].name, series) == 0) {

@@ -320,6 +320,10 @@ TEST(scheme_habits, projected_rk_takes_the_steps_it_needs)
         run r = start(context, model, &options);
         run_step(&r, 1);
         accepted[k] = projected_rk_get_statistics(r.sim->solver).steps;
+        hn_adaptive_statistics counts = hn_simulation_adaptive_statistics(r.sim);
+        CHECK_EQUAL(counts.accepted_step_count, accepted[k]);
+        CHECK(counts.projection_count >= accepted[k] && counts.acceleration_count > accepted[k]);
+        CHECK(counts.last_step > 0.0 && counts.last_step < 1.0);
         // rad, of 62.8; measured 2e-5 and 2e-10
         CHECK_BELOW(remainder(angle_of(&r) - 62.8, 2.0 * acos(-1.0)), k == 0 ? 1e-3 : 1e-8);
         run_end(&r);

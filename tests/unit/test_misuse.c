@@ -218,6 +218,7 @@ TEST(misuse, of_a_simulation)
     CHECK_EQUAL(hn_simulation_reduction(NULL), HN_REDUCTION_REDUCED);
     CHECK_EQUAL(hn_simulation_structure(NULL).body_count, 0);
     CHECK_EQUAL(hn_simulation_statistics(NULL).step_count, 0);
+    CHECK_EQUAL(hn_simulation_adaptive_statistics(NULL).accepted_step_count, 0);
     CHECK_EQUAL(hn_simulation_body(NULL, 0).index1, 0);
     CHECK_EQUAL(hn_simulation_body(s, -1).index1, 0);
     CHECK_EQUAL(hn_simulation_joint(NULL, 0).index1, 0);
