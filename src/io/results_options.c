@@ -97,6 +97,7 @@ static const option_entry TABLE[] = {
     NUMBER(relative_tolerance),
     NUMBER(first_step),
     NUMBER(step_growth_max),
+    NUMBER(projection_tolerance),
     SWITCH(fixed_steps),
     SWITCH(dense_output),
     WORD(projection, PROJECTIONS),
@@ -114,7 +115,7 @@ typedef struct known_settings {
     double numbers[3];
     int counts[2];
     bool ledger;
-    double more[6];
+    double more[7];
     bool switches[2];
     hn_projection projection;
     bool last[3];

@@ -222,7 +222,6 @@ static void note_accepted(scheme_solver *s, double h)
     t->steps++;
     t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
     t->step_max = fmax(t->step_max, h);
-    t->step_last = h;
     note_point(s, s->w, s->work_total);
     if (s->observer == NULL) return;
     jet_to_state(&s->jet, s->q, s->v);
@@ -632,7 +631,7 @@ static hn_adaptive_statistics public_statistics(const scheme_solver *solver)
                                     .second_derivative_count = t->second_derivatives,
                                     .third_derivative_count = t->third_derivatives,
                                     .invariant_count = t->invariants,
-                                    .last_step = t->step_last};
+                                    .last_step = solver->last.end - solver->last.begin};
 }
 
 void projected_rk_set_timing(scheme_solver *solver, bool on)

@@ -21,7 +21,7 @@ typedef struct projected_rk_statistics {
     int64_t third_derivatives;  ///< components d^3 g^i evaluated, where they are not zero
     int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
     int64_t invariants;        ///< evaluations of df_inv
-    double step_min, step_max, step_last; ///< s, accepted
+    double step_min, step_max; ///< s, accepted
     double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
     double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
     double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
