@@ -296,7 +296,7 @@ static int perform(run *r)
         return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : code;
 
     hn_structure structure = hn_simulation_structure(r->simulation);
-    warn_spin_step(r->options.scheme, &structure);
+    bool said = warn_spin_step(r->options.scheme, &structure);
     if (!is_multiple(r->options.end, r->options.step))
         fprintf(stderr,
                 "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
@@ -329,8 +329,9 @@ static int perform(run *r)
         fprintf(stderr, "no ledger: %s\n", hn_context_message(r->context));
         code = EXIT_RUN_FAILED;
     }
+    if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
     if (!r->quiet) print_scheme_line(r, label);
-    if (!r->quiet && have_ledger) print_ledger(&ledger, stdout);
+    if (!r->quiet && have_ledger) print_ledger(r->model, &ledger, stdout);
     if (code == EXIT_FINE && r->condition) {
         print_condition(r->simulation, r->context);
         print_other_conditions(r);

@@ -12,6 +12,9 @@
 /// Above this part of the h |omega| that a scheme can solve its rotations are no longer trusted.
 static const double SPIN_STEP_PART = 0.5;
 
+/// Above this local error, in rad or parts of a body's size, a step is said to be too long.
+static const double ERROR_STEP_LARGE = 0.02;
+
 enum { LABEL_WIDTH = 18, FIGURE_WIDTH = 52 };
 
 const char *scheme_word(int index)
@@ -164,14 +167,15 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
         redundancy.misfit);
 }
 
-void warn_spin_step(hn_scheme scheme, const hn_structure *structure)
+bool warn_spin_step(hn_scheme scheme, const hn_structure *structure)
 {
     double limit = structure->spin_step_limit;
-    if (limit <= 0.0 || structure->spin_step <= SPIN_STEP_PART * limit) return;
+    if (limit <= 0.0 || structure->spin_step <= SPIN_STEP_PART * limit) return false;
     fprintf(stderr,
             "warning: a body turns by h |omega| = %.3g rad in a step; %s has no solution above %g "
             "and loses accuracy before: a smaller step helps\n",
             structure->spin_step, hn_scheme_name(scheme), limit);
+    return true;
 }
 
 static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, FILE *out)
@@ -204,8 +208,45 @@ static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, 
     putc('\n', out);
 }
 
-void print_ledger(const hn_ledger *ledger, FILE *out)
+/// The line of what is approximate.
+static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *out)
+{
+    char figure[96];
+    fputs("  ", out);
+    print_padded("accuracy", LABEL_WIDTH, out);
+    if (a->sample_count == 0 || a->relative.body < 0) {
+        fputs("not known: no step could be compared with finer ones\n", out);
+        return;
+    }
+    snprintf(figure, sizeof figure, "%8.1e worst error of a step, estimated", a->relative.value);
+    print_padded(figure, FIGURE_WIDTH, out);
+    fprintf(out, "%s at t = %.6g s; %.1e m, %.1e rad",
+            hn_model_body_name(model, hn_model_body(model, a->relative.body)), a->relative.time,
+            a->position.value, a->angle.value);
+    if (a->halved_step_count > 0)
+        fprintf(out, "; %" PRId64 " steps were halved", a->halved_step_count);
+    putc('\n', out);
+}
+
+void print_ledger(const hn_model *model, const hn_ledger *ledger, FILE *out)
 {
     for (int i = 0; i < HN_PROMISE_COUNT; ++i)
         print_ledger_line((hn_promise)i, &ledger->entry[i], out);
+    print_accuracy(model, &ledger->accuracy, out);
+}
+
+void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
+{
+    if (!said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
+        fprintf(stderr,
+                "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "
+                "%.3g in a step (above %g); a smaller step helps\n",
+                hn_model_body_name(model, hn_model_body(model, a->spin_step.body)),
+                a->spin_step.time, a->spin_step.value, a->spin_step_limit);
+    if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
+        fprintf(stderr,
+                "warning: the step is too long for the motion of body %s: at t = %.6g s a single "
+                "step is off by about %.1e rad or parts of its size; a smaller step helps\n",
+                hn_model_body_name(model, hn_model_body(model, a->relative.body)), a->relative.time,
+                a->relative.value);
 }

@@ -33,10 +33,15 @@ void print_projection(const hn_structure *structure, FILE *out);
 void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
 
 /// Warn on the error stream when a body turns too far in a step for `variational`.
-void warn_spin_step(hn_scheme scheme, const hn_structure *structure);
+/// True: warned.
+bool warn_spin_step(hn_scheme scheme, const hn_structure *structure);
 
 /// The lines of the ledger.
-void print_ledger(const hn_ledger *ledger, FILE *out);
+void print_ledger(const hn_model *model, const hn_ledger *ledger, FILE *out);
+
+/// Warn on the error stream when steps were too long for the motion, at the worst moment of the run.
+/// `said`: that bodies turn too far in a step was said at the start.
+void warn_accuracy(const hn_model *model, const hn_accuracy *accuracy, bool said);
 
 /// "1 body", "2 bodies"
 void print_count(int64_t count, const char *one, const char *many, FILE *out);

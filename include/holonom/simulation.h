@@ -208,8 +208,32 @@ typedef struct hn_ledger_entry {
     char note[160];       ///< which components, why not conserved, what the band is
 } hn_ledger_entry;
 
+/// The worst of a run in one measure: how large, which body, when.
+typedef struct hn_worst {
+    double value;
+    int body;    ///< index in the model; -1: none yet
+    double time; ///< s, end of the step
+} hn_worst;
+
+/// What is approximate: estimates of the local error, the difference after one step between the scheme and the motion
+/// from the same state. Steps are measured where they seem worse than all before and at intervals, by comparison with
+/// finer steps; others are interpolated with third differences. Definitions: docs/theory/accuracy.md.
+typedef struct hn_accuracy {
+    hn_worst position;   ///< m, of a centre of mass
+    hn_worst angle;      ///< rad, of a body's axes (a rod: of its line)
+    hn_worst relative;   ///< the angle, or the position over the body's own size: whichever is worse
+    double position_sum, angle_sum, relative_sum; ///< m, rad, 1: summed over all steps
+    hn_worst spin_step;  ///< h |omega| of a body, or h |v| over the length of a point mass's link
+    double spin_step_limit; ///< above it steps are too long for rotations: 0.5, or half of what the scheme can solve
+                            ///< where that is less; 0: the scheme takes as many steps as it needs
+    int64_t sample_count;     ///< steps that were measured; 0: nothing is known
+    int64_t unresolved_count; ///< of them: even 32 parts did not follow the motion, the estimate is rough
+    int64_t halved_step_count;///< steps that could not be solved in one
+} hn_accuracy;
+
 typedef struct hn_ledger {
     hn_ledger_entry entry[HN_PROMISE_COUNT];
+    hn_accuracy accuracy;
     double energy_scale;   ///< J, max T + max |V - V0|
     double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|)
     double energy_min, energy_max; ///< J, extremes of E - W

@@ -109,6 +109,37 @@ static bool write_ledger_entry(hid_t ledger_group, hn_promise promise, const hn_
     return H5Gclose(group) >= 0 && written;
 }
 
+/// NAME: value and time; NAME_body: index of the body.
+static bool write_worst(hid_t group, const char *name, const hn_worst *worst)
+{
+    char body[64];
+    const double numbers[2] = {worst->value, worst->time};
+    snprintf(body, sizeof body, "%s_body", name);
+    return hdf5_attribute_doubles(group, name, numbers, 2) &&
+           hdf5_attribute_integer(group, body, worst->body);
+}
+
+static bool write_accuracy(hid_t file, const hn_accuracy *a)
+{
+    hid_t group = -1;
+    if (H5Lexists(file, "ledger/accuracy", H5P_DEFAULT) > 0)
+        group = H5Gopen2(file, "ledger/accuracy", H5P_DEFAULT);
+    else group = H5Gcreate2(file, "ledger/accuracy", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (group < 0) return false;
+    bool written = write_worst(group, "position", &a->position) &&
+                   write_worst(group, "angle", &a->angle) &&
+                   write_worst(group, "relative", &a->relative) &&
+                   write_worst(group, "spin_step", &a->spin_step) &&
+                   hdf5_attribute_double(group, "position_sum", a->position_sum) &&
+                   hdf5_attribute_double(group, "angle_sum", a->angle_sum) &&
+                   hdf5_attribute_double(group, "relative_sum", a->relative_sum) &&
+                   hdf5_attribute_double(group, "spin_step_limit", a->spin_step_limit) &&
+                   hdf5_attribute_integer(group, "sample_count", a->sample_count) &&
+                   hdf5_attribute_integer(group, "unresolved_count", a->unresolved_count) &&
+                   hdf5_attribute_integer(group, "halved_step_count", a->halved_step_count);
+    return H5Gclose(group) >= 0 && written;
+}
+
 /// The series `ledger/energy` is a dataset, so the final entries live in a group of their own.
 static bool write_ledger(hid_t file, const hn_ledger *ledger)
 {
@@ -159,7 +190,9 @@ static bool ledger_is_finite(const hn_ledger *ledger, hn_promise *bad)
             return false;
     }
     *bad = HN_PROMISE_ENERGY;
-    return isfinite(ledger->energy_scale) && isfinite(ledger->momentum_scale) &&
+    const hn_accuracy *a = &ledger->accuracy;
+    return isfinite(a->position_sum + a->angle_sum + a->relative_sum + a->spin_step.value) &&
+           isfinite(ledger->energy_scale) && isfinite(ledger->momentum_scale) &&
            isfinite(ledger->energy_min) && isfinite(ledger->energy_max);
 }
 
@@ -173,9 +206,10 @@ static hn_status write_account(hn_results *results, bool *written)
     hn_promise bad;
     TRY(hn_simulation_ledger(results->simulation, &ledger));
     if (!ledger_is_finite(&ledger, &bad))
-        return context_fail(results->context, HN_NOT_CONVERGED,
+        return context_fail(results->context, HN_NOT_FINITE,
                             "the ledger's %s is not a finite number", hn_promise_name(bad));
     *written = write_ledger(results->file, &ledger) && *written;
+    *written = write_accuracy(results->file, &ledger.accuracy) && *written;
     return HN_OK;
 }
 

@@ -302,6 +302,39 @@ static hn_status read_ledger_entry(hn_result_file *file, hn_promise promise)
     return status;
 }
 
+static bool read_worst(hn_result_file *file, const char *place, const char *name, hn_worst *worst)
+{
+    char body[64];
+    double numbers[2] = {0.0, 0.0};
+    snprintf(body, sizeof body, "%s_body", name);
+    bool read = attribute_numbers(file, place, name, H5T_NATIVE_DOUBLE, 2, numbers) &&
+                attribute_int(file, place, body, &worst->body);
+    worst->value = numbers[0], worst->time = numbers[1];
+    return read;
+}
+
+static hn_status read_accuracy(hn_result_file *file)
+{
+    static const char *const place = "ledger/accuracy";
+    hn_accuracy *a = &file->info.ledger.accuracy;
+    if (!has(file, place)) return HN_OK; // of an earlier version
+    bool read =
+        read_worst(file, place, "position", &a->position) &&
+        read_worst(file, place, "angle", &a->angle) &&
+        read_worst(file, place, "relative", &a->relative) &&
+        read_worst(file, place, "spin_step", &a->spin_step) &&
+        attribute_double(file, place, "position_sum", &a->position_sum) &&
+        attribute_double(file, place, "angle_sum", &a->angle_sum) &&
+        attribute_double(file, place, "relative_sum", &a->relative_sum) &&
+        attribute_double(file, place, "spin_step_limit", &a->spin_step_limit) &&
+        attribute_numbers(file, place, "sample_count", H5T_NATIVE_INT64, 1, &a->sample_count) &&
+        attribute_numbers(file, place, "unresolved_count", H5T_NATIVE_INT64, 1,
+                          &a->unresolved_count) &&
+        attribute_numbers(file, place, "halved_step_count", H5T_NATIVE_INT64, 1,
+                          &a->halved_step_count);
+    return read ? HN_OK : fail_format(file, "the accuracy of the ledger", "is not complete");
+}
+
 static hn_status read_ledger(hn_result_file *file)
 {
     static const char *const place = "ledger/promises";
@@ -323,6 +356,7 @@ static hn_status read_ledger(hn_result_file *file)
         ledger->angular_component[i] = angular[i] != 0.0;
     }
     for (int i = 0; i < HN_PROMISE_COUNT; ++i) TRY(read_ledger_entry(file, (hn_promise)i));
+    TRY(read_accuracy(file));
     file->info.has_ledger = true;
     return HN_OK;
 }

@@ -16,6 +16,7 @@
 
 const scheme_type scheme_ggl_classical = {
     .name = "ggl-classical",
+    .first_order = true,
     .impetus_is_momentum = true,
     .reaction_weight = 1.0,
     .energy_habit = "drifts",

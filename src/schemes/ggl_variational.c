@@ -20,6 +20,7 @@
 
 const scheme_type scheme_ggl_variational = {
     .name = "ggl-variational",
+    .first_order = true,
     .impetus_is_momentum = true,
     .energy_habit = "oscillates without drift",
     .start = ggl_start,

@@ -5,6 +5,7 @@
 #define SCHEMES_PROJECTED_RK_SOLVER_H
 
 #include "schemes/projected_rk.h"
+#include "system/local_error.h"
 
 enum { STAGES = 7, INVARIANTS_MAX = 7, QUARTERS = 5 };
 
@@ -18,6 +19,7 @@ typedef struct internal_step {
     double power[QUARTERS]; // W, of loads at 0, 1/4, ..., 1 of it
     double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
     bool dense;             // what is inside is known
+    local_error error;      // of the step, by the embedded formula
 } internal_step;
 
 struct scheme_solver {

@@ -7,6 +7,7 @@
 #include <holonom/simulation.h>
 
 #include "reductions/reduction.h"
+#include "system/local_error.h"
 #include "system/step.h"
 
 /// State carried from step to step: twelve numbers per body each.
@@ -32,6 +33,8 @@ typedef struct scheme_step {
     bool (*stopped)(void *user); ///< asked before every internal step where a step has such; NULL: never stops
     void *stopped_user;
     double *next_angles;  ///< in: rad, `angles`; out: those within half a turn of t_n+1, where a solver follows turns
+    bool error_known;     ///< out: the solver estimates its own error
+    local_error error;    ///< out: of this step, where it does
 } scheme_step;
 
 /// Workspace of such a solver.
@@ -51,6 +54,7 @@ typedef struct scheme_type {
     int memory_count; ///< vectors in scheme_state.memory
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
+    bool first_order; ///< local errors are of second order in h, otherwise of third or higher
     bool any_rotation; ///< a body may turn by any angle in a step
     bool linear_momentum_not_kept;  ///< momenta of translations are no promise
     bool angular_momentum_not_kept; ///< momenta of rotations are no promise

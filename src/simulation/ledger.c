@@ -69,6 +69,22 @@ static void split_symmetries(hn_simulation *s)
     }
 }
 
+// |omega|^2 of a body with the angular momentum `spin`; of a point mass on a link of length L, |v|^2/L^2.
+static double spin_squared(const hn_system *system, const double *q, int body, hn_vec3 spin,
+                           hn_vec3 momentum)
+{
+    if (!system->bodies[body].has_directors) {
+        const joint *j = &system->joints[body];
+        if (j->kind != HN_JOINT_DISTANCE) return 0.0;
+        double rate = vec3_norm(momentum) / (mass_node(system, body)[0] * j->length);
+        return rate * rate;
+    }
+    hn_vec3 l = pose_components(q, spin), moments = mass_moments(system, body);
+    double x = moments.x > 0.0 ? l.x / moments.x : 0.0, y = moments.y > 0.0 ? l.y / moments.y : 0.0,
+           z = moments.z > 0.0 ? l.z / moments.z : 0.0;
+    return x * x + y * y + z * z;
+}
+
 static ledger_sample take(hn_simulation *s)
 {
     const hn_system *system = s->system;
@@ -77,18 +93,23 @@ static ledger_sample take(hn_simulation *s)
     m.kinetic = simulation_kinetic_energy(s);
     m.potential = simulation_potential_energy(s);
     hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
+    double fastest = 0.0;
+    int spinning = 0;
     for (int i = 0; i < system->body_count; ++i) {
         double wrench[TWIST_SIZE];
         const double *q = system_pose(s->state.q, i);
         force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
         hn_vec3 p = vec3_load(wrench), spin = vec3(0.0, 0.0, 0.0);
         if (system->bodies[i].has_directors) spin = vec3_load(wrench + 3);
+        double rate = spin_squared(system, q, i, spin, p);
+        if (rate > fastest) fastest = rate, spinning = i;
         linear = vec3_add(linear, p);
         angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
         for (int k = 0; k < 3; ++k) m.distance = worse_of(m.distance, fabs(q[k]));
         m.linear += vec3_norm(p);
         m.angular += vec3_norm(pose_center(q)) * vec3_norm(p) + vec3_norm(spin);
     }
+    accuracy_note_spin(s, sqrt(fastest), spinning);
     for (int k = 0; k < s->translation_count; ++k)
         m.maps[k] = vec3_dot(vec3_load(s->translations[k]), linear);
     for (int k = 0; k < s->rotation_count; ++k)
@@ -189,6 +210,35 @@ static double energy_scale(const hn_simulation *s)
     return scale > AT_REST * standing ? scale : standing;
 }
 
+static const double SPIN_STEP_BOUND = 0.5; // (h |omega|)^2/12 is 2 % of the angle
+
+static hn_accuracy accuracy_of(const hn_simulation *s)
+{
+    const accuracy_record *a = &s->accuracy;
+    hn_worst worst[ERROR_MEASURES];
+    for (int m = 0; m < ERROR_MEASURES; ++m)
+        worst[m] = (hn_worst){
+            .value = a->worst.value[m],
+            .body = a->sample_count > 0 ? s->system->bodies[a->worst.body[m]].model_index : -1,
+            .time = a->time[m]};
+    double limit = 0.5 * scheme_rotation_limit(s->def.scheme);
+    if (!(limit > 0.0) || limit > SPIN_STEP_BOUND) limit = SPIN_STEP_BOUND;
+    bool follows = s->scheme->any_rotation && !s->def.fixed_steps;
+    return (hn_accuracy){.position = worst[ERROR_POSITION],
+                         .angle = worst[ERROR_ANGLE],
+                         .relative = worst[ERROR_RELATIVE],
+                         .position_sum = a->sum[ERROR_POSITION],
+                         .angle_sum = a->sum[ERROR_ANGLE],
+                         .relative_sum = a->sum[ERROR_RELATIVE],
+                         .spin_step = {.value = a->spin_step,
+                                       .body = s->system->bodies[a->spin_body].model_index,
+                                       .time = a->spin_time},
+                         .spin_step_limit = follows ? 0.0 : limit,
+                         .sample_count = a->sample_count,
+                         .unresolved_count = a->unresolved_count,
+                         .halved_step_count = s->statistics.halved_step_count};
+}
+
 hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
 {
     REQUIRE(NULL, s != NULL);
@@ -199,6 +249,7 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     const ledger_record *r = &s->record;
     memset(ledger, 0, sizeof *ledger);
     ledger->step_count = s->step_count;
+    ledger->accuracy = accuracy_of(s);
     ledger->energy_scale = energy_scale(s);
     ledger->momentum_scale = r->angular_scale;
     ledger->energy_min = r->energy_min;

@@ -16,6 +16,7 @@ static const double DEFAULT_RESIDUAL_TOLERANCE = 1e-16;
 static const double DEFAULT_INCREMENT_TOLERANCE =
     1e-10; // quadratic convergence makes the next one round-off
 enum { DEFAULT_ITERATIONS_MAX = 20, DEFAULT_HALVINGS_MAX = 10 };
+enum { REFERENCE_HALVINGS = 2 }; // of a part of a reference that fails
 static const double DEFAULT_START_TOLERANCE = 1e-3;
 
 hn_simulation_def hn_simulation_def_default(void)
@@ -80,6 +81,12 @@ static void layout(arena *a, hn_simulation *s)
     s->equation_wrenches = arena_doubles(a, s->def.ledger ? TWIST_SIZE * n : 0);
     s->equation_scales = arena_bytes(a, s->def.ledger ? n * sizeof(body_scale) : 0);
     for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
+    size_t measured = s->def.ledger ? n : 0;
+    s->differences = arena_doubles(a, 2 * POSE_SIZE * n);
+    s->q_before = arena_doubles(a, POSE_SIZE * measured);
+    s->p_before = arena_doubles(a, POSE_SIZE * measured);
+    s->angles_before = arena_doubles(a, s->def.ledger ? (size_t)system->angle_count : 0);
+    s->offsets = arena_doubles(a, 5 * TWIST_SIZE * measured);
     s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
 }
 
@@ -219,6 +226,31 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     return ledger_start(s);
 }
 
+// The same system under `energy-momentum`, to compare steps with.
+static hn_status create_reference(hn_simulation *s)
+{
+    hn_simulation *r = context_allocate(s->context, sizeof *r);
+    if (r == NULL) return HN_OUT_OF_MEMORY;
+    s->reference = r;
+    r->context = context_retain(s->context);
+    r->owner_count = 1;
+    r->system = s->system;
+    r->borrowed = true;
+    r->def = s->def;
+    r->def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
+    r->def.ledger = false;
+    if (s->scheme->solver_step != NULL) r->def.reduction = HN_REDUCTION_REDUCED;
+    r->scheme = scheme_type_of(r->def.scheme);
+    r->reduction_kind = reduction_type_of(r->def.reduction);
+    arena a = {0};
+    layout(&a, r);
+    r->memory = context_allocate(s->context, a.used);
+    if (r->memory == NULL) return HN_OUT_OF_MEMORY;
+    a = (arena){.block = r->memory};
+    layout(&a, r);
+    return r->reduction_kind->create(r->system, &r->reduction);
+}
+
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                hn_simulation **out)
 {
@@ -250,6 +282,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
         layout(&a, s);
         status = initialise(s, model);
     }
+    if (status == HN_OK && s->def.ledger) status = create_reference(s);
     context_end_cancellable(context);
     // what was left out because of it may have gone unnoticed: nothing of it is handed on
     if (context_take_cancel(context))
@@ -271,7 +304,8 @@ void hn_simulation_destroy(hn_simulation *s)
     saddle_destroy(s->projection);
     context_release(s->context, s->scratch);
     redundancy_destroy(s);
-    system_destroy(s->system);
+    hn_simulation_destroy(s->reference);
+    if (!s->borrowed) system_destroy(s->system);
     context_release(context, s->memory);
     context_release(context, s);
     context_drop(context);
@@ -380,6 +414,8 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
     if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
     s->next_work = own.work;
+    s->error_known = own.error_known;
+    s->error = own.error;
     s->next_multiplier_time = own.multiplier_time;
     step->valid = true;
     note_iterations(s, step);
@@ -654,9 +690,39 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "", cause);
 }
 
+hn_status simulation_run_reference(hn_simulation *r, const double *q, const double *p,
+                                   const double *angles, double time, double h, int parts)
+{
+    const hn_system *system = r->system;
+    memcpy(r->state.q, q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(r->angles, angles, (size_t)system->angle_count * sizeof(double));
+    // v = M^-1 p; of directors without inertia by the rigid motion
+    double *v = r->state.impetus, *own = r->momenta;
+    mass_solve(system, p, v);
+    mass_own_momenta(system, p, own);
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        double twist[TWIST_SIZE], rigid[POSE_SIZE];
+        mass_twist(system, i, q + at, own + at, twist);
+        twist_to_velocity(q + at, twist, rigid);
+        for (int k = 3; k < POSE_SIZE; ++k)
+            if (!(mass_node(system, i)[k / 3] > 0.0)) v[at + (size_t)k] = rigid[k];
+    }
+    r->steps[0].valid = r->steps[1].valid = false;
+    r->history_count = 0;
+    r->state.first = true;
+    simulation_forget_derived(r);
+    double part = h / parts;
+    for (int k = 0; k < parts; ++k)
+        TRY(halved_step(r, part, time + k * part, r->def.halvings_max - REFERENCE_HALVINGS));
+    return HN_OK;
+}
+
 static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
+    if (s->def.ledger) accuracy_begin(s);
+    s->step_was_halved = false;
     if (s->steps[s->ahead].valid) {
         TRY(commit(s, true));
     } else {
@@ -677,13 +743,16 @@ static hn_status one_step(hn_simulation *s)
                 return explain_failure(s, status);
             }
             s->statistics.halved_step_count++;
+            s->step_was_halved = true;
         }
     }
     s->step_count++;
     s->statistics.step_count++;
     if (!s->def.ledger) return HN_OK;
     simulation_update_angles(s);
-    return ledger_note(s);
+    TRY(ledger_note(s));
+    accuracy_note(s);
+    return HN_OK;
 }
 
 hn_status hn_simulation_step(hn_simulation *s, int64_t count)

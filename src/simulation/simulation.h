@@ -10,6 +10,7 @@
 #include "reductions/saddle.h"
 #include "reductions/self_stress.h"
 #include "schemes/scheme.h"
+#include "simulation/accuracy.h"
 #include "simulation/ledger_record.h"
 
 enum { HISTORY_DEPTH = 3 };
@@ -66,8 +67,17 @@ struct hn_simulation {
     int64_t step_count;
     double work;
     ledger_record record;
+    accuracy_record accuracy;
+    double *differences;  ///< first and second backward differences of q: 24 per body
 
     // derived
+    bool borrowed;        ///< a reference: the system belongs to another simulation
+    hn_simulation *reference; ///< `energy-momentum` from the same states in finer steps; NULL without a ledger
+    bool step_was_halved;
+    bool error_known;     ///< the scheme told the error of the last step
+    local_error error;
+    double *q_before, *p_before, *angles_before; ///< where the last step started
+    double *offsets;      ///< differences to references, 30 per body
     solved_step steps[2];
     int ahead;            ///< which of `steps` is solved next; the other one is the last completed
     double *next_impetus; ///< 12 per body
@@ -108,6 +118,10 @@ const solved_step *simulation_reaction_step(hn_simulation *simulation);
 void simulation_forget_derived(hn_simulation *simulation);
 /// Unwrapped angles of joints, near the last ones.
 void simulation_update_angles(hn_simulation *simulation);
+
+/// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.
+hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,
+                                   double time, double h, int parts);
 
 double simulation_kinetic_energy(const hn_simulation *simulation);
 double simulation_potential_energy(const hn_simulation *simulation);

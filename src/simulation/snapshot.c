@@ -26,6 +26,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
+    snapshot_part(action, &s->accuracy, sizeof s->accuracy, buffer, &used);
     snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
@@ -38,6 +39,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
                   &used);
     snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
                   &used);
+    snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);
     return used;
 }
 
@@ -51,7 +53,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap2";
+static const char MAGIC[8] = "hnsnap3";
 
 // Settings that the state depends on; how precisely a step is solved is not among them.
 static uint64_t method_identity(const hn_simulation *s)

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// Estimates of the local error. Note: docs/theory/accuracy.md
+//
+//   (U1)  x_k = q_n+1 - q_n+1^(k): the scheme's step less that of `energy-momentum` from the same q_n, p_n in 2^k parts
+//   (U2)  e_1 = x_1 + (x_1 - x_0)/3,  e_k = r_k + (r_k - r_k-1)/15 with r_k = x_k + (x_k - x_k-1)/3
+//   (U3)  d = q_n+1 - 3 q_n + 3 q_n-1 - q_n-2: an error where none was measured is the third difference times the ratio
+//         of both where one was, of the largest ratio lately. Schemes of first order: the second difference
+//
+// Steps are measured at intervals, and where (U3) says that they are worse than all before.
+#include "simulation/simulation.h"
+
+#include "base/sum.h"
+#include "system/mass.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { LEVELS_MAX = 5 }; // of the reference: at most 32 parts
+static const double COST_PART =
+    0.03; // of all steps may be steps of the reference, in the long run, and as many
+static const double CREDIT_START =
+    100.0; // more where steps seem worse; at the start so many at once
+static const double SPREADING =
+    0.4; // of the steps so far is the longest pause between two measured ones
+static const double WORSE = 1.5;       // a step so much worse than all before is measured
+static const double FORGETTING = 0.7;  // of ratios found before
+static const double RESOLVED = 0.1;    // rad, parts of the size: coarse references agree to this,
+static const double NOT_SMALLER = 0.1; // and the error is no smaller part of their difference
+static const double SETTLED = 0.3; // finer ones change the error by no more than this part of it
+static const double LAGGING =
+    4.0; // h |dv| of the error in velocity, over the error: an oscillation slips by
+static const double ROUND_OFF = 4.0 * DBL_EPSILON;
+static const double NOISE =
+    32.0; // times round-off of coordinates: differences of references say nothing below
+
+// Of six numbers per body: displacement, rotation vector.
+static local_error error_of(const hn_system *system, const double *x)
+{
+    local_error e = {0};
+    for (int i = 0; i < system->body_count; ++i)
+        local_error_note_body(&e, system, i, vec3_norm(vec3_load(x + TWIST_SIZE * (size_t)i)),
+                              vec3_norm(vec3_load(x + TWIST_SIZE * (size_t)i + 3)));
+    return e;
+}
+
+static void error_at_least(local_error *e, const local_error *other, double factor)
+{
+    for (int m = 0; m < ERROR_MEASURES; ++m)
+        local_error_note(e, (error_measure)m, factor * other->value[m], other->body[m]);
+}
+
+// The line of a rod, about which its turn means nothing.
+static hn_vec3 rod_line(const hn_system *system, const double *q, int body)
+{
+    const double *e = mass_node(system, body) + 1;
+    int k = e[0] >= e[1] && e[0] >= e[2] ? 0 : e[1] >= e[2] ? 1 : 2;
+    return vec3_load(q + 3 + 3 * k);
+}
+
+// Rotation vector from pose `from` to pose `to`.
+static hn_vec3 turn_between(const double *from, const double *to)
+{
+    hn_vec3 s = vec3(0.0, 0.0, 0.0);
+    double c = -1.0;
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        s = vec3_add_scaled(s, 0.5, vec3_cross(vec3_load(from + k), vec3_load(to + k)));
+        c += vec3_dot(vec3_load(from + k), vec3_load(to + k));
+    }
+    double sine = vec3_norm(s);
+    return sine > 0.0 ? vec3_scale(atan2(sine, 0.5 * c) / sine, s) : s;
+}
+
+// (U1) with `parts` = 2^k, and the difference of velocities. False: the reference fails.
+static bool compare(hn_simulation *s, int parts, double *x, local_error *velocity)
+{
+    const hn_system *system = s->system;
+    hn_simulation *r = s->reference;
+    *velocity = (local_error){0};
+    double h = s->def.step_size;
+    hn_status status = simulation_run_reference(r, s->q_before, s->p_before, s->angles_before,
+                                                hn_simulation_time(s) - h, h, parts);
+    if (status != HN_OK) return false;
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        const double *q = s->state.q + at, *reference = r->state.q + at;
+        double p[POSE_SIZE], twist[2][TWIST_SIZE];
+        for (int k = 0; k < POSE_SIZE; ++k)
+            p[k] = mass_node(system, i)[k / 3] * r->state.impetus[at + (size_t)k];
+        mass_twist(system, i, q, s->own_momenta + at, twist[0]);
+        mass_twist(system, i, reference, p, twist[1]);
+        hn_vec3 move = vec3_subtract(vec3_load(q), vec3_load(reference)),
+                turn = vec3(0.0, 0.0, 0.0);
+        hn_vec3 spin = vec3_subtract(vec3_load(twist[0] + 3), vec3_load(twist[1] + 3));
+        if (system->bodies[i].has_directors) turn = turn_between(reference, q);
+        if (system_body_is_rod(system, i)) {
+            hn_vec3 line = rod_line(system, q, i);
+            turn = vec3_add_scaled(turn, -vec3_dot(turn, line), line);
+            spin = vec3_add_scaled(spin, -vec3_dot(spin, line), line);
+        }
+        vec3_store(move, x + TWIST_SIZE * (size_t)i);
+        vec3_store(turn, x + TWIST_SIZE * (size_t)i + 3);
+        local_error_note_body(
+            velocity, system, i,
+            h * vec3_norm(vec3_subtract(vec3_load(twist[0]), vec3_load(twist[1]))),
+            h * vec3_norm(spin));
+    }
+    return true;
+}
+
+// Round-off of coordinates.
+static local_error round_off(const hn_simulation *s)
+{
+    local_error e = {0};
+    for (int i = 0; i < s->system->body_count; ++i) {
+        const double *q = system_pose(s->state.q, i);
+        double place = fmax(fabs(q[0]), fmax(fabs(q[1]), fabs(q[2]))) + s->system->sizes[i];
+        local_error_note_body(&e, s->system, i, ROUND_OFF * place,
+                              s->system->bodies[i].has_directors ? ROUND_OFF : 0.0);
+    }
+    return e;
+}
+
+// Extrapolation (U2) from references in ever more parts.
+typedef struct extrapolation {
+    double *x, *x_before; // of this level and the one before
+    double *r_before;     // first column
+    double *error;        // the best so far
+    double *change;       // of it, and of x
+    int columns;
+} extrapolation;
+
+// Take in x. What changed from the level before goes to `coarse`, what changed in the extrapolated error to `change`.
+static void extrapolate(extrapolation *e, const hn_system *system, local_error *coarse,
+                        local_error *change)
+{
+    size_t count = TWIST_SIZE * (size_t)system->body_count;
+    for (size_t k = 0; k < count; ++k) e->change[k] = e->x[k] - e->x_before[k];
+    *coarse = error_of(system, e->change);
+    for (size_t k = 0; k < count; ++k) {
+        double r = e->x[k] + e->change[k] / 3.0;
+        double better = e->columns > 1 ? r + (r - e->r_before[k]) / 15.0 : r;
+        e->change[k] = better - e->error[k];
+        e->error[k] = better;
+        e->r_before[k] = r;
+    }
+    *change = error_of(system, e->change);
+}
+
+// The error of the last step. False: no reference could be had.
+static bool measure(hn_simulation *s, local_error *floor, local_error *out)
+{
+    const hn_system *system = s->system;
+    size_t count = TWIST_SIZE * (size_t)system->body_count;
+    accuracy_record *a = &s->accuracy;
+    *floor = round_off(s);
+    double least = NOISE * floor->value[ERROR_RELATIVE];
+    double *work = s->offsets;
+    extrapolation e = {.x = work,
+                       .x_before = work + count,
+                       .r_before = work + 2 * count,
+                       .error = work + 3 * count,
+                       .change = work + 4 * count};
+    bool known = false, resolved = false;
+    int level = 0;
+    a->cost = 0.0;
+    if (s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM && !s->step_was_halved) {
+        // the step is its own reference in one part
+        memset(e.x_before, 0, count * sizeof(double));
+        memset(e.error, 0, count * sizeof(double));
+        e.columns = level = 1;
+    }
+    for (; level <= LEVELS_MAX && !resolved; ++level) {
+        local_error velocity, coarse, change;
+        double parts = (double)(1 << level);
+        a->cost += parts;
+        if (!compare(s, 1 << level, e.x, &velocity)) {
+            e.columns = 0;
+            continue;
+        }
+        if (e.columns == 0) {
+            memcpy(e.error, e.x, count * sizeof(double));
+        } else {
+            extrapolate(&e, system, &coarse, &change);
+            *out = error_of(system, e.error);
+            known = true;
+            double error = out->value[ERROR_RELATIVE], apart = coarse.value[ERROR_RELATIVE];
+            if (e.columns == 1) resolved = apart <= RESOLVED && error >= NOT_SMALLER * apart;
+            else resolved = change.value[ERROR_RELATIVE] <= SETTLED * error;
+            resolved =
+                resolved && velocity.value[ERROR_RELATIVE] <= LAGGING * parts * fmax(error, apart);
+            resolved = resolved || apart <= least;
+            if (!resolved && level == LEVELS_MAX) {
+                error_at_least(out, &change, 1.0);
+                error_at_least(out, &velocity, 0.5 / parts);
+            }
+        }
+        double *x = e.x;
+        e.x = e.x_before, e.x_before = x;
+        e.columns++;
+    }
+    if (!known) return false;
+    if (!resolved) a->unresolved_count++;
+    error_at_least(out, floor, 1.0);
+    return true;
+}
+
+// Third differences (U3) of all bodies, and the first and second ones for the next step.
+static local_error differences_of(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    double last = s->scheme->first_order ? 0.0 : 1.0;
+    local_error e = {0};
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *q = s->state.q + POSE_SIZE * (size_t)i,
+                     *before = s->q_before + POSE_SIZE * (size_t)i;
+        double *first = s->differences + 2 * POSE_SIZE * (size_t)i, *second = first + POSE_SIZE;
+        double move = 0.0, turn = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            double change = q[k] - before[k], twice = change - first[k],
+                   third = twice - last * second[k];
+            first[k] = change;
+            second[k] = twice;
+            if (k < 3) move += third * third;
+            else turn += third * third;
+        }
+        local_error_note_body(&e, system, i, sqrt(move), sqrt(0.5 * turn));
+    }
+    return e;
+}
+
+static double ratio(double x, double y)
+{
+    return y > 0.0 ? x / y : 0.0;
+}
+
+static void worst_note(accuracy_record *a, const local_error *e, double time)
+{
+    for (int m = 0; m < ERROR_MEASURES; ++m)
+        if (e->value[m] > a->worst.value[m]) {
+            a->worst.value[m] = e->value[m];
+            a->worst.body[m] = e->body[m];
+            a->time[m] = time;
+        }
+}
+
+void accuracy_begin(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
+    simulation_update_momenta(s);
+    memcpy(s->q_before, s->state.q, size);
+    memcpy(s->p_before, s->momenta, size);
+    memcpy(s->angles_before, s->angles, (size_t)system->angle_count * sizeof(double));
+}
+
+// Measure the last step where its turn has come, or where it seems worse than all before. The first three steps are
+// measured, then ever fewer, until the reference costs COST_PART of the run.
+static bool measure_in_turn(hn_simulation *s, const local_error *third, bool worse,
+                            local_error *error)
+{
+    accuracy_record *a = &s->accuracy;
+    local_error floor;
+    bool in_turn = a->step_count >= a->next_step;
+    a->credit += COST_PART;
+    if (!in_turn && !(worse && a->credit > 0.0)) return false;
+    bool known = measure(s, &floor, error);
+    if (!in_turn) a->credit -= a->cost;
+    double pause = fmin(SPREADING * (double)a->step_count, a->cost / COST_PART);
+    if (in_turn)
+        a->next_step = a->step_count + (pause < 1.0 || a->step_count < 3 ? 1 : (int64_t)pause);
+    if (!known) return false;
+    a->sample_count++;
+    for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3; ++m) {
+        double now = ratio(error->value[m], fmax(third->value[m], floor.value[m]));
+        a->ratio[m] = fmax(now, FORGETTING * a->ratio[m]);
+    }
+    return true;
+}
+
+void accuracy_note(hn_simulation *s)
+{
+    accuracy_record *a = &s->accuracy;
+    local_error third = differences_of(s), error = third;
+    if (a->step_count == 0) a->credit = CREDIT_START;
+    a->step_count++;
+    bool worse = false;
+    for (int m = 0; m < ERROR_MEASURES; ++m) {
+        error.value[m] *= a->ratio[m];
+        worse = worse || error.value[m] > WORSE * a->worst.value[m];
+    }
+    if (s->error_known) {
+        // a scheme that controls its error knows it
+        error = s->error;
+        a->sample_count++;
+    } else {
+        (void)measure_in_turn(s, &third, worse, &error);
+    }
+    worst_note(a, &error, hn_simulation_time(s));
+    for (int m = 0; m < ERROR_MEASURES; ++m) a->sum[m] += error.value[m];
+}
+
+void accuracy_note_spin(hn_simulation *s, double spin, int body)
+{
+    accuracy_record *a = &s->accuracy;
+    if (!(spin * s->def.step_size > a->spin_step)) return;
+    a->spin_step = spin * s->def.step_size;
+    a->spin_time = hn_simulation_time(s);
+    a->spin_body = body;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// How far a step is from the motion it stands for: estimates of the local error (note: docs/theory/accuracy.md).
+#ifndef SIMULATION_ACCURACY_H
+#define SIMULATION_ACCURACY_H
+
+#include "system/local_error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// What is known of the steps so far.
+typedef struct accuracy_record {
+    local_error worst;
+    double time[ERROR_MEASURES]; ///< s, end of the step where it was
+    double sum[ERROR_MEASURES];  ///< over all steps
+    double ratio[ERROR_MEASURES]; ///< measured error over third difference, the largest lately
+    double spin_step, spin_time; ///< largest h |omega|, and when (s)
+    int spin_body;
+    double credit;               ///< steps of the reference that may be spent out of turn
+    int64_t next_step;           ///< to be measured in turn
+    double cost;                 ///< steps the last measurement took
+    int64_t step_count;
+    int64_t sample_count;        ///< steps measured
+    int64_t unresolved_count;    ///< of them: even the finest reference did not follow the motion
+} accuracy_record;
+
+struct hn_simulation;
+
+/// Before a step: remember where it starts.
+void accuracy_begin(struct hn_simulation *simulation);
+/// After a step, with momenta up to date.
+void accuracy_note(struct hn_simulation *simulation);
+/// After the ledger has looked at velocities.
+void accuracy_note_spin(struct hn_simulation *simulation, double spin, int body);
+
+#endif
