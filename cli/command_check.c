@@ -237,7 +237,7 @@ int command_check(int argument_count, char **arguments)
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     hn_context *context = hn_context_create(NULL);
-    if (context == NULL) return EXIT_RUN_FAILED;
+    if (context == NULL) return report_no_memory();
     hn_context_set_log(context, report_log_line, NULL);
     hn_model *model = NULL;
     int code = report_load_model(context, path, &model);

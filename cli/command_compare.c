@@ -629,7 +629,7 @@ int command_compare(int argument_count, char **arguments)
     hn_context *context = hn_context_create(NULL);
     comparison *c = calloc(1, sizeof *c);
     hn_model *model = NULL;
-    int code = context == NULL || c == NULL ? EXIT_RUN_FAILED : EXIT_FINE;
+    int code = context == NULL || c == NULL ? report_no_memory() : EXIT_FINE;
     if (code == EXIT_FINE)
         code = report_load_model(context, path, &model); // no log: notes would repeat with each run
     if (code == EXIT_FINE) {

@@ -23,7 +23,7 @@ static int export_table(const char *result, const char *table_name, const char *
                         int series_count)
 {
     hn_context *context = hn_context_create(NULL);
-    if (context == NULL) return EXIT_RUN_FAILED;
+    if (context == NULL) return report_no_memory();
     hn_context_set_log(context, report_log_line, NULL);
     hn_status status = hn_results_export_csv(context, result, table_name, series, series_count);
     int code = EXIT_FINE;
@@ -80,8 +80,10 @@ int command_export(int argument_count, char **arguments)
     const char *table_name = output == NULL             ? chosen
                              : strcmp(output, "-") == 0 ? "/dev/stdout"
                                                         : output;
-    int code = EXIT_RUN_FAILED;
-    if (list != NULL && parts != NULL && table_name != NULL) {
+    int code = EXIT_FINE;
+    if (list == NULL || parts == NULL || table_name == NULL) {
+        code = report_no_memory();
+    } else {
         memcpy(list, series == NULL ? "" : series, length + 1);
         int count = series == NULL ? 0 : cut_list(list, parts);
         code = export_table(result, table_name, parts, count);

@@ -404,7 +404,7 @@ static int run_model(run *r, const run_words *words)
     if (words->no_output == NULL) {
         r->output =
             words->output == NULL ? default_output(words->path) : malloc(strlen(words->output) + 1);
-        if (r->output == NULL) return EXIT_RUN_FAILED;
+        if (r->output == NULL) return report_no_memory();
         if (words->output != NULL) strcpy(r->output, words->output);
     }
     bool complete = false;
@@ -493,7 +493,7 @@ int command_run(int argument_count, char **arguments)
     if (words.require != NULL && !parse_requirements(words.require, &r.required)) return EXIT_USAGE;
 
     r.context = hn_context_create(NULL);
-    if (r.context == NULL) return EXIT_RUN_FAILED;
+    if (r.context == NULL) return report_no_memory();
     if (!r.quiet) hn_context_set_log(r.context, report_log_line, NULL);
     stop_signal_watch(r.context);
     hn_model *model = NULL;

@@ -250,3 +250,9 @@ void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
                 hn_model_body_name(model, hn_model_body(model, a->relative.body)), a->relative.time,
                 a->relative.value);
 }
+
+int report_no_memory(void)
+{
+    fprintf(stderr, "holonom: there is no memory\n");
+    return EXIT_RUN_FAILED;
+}

@@ -51,4 +51,7 @@ const char *scheme_word(int index);
 const char *reduction_word(int index);
 const char *promise_word(int index);
 
+/// Say that there is no memory. Returns EXIT_RUN_FAILED.
+int report_no_memory(void);
+
 #endif
