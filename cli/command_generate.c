@@ -3,6 +3,7 @@
 #include "command.h"
 #include "generated_model.h"
 #include "options.h"
+#include "report.h"
 #include "output_file.h"
 
 #include <errno.h>
@@ -112,7 +113,8 @@ static bool read_model(const generate_options *given, generated_model *model)
 static int write_file(const generated_model *model, const char *path)
 {
     char *temporary = output_temporary(path);
-    FILE *file = temporary == NULL ? NULL : fopen(temporary, "w");
+    if (temporary == NULL) return report_no_memory();
+    FILE *file = fopen(temporary, "w");
     bool written = file != NULL;
     if (written) {
         generated_model_write(model, file);
@@ -121,7 +123,7 @@ static int write_file(const generated_model *model, const char *path)
         if (fclose(file) == 0) errno = error;
         else written = false;
     }
-    if (temporary == NULL || !output_settle(temporary, path, written)) {
+    if (!output_settle(temporary, path, written)) {
         fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
         return EXIT_FILE;
     }
