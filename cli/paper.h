@@ -122,6 +122,7 @@ typedef enum paper_number {
     NUMBER_FAILED_AT, ///< s
     NUMBER_ITERATIONS,
     NUMBER_ITERATIONS_MAX,
+    NUMBER_HALVED, ///< steps that were made in halves
     NUMBER_ACCEPTED, ///< hn_adaptive_statistics from here on
     NUMBER_REJECTED,
     NUMBER_PROJECTIONS,

@@ -57,6 +57,7 @@ static const char *const NUMBER_WORDS[NUMBER_COUNT] = {
     [NUMBER_FAILED_AT] = "failed_at",
     [NUMBER_ITERATIONS] = "iterations",
     [NUMBER_ITERATIONS_MAX] = "iterations_max",
+    [NUMBER_HALVED] = "halved",
     [NUMBER_ACCEPTED] = "accepted",
     [NUMBER_REJECTED] = "rejected",
     [NUMBER_PROJECTIONS] = "projections",

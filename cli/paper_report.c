@@ -91,11 +91,9 @@ static void write_escaped(const char *text, FILE *out)
         }
 }
 
-/// Four digits, powers of ten written out: 1.54·10⁵
-static void write_number(double value, FILE *out)
+/// A decimal number as text, its power of ten written out: "1.60e+05" becomes 1.6·10⁵.
+static void write_decimal(const char *text, FILE *out)
 {
-    char text[NUMBER_SIZE];
-    snprintf(text, sizeof text, value != 0.0 && fabs(value) < 1e-3 ? "%.3e" : "%.4g", value);
     const char *power = strchr(text, 'e');
     if (text[0] == '-') fputs("−", out);
     const char *digits = text[0] == '-' ? text + 1 : text;
@@ -103,8 +101,36 @@ static void write_number(double value, FILE *out)
         fputs(digits, out);
         return;
     }
-    fprintf(out, "%.*s·10<sup>%s%d</sup>", (int)(power - digits), digits,
-            atoi(power + 1) < 0 ? "−" : "", abs(atoi(power + 1)));
+    size_t length = (size_t)(power - digits);
+    if (memchr(digits, '.', length) != NULL) {
+        while (length > 1 && digits[length - 1] == '0') --length;
+        if (digits[length - 1] == '.') --length;
+    }
+    if (length != 1 || digits[0] != '1') fprintf(out, "%.*s·", (int)length, digits);
+    fprintf(out, "10<sup>%s%d</sup>", atoi(power + 1) < 0 ? "−" : "", abs(atoi(power + 1)));
+}
+
+/// With so many digits, small numbers by powers of ten.
+static void write_digits(double value, int digits, FILE *out)
+{
+    char text[NUMBER_SIZE];
+    if (value != 0.0 && fabs(value) < 1e-3) snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    else snprintf(text, sizeof text, "%.*g", digits, value);
+    write_decimal(text, out);
+}
+
+static void write_number(double value, FILE *out)
+{
+    write_digits(value, 4, out);
+}
+
+/// Digits that a printed number has, four at least: ours is shown with as many.
+static int digits_of(const char *printed)
+{
+    int digits = 0;
+    for (const char *c = printed; *c != '\0' && *c != 'e'; ++c)
+        if (*c >= '0' && *c <= '9' && (digits > 0 || *c != '0')) ++digits;
+    return digits < 4 ? 4 : digits > 15 ? 15 : digits;
 }
 
 static void write_criterion(const paper_row *row, FILE *out)
@@ -248,7 +274,7 @@ static void write_head(const char *title, FILE *out)
 static void write_value_cells(const paper_row *row, const paper_judgement *judgement, FILE *out)
 {
     fputs("<td class=\"number\">", out);
-    if (row->has_number) write_number(row->number, out);
+    if (row->has_number) write_decimal(row->printed, out);
     else write_escaped(row->printed, out);
     if (row->has_number && row->unit[0] != '\0') {
         putc(' ', out);
@@ -256,7 +282,7 @@ static void write_value_cells(const paper_row *row, const paper_judgement *judge
     }
     fputs("</td><td class=\"number\">", out);
     if (judgement->has_value) {
-        write_number(judgement->value, out);
+        write_digits(judgement->value, row->has_number ? digits_of(row->printed) : 4, out);
         if (row->unit[0] != '\0') {
             putc(' ', out);
             write_escaped(row->unit, out);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 64, TIMED_REPEATS = 5 };
+enum { PROCESSES_MAX = 64, TIMED_REPEATS = 20 };
 
 static const double TIMED_SECONDS = 0.4; // a timed run is repeated until this much CPU time is used
 
@@ -38,6 +38,7 @@ static void note_counts(hn_simulation *simulation, paper_outcome *outcome)
     numbers[NUMBER_FREEDOMS] = structure.degrees_of_freedom;
     numbers[NUMBER_ITERATIONS] = (double)statistics.newton_iteration_count;
     numbers[NUMBER_ITERATIONS_MAX] = statistics.newton_iteration_max;
+    numbers[NUMBER_HALVED] = (double)statistics.halved_step_count;
     numbers[NUMBER_ACCEPTED] = (double)own.accepted_step_count;
     numbers[NUMBER_REJECTED] = (double)own.rejected_step_count;
     numbers[NUMBER_PROJECTIONS] = (double)own.projection_count;

@@ -3,8 +3,8 @@
 #include "physics/ladder.h"
 #include "support/reference.h"
 
-#include "../../papers/betsch-leyendecker-2006/linkage.h"
-#include "../../papers/leyendecker-marsden-ortiz-2008/table_one.h"
+#include "physics/linkage_table_five.h"
+#include "physics/linkage_table_one.h"
 
 static const double PI = 3.14159265358979323846;
 

@@ -2,7 +2,7 @@
 // Condition numbers of the iteration matrix against the published ones (Betsch and Leyendecker 2006, Tables II to IV).
 #include "physics/run.h"
 
-#include "../../papers/betsch-leyendecker-2006/tables.h"
+#include "physics/condition_tables.h"
 
 static double condition_at(const condition_table *table, hn_reduction way, double h)
 {

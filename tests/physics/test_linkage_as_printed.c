@@ -4,9 +4,9 @@
 #include "physics/run.h"
 #include "support/reference.h"
 
-#include "../../papers/betsch-leyendecker-2006/linkage.h"
-#include "../../papers/betsch-leyendecker-2006/linkage_as_printed.h"
-#include "../../papers/leyendecker-marsden-ortiz-2008/table_one.h"
+#include "physics/linkage_table_five.h"
+#include "physics/linkage_as_printed.h"
+#include "physics/linkage_table_one.h"
 
 enum { TIMES = 14 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tables II, III and IV of Betsch and Leyendecker 2006: condition numbers of the iteration matrix as printed.
-#ifndef PAPERS_BETSCH_LEYENDECKER_TABLES_H
-#define PAPERS_BETSCH_LEYENDECKER_TABLES_H
+#ifndef TESTS_CONDITION_TABLES_H
+#define TESTS_CONDITION_TABLES_H
 
 enum { CONDITION_ROWS = 3 };
 

@@ -18,8 +18,8 @@
 //   BL (10)     alpha = 2/h, b_n = 2 M v_n,             beta = h,   sigma = h,  q_w the middle, w = 1/2
 //   LMO (22)    alpha = 1/h, b_n = D2 L_d(q_n-1, q_n),  beta = h/2, sigma = h,  q_w = q_n,      w = 0
 //               first step, LMO (34): b_0 = p_0, sigma = h/2
-#ifndef PAPERS_BETSCH_LEYENDECKER_LINKAGE_AS_PRINTED_H
-#define PAPERS_BETSCH_LEYENDECKER_LINKAGE_AS_PRINTED_H
+#ifndef TESTS_LINKAGE_AS_PRINTED_H
+#define TESTS_LINKAGE_AS_PRINTED_H
 
 #include "base/vector.h"
 #include "linalg/dense.h"

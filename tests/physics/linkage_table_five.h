@@ -7,8 +7,8 @@
 // for five, over the rows that may be left out. The paper says neither which one is nor which way gravity acts: with
 // gravity along -e_3 two of the six choices, hinges 3 and 4, give 1.5e5 at the largest step; along +e_3 all have the
 // printed digits. The engine's rows for hinges and for the fixed body are others; they give 1.54e5, 1.43e8, 1.43e11.
-#ifndef PAPERS_BETSCH_LEYENDECKER_LINKAGE_H
-#define PAPERS_BETSCH_LEYENDECKER_LINKAGE_H
+#ifndef TESTS_LINKAGE_TABLE_FIVE_H
+#define TESTS_LINKAGE_TABLE_FIVE_H
 
 #include <holonom/holonom.h>
 

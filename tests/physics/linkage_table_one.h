@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Table 1 of Leyendecker, Marsden and Ortiz 2008 as printed: the six-body linkage, two schemes, two formulations.
-#ifndef PAPERS_LEYENDECKER_MARSDEN_ORTIZ_TABLE_ONE_H
-#define PAPERS_LEYENDECKER_MARSDEN_ORTIZ_TABLE_ONE_H
+#ifndef TESTS_LINKAGE_TABLE_ONE_H
+#define TESTS_LINKAGE_TABLE_ONE_H
 
 #include <holonom/holonom.h>
 
