@@ -6,7 +6,9 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FYAML REQUIRED IMPORTED_TARGET libfyaml)
 pkg_check_modules(MUPARSER REQUIRED IMPORTED_TARGET muparser)
-pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5 hdf5-serial)
+# The serial library comes first where one with MPI is installed too, which may then own the plain name: it needs no MPI
+# to compile, to link or to start. `holonom.pc` names the module that was found.
+pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 
 # holonom_find_library(<name> [suffix]): imported target holonom_dependency::<name>

@@ -68,6 +68,20 @@ with tempfile.TemporaryDirectory(prefix="holonom-install-") as folder:
     if by_cmake != by_pkgconfig:
         sys.exit("the two programs differ:\n" + "\n".join(by_cmake + by_pkgconfig))
 
+    # where an HDF5 with MPI owns the plain name, the serial one is taken, by CMake and for holonom.pc
+    serial = subprocess.run(["pkg-config", "--cflags", "hdf5-serial"], capture_output=True, text=True)
+    if serial.returncode == 0:
+        decoy = work / "decoy"
+        decoy.mkdir()
+        (decoy / "hdf5.pc").write_text("Name: HDF5\nDescription: with MPI\nVersion: 1.14.0\n"
+                                       "Cflags: -I/nowhere/openmpi\nLibs: -L/nowhere/openmpi -lhdf5_openmpi\n")
+        run(cmake, "-S", source, "-B", work / "serial", f"-DCMAKE_C_COMPILER={compiler}", "-DBUILD_TESTING=OFF",
+            environment=dict(os.environ, PKG_CONFIG_PATH=str(decoy)))
+        cache = (work / "serial" / "CMakeCache.txt").read_text()
+        described = next((work / "serial").rglob("holonom.pc")).read_text()
+        if "openmpi" in cache or "hdf5-serial" not in described:
+            sys.exit("the HDF5 library with MPI is taken where the serial one is there")
+
     # each public header stands alone, in C and in C++
     include = prefix / "include"
     for header in sorted((include / "holonom").glob("*.h")):
