@@ -68,7 +68,10 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
 {
     hn_status status = hn_simulation_create(model, def, simulation);
     if (status == HN_OK) return EXIT_FINE;
-    fprintf(stderr, "%s: %s\n", hn_model_name(model), hn_context_message(hn_model_context(model)));
+    // a model from a file has its place in the message
+    bool placed = hn_model_text(model, NULL) != NULL && status != HN_CANCELLED;
+    fprintf(stderr, "%s%s%s\n", placed ? "" : hn_model_name(model), placed ? "" : ": ",
+            hn_context_message(hn_model_context(model)));
     // what cannot be assembled is the model's fault, a singular start included
     bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED;
     return assembly || status == HN_NOT_FINITE ? EXIT_MODEL : exit_code_of(status);

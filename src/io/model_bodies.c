@@ -587,6 +587,7 @@ static hn_status read_body(model_reader *r, int key)
                                        : read_rigid_body(r, map, &body);
     hn_body_id id;
     if (status == HN_OK) status = reader_place(r, key, hn_model_add_body(r->model, &body.def, &id));
+    if (status == HN_OK) r->model->bodies[r->model->body_count - 1].place = reader_position(r, key);
     context_release(r->context, body.shapes);
     return status;
 }

@@ -201,7 +201,9 @@ static hn_status read_joint(model_reader *r, int key)
     def.axis_b = vec3(0.0, 0.0, 0.0);
     TRY(read_joint_geometry(r, map, owner, &def));
     hn_joint_id id;
-    return reader_place(r, key, hn_model_add_joint(r->model, &def, &id));
+    TRY(reader_place(r, key, hn_model_add_joint(r->model, &def, &id)));
+    r->model->joints[r->model->joint_count - 1].place = reader_position(r, key);
+    return HN_OK;
 }
 
 hn_status reader_joints(model_reader *r, int index)
@@ -372,8 +374,10 @@ static hn_status read_load(model_reader *r, int key)
 hn_status reader_loads(model_reader *r, int index)
 {
     TRY(reader_expect_map(r, index, "loads"));
-    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k))
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         TRY(read_load(r, k));
+        r->model->loads[r->model->load_count - 1].place = reader_position(r, k);
+    }
     return HN_OK;
 }
 

@@ -35,6 +35,11 @@ hn_status reader_place(const model_reader *r, int index, hn_status status)
                         "%s:%d:%d: %s", r->file, node->line, node->column, piece);
 }
 
+model_place reader_position(const model_reader *r, int index)
+{
+    return (model_place){r->tree.nodes[index].line, r->tree.nodes[index].column};
+}
+
 int reader_find(const model_reader *r, int map, const char *key)
 {
     return yaml_find(&r->tree, reader_node(r, map), key);

@@ -22,6 +22,9 @@ HN_PRINTF(3, 4) hn_status reader_fail(const model_reader *r, int index, const ch
 /// Put the place of a node before the message that a call of the model layer left; HN_OK passes.
 hn_status reader_place(const model_reader *r, int index, hn_status status);
 
+/// Line and column of a node, for the model to remember.
+model_place reader_position(const model_reader *r, int index);
+
 /// The node at an index, aliases followed.
 static inline const yaml_node *reader_node(const model_reader *r, int index)
 {

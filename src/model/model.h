@@ -11,8 +11,14 @@
 /// Index of a body in model arrays, or one of these.
 enum { BODY_GROUND = -1 };
 
+/// Where an element stands in the file; zero when it was built by calls.
+typedef struct model_place {
+    int line, column; ///< both from 1
+} model_place;
+
 typedef struct model_body {
     char *name;
+    model_place place;
     hn_body_kind kind;
     double mass;            ///< kg
     hn_mat3 inertia;        ///< kg m^2, tensor about the centre of mass, body axes; zero for point masses
@@ -31,6 +37,7 @@ typedef struct model_body {
 /// A joint with its places in body frames (ground: world frame). Frames are right-handed, third vector: the axis.
 typedef struct model_joint {
     char *name;
+    model_place place;
     hn_joint_kind kind;
     int body_a, body_b;       ///< BODY_GROUND or index
     hn_vec3 point_a, point_b; ///< m, in the body frames
@@ -51,6 +58,7 @@ typedef enum model_load_kind {
 /// Forces, torques and springs in the order they were added.
 typedef struct model_load {
     char *name;
+    model_place place;
     model_load_kind kind;
     int body_a;               ///< force, torque: the body; spring: first body
     int body_b;               ///< spring: second body
@@ -123,6 +131,10 @@ hn_vec3 shape_centroid(const hn_shape *shape);
 /// the kind and a number. On success the caller owns `*copy`.
 hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
                          char **copy);
+
+/// Let the message of a failure begin with file, line and column of the first body, joint or load that it names, or with
+/// the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
+hn_status model_place_message(const hn_model *model, hn_status status);
 
 /// Give a model the text it was read from (copied).
 hn_status model_set_text(hn_model *model, const char *text, size_t length, const char *source);

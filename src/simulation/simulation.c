@@ -289,7 +289,8 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
         status = context_fail(context, HN_CANCELLED, "cancelled while the model was assembled");
     if (status != HN_OK) {
         hn_simulation_destroy(s);
-        return status;
+        bool of_model = status != HN_OUT_OF_MEMORY && status != HN_CANCELLED;
+        return of_model ? model_place_message(model, status) : status;
     }
     *out = s;
     return HN_OK;
@@ -620,6 +621,33 @@ static bool find_singular_place(hn_simulation *s, singular_place *place)
     return false;
 }
 
+// Which of Newton's criteria was not met.
+static void describe_criterion(const hn_simulation *s, char *text, size_t size)
+{
+    const newton_report *n = &s->newton;
+    int last = n->history_count - 1;
+    if (n->half_turn)
+        snprintf(text, size, "its solution turns body '%s' by nearly half a turn",
+                 s->system->bodies[n->worst_body].name);
+    else if (n->iterations < s->def.iterations_max && last > 0 &&
+             n->history[last] > n->history[last - 1])
+        snprintf(text, size, "the relative residual jumped from %.2g to %.2g in iteration %d",
+                 n->history[last - 1], n->history[last], n->iterations);
+    else if (n->iterations < s->def.iterations_max)
+        snprintf(text, size, "iteration %d left the finite numbers (relative residual %.2g before)",
+                 n->iterations + 1, n->residual);
+    else if (n->increment > s->def.increment_tolerance)
+        snprintf(text, size,
+                 "after %d iterations the increment %.2g is above its tolerance %.2g (relative "
+                 "residual %.2g)",
+                 n->iterations, n->increment, s->def.increment_tolerance, n->residual);
+    else
+        snprintf(text, size,
+                 "after %d iterations joints are still open, though the increment %.2g is within "
+                 "its tolerance %.2g (relative residual %.2g)",
+                 n->iterations, n->increment, s->def.increment_tolerance, n->residual);
+}
+
 static hn_status explain_failure(hn_simulation *s, hn_status status)
 {
     const hn_system *system = s->system;
@@ -680,14 +708,15 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
                                : "no internal step meets the tolerances",
             system->bodies[worst].name, joint_name,
             s->def.fixed_steps ? "a smaller step may help" : "wider tolerances may help");
+    char criterion[200];
+    describe_criterion(s, criterion, sizeof criterion);
     return context_fail(
         s->context, status,
-        "step %lld at t = %.9g s: Newton did not converge in %d iterations (relative residual "
-        "%.2g, "
-        "increment %.2g, worst at body '%s', joint '%s'%s); %s",
-        (long long)s->step_count + 1, hn_simulation_time(s), s->newton.iterations,
-        s->newton.residual, s->newton.increment, system->bodies[worst].name, joint_name,
-        s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "", cause);
+        "step %lld at t = %.9g s: Newton did not converge: %s (worst at body '%s', joint '%s'%s); "
+        "%s",
+        (long long)s->step_count + 1, hn_simulation_time(s), criterion, system->bodies[worst].name,
+        joint_name, s->scheme->may_halve && s->def.halvings_max > 0 ? ", also in halved steps" : "",
+        cause);
 }
 
 hn_status simulation_run_reference(hn_simulation *r, const double *q, const double *p,

@@ -148,6 +148,16 @@ class Models(ToolTest):
                 with self.subTest(command=command, model=model):
                     self.assertIn(os.path.basename(model), self.check(3, command, model).stderr)
 
+    def test_assembly_errors_have_file_line_and_column(self):
+        text = DOUBLE_PENDULUM.replace("run:", "start:\n  link2: {velocity: [3, 0, 1]}\nrun:")
+        self.write("start.yaml", text)
+        ring = text.replace("joints:", "joints:\n  r3: {revolute: {bodies: [ground, link2], at: {a: [2, 0, 0.7], "
+                            "b: [0.5, 0, 0]}, axis: y}}").replace("start:\n  link2: {velocity: [3, 0, 1]}\n", "")
+        self.write("ring.yaml", ring)
+        for command in ("run", "check"):
+            self.assertRegex(self.check(3, command, "start.yaml").stderr, r"^start\.yaml:6:3: body 'link2': ")
+            self.assertRegex(self.check(3, command, "ring.yaml").stderr, r"^ring\.yaml:8:3: joint 'r3': ")
+
     def test_check_reports_structure_and_start(self):
         text = self.check(0, "check", "pendulum.yaml").stdout
         for word in ("Double pendulum", "link1", "r2", "revolute", "ground", "degrees of freedom  2", "rank",

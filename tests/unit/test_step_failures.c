@@ -230,6 +230,8 @@ TEST(unreachable, steps_leave_the_last_good_state_bit_for_bit)
             CHECK_CONTAINS(message, "body '");
             CHECK_CONTAINS(message, "joint '");
             CHECK_CONTAINS(message, "halved");
+            CHECK_CONTAINS(message, "after 1 iterations the increment "); // what failed
+            CHECK_CONTAINS(message, "is above its tolerance 1e-10");
             CHECK(strstr(message, "'upper'") != NULL || strstr(message, "'lower'") != NULL);
             CHECK(strstr(message, "'shoulder'") != NULL || strstr(message, "'elbow'") != NULL);
             CHECK_EQUAL(hn_simulation_step_count(bad), 5);
