@@ -78,10 +78,11 @@ struct block_lu {
     int *local; // per node: its place in its front
     double *values;
     size_t value_count;
-    double *work;     // one front
-    double *stack;    // updates
-    int *waiting;     // fronts whose updates are on the stack
-    void *blocks[16]; // owned memory
+    double *work;                           // one front
+    double *stack;                          // updates
+    int *waiting;                           // fronts whose updates are on the stack
+    const double *row_units, *column_units; // or NULL
+    void *blocks[16];                       // owned memory
     int block_count;
 };
 
@@ -389,6 +390,26 @@ static void copy_block(int rows, int columns, const double *a, size_t stride, do
         for (int j = 0; j < columns; ++j) to[(size_t)i * stride + (size_t)j] = a[i * columns + j];
 }
 
+// The same in units of the equations from `row` and the unknowns from `column` on.
+static void copy_in_units(const block_lu *lu, int row, int column, int rows, int columns,
+                          const double *a, size_t stride, double *to)
+{
+    if (lu->row_units == NULL) {
+        copy_block(rows, columns, a, stride, to);
+        return;
+    }
+    for (int i = 0; i < rows; ++i)
+        for (int j = 0; j < columns; ++j)
+            to[(size_t)i * stride + (size_t)j] =
+                lu->row_units[row + i] * lu->column_units[column + j] * a[i * columns + j];
+}
+
+void block_lu_set_units(block_lu *lu, const double *rows, const double *columns)
+{
+    lu->row_units = rows;
+    lu->column_units = columns;
+}
+
 void block_lu_dense(const block_lu *lu, double *dense)
 {
     size_t n = (size_t)lu->size;
@@ -568,13 +589,18 @@ static void assemble_front(const block_lu *lu, const front *f, const dense_front
     for (int k = f->first; k < f->end; ++k) {
         int node = lu->order[k], s = lu->sizes[node];
         size_t at = (size_t)lu->local[node];
-        copy_block(s, s, lu->matrix + lu->diagonal[node], d->stride, d->a + at * (d->stride + 1));
+        int own = lu->offsets[node];
+        copy_in_units(lu, own, own, s, s, lu->matrix + lu->diagonal[node], d->stride,
+                      d->a + at * (d->stride + 1));
         for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
             const later *l = &lu->links[p];
             int t = lu->sizes[l->node];
             size_t to = (size_t)l->at;
-            copy_block(t, s, lu->matrix + l->lower, d->stride, d->a + to * d->stride + at);
-            copy_block(s, t, lu->matrix + l->upper, d->stride, d->a + at * d->stride + to);
+            int other = lu->offsets[l->node];
+            copy_in_units(lu, other, own, t, s, lu->matrix + l->lower, d->stride,
+                          d->a + to * d->stride + at);
+            copy_in_units(lu, own, other, s, t, lu->matrix + l->upper, d->stride,
+                          d->a + at * d->stride + to);
         }
     }
     for (int u = 0; u < f->update_count; ++u) {
@@ -721,6 +747,7 @@ static void solve_diagonal(int n, size_t stride, const double *lu, const int *pi
 
 void block_lu_solve(const block_lu *lu, double *b)
 {
+    for (int i = 0; lu->row_units != NULL && i < lu->size; ++i) b[i] *= lu->row_units[i];
     for (int f = 0; f < lu->front_count; ++f) {
         const front *own = &lu->fronts[f];
         size_t pivots = (size_t)own->pivots, width = pivots + (size_t)own->rest;
@@ -760,4 +787,5 @@ void block_lu_solve(const block_lu *lu, double *b)
         }
         store_pivots(lu, own, x, b);
     }
+    for (int i = 0; lu->row_units != NULL && i < lu->size; ++i) b[i] *= lu->column_units[i];
 }

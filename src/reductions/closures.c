@@ -17,6 +17,7 @@ struct closures {
     int first_cut_row;  // among these
     int *columns;       // per cut row: its column, or -1
     double largest_gap; // of the columns, relative
+    double *units; // per cut row: what multiplies the row; then what its multiplier is counted in
 };
 
 // A product row has the tangent mu (delta u . delta w + delta w . delta u). Rows with the same u share it: the sum of
@@ -58,6 +59,7 @@ void closures_destroy(closures *c)
     independent_rows_destroy(c->choice);
     context_release(context, c->dropped);
     context_release(context, c->columns);
+    context_release(context, c->units);
     context_release(context, c);
 }
 
@@ -72,8 +74,10 @@ hn_status closures_create(hn_system *system, closures **out)
     joint_place *places = context_allocate(context, joints * sizeof(joint_place));
     int *sequence = context_allocate(context, joints * sizeof(int));
     c->columns = context_allocate(context, ((size_t)system->cut_row_count + 1) * sizeof(int));
-    hn_status status =
-        places == NULL || sequence == NULL || c->columns == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    c->units = context_allocate(context, (2 * (size_t)system->cut_row_count + 1) * sizeof(double));
+    hn_status status = places == NULL || sequence == NULL || c->columns == NULL || c->units == NULL
+                           ? HN_OUT_OF_MEMORY
+                           : HN_OK;
     if (status == HN_OK) {
         // the tree first: rows that depend on others are then rows of cut joints
         int count = 0, rows = 0;
@@ -158,6 +162,9 @@ int closures_terms(const closures *c, const step_equations *equations, const ste
     const joint *j = &c->system->cuts[cut];
     row_group groups[JOINT_ROWS_MAX];
     int count = 0;
+    // multipliers in alpha m*, as the columns of the rows
+    double force =
+        equations->mass_factor * c->system->unit_mass[j->child < 0 ? j->parent : j->child];
     if (equations->weight == 0.0) return 0;
     for (int r = 0; r < j->row_count; ++r) {
         constraint_row row;
@@ -165,15 +172,31 @@ int closures_terms(const closures *c, const step_equations *equations, const ste
         joint_type_of(j->kind)->row(j, r, &row);
         if (!row.product || mu == 0.0) continue;
         row_group *g = &groups[group_of(groups, &count, &row)];
-        for (int k = 0; k < 8; ++k) g->w[k] += equations->weight * mu * row.factor * row.beta[k];
+        for (int k = 0; k < 8; ++k)
+            g->w[k] += equations->weight * mu / force * row.factor * row.beta[k];
     }
     for (int k = 0; k < 2 * count; ++k) {
         const row_group *g = &groups[k / 2];
-        terms[k] = (stiffness_term){.c = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+        terms[k] = (stiffness_term){.c = {{force, 0.0, 0.0}, {0.0, force, 0.0}, {0.0, 0.0, force}}};
         memcpy(terms[k].u, k % 2 == 0 ? g->u : g->w, sizeof terms[k].u);
         memcpy(terms[k].v, k % 2 == 0 ? g->w : g->u, sizeof terms[k].v);
     }
     return 2 * count;
+}
+
+// Rows in metres, multipliers in alpha m*: entries of the border are then of the size of one, whatever the mass and the
+// length of the mechanism are.
+static void count_in_units(closures *c, const step_equations *equations, const joint *j,
+                           const constraint_row *row, int place, border_column *column)
+{
+    const hn_system *system = c->system;
+    int body = j->child < 0 ? j->parent : j->child;
+    double unit = row->rotational ? system->unit_length[body] : 1.0;
+    double force = unit * equations->mass_factor * system->unit_mass[body];
+    for (int k = 0; k < 12; ++k) column->row[k] *= unit, column->load[k] *= force;
+    column->gap *= unit;
+    c->units[place] = unit;
+    c->units[system->cut_row_count + place] = force;
 }
 
 void closures_add_columns(closures *c, const step_equations *equations, const step_data *step,
@@ -206,6 +229,7 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
             double size = fabs(column->gap) / measure_row(system, j, &row, j->parent, j->child,
                                                           step->q_start, step->delta);
             if (!(size <= c->largest_gap)) c->largest_gap = size;
+            count_in_units(c, equations, j, &row, system->cut_row[k] + r, column);
         }
         stiffness_term terms[CLOSURE_TERMS_MAX];
         int count = closures_terms(c, equations, step, k, terms);
@@ -222,7 +246,8 @@ double closures_gap(const closures *c)
 void closures_apply(const closures *c, const border *b, const step_data *step)
 {
     for (int k = 0; k < c->system->cut_row_count; ++k)
-        if (c->columns[k] >= 0) step->closure[k] += b->right[c->columns[k]];
+        if (c->columns[k] >= 0)
+            step->closure[k] += c->units[c->system->cut_row_count + k] * b->right[c->columns[k]];
 }
 
 // ---- rows after a step ------------------------------------------------------------------------------
@@ -238,7 +263,8 @@ void closures_find_gaps(const closures *c, const border *b, const double *q, dou
             int column = c->columns[system->cut_row[k] + r];
             if (column < 0) continue;
             joint_type_of(j->kind)->row(j, r, &row);
-            gaps[column] = row_value(&row, system_pose(q, j->parent), system_pose(q, j->child));
+            gaps[column] = c->units[system->cut_row[k] + r] *
+                           row_value(&row, system_pose(q, j->parent), system_pose(q, j->child));
         }
     }
 }

@@ -52,6 +52,13 @@ double measure_pose(double length, const double *change)
     return largest;
 }
 
+double measure_unit(const hn_system *system, int body)
+{
+    const double NEAR = 50.0; // m, and one over that
+    double length = system->unit_length[body];
+    return length > NEAR || length * NEAR < 1.0 ? exp2(round(log2(length))) : 1.0;
+}
+
 // metres of a gap in the row's own unit: a distance row is half the difference of squares
 static double in_row_unit(const joint *j, const constraint_row *row, double length, double angle)
 {

@@ -30,13 +30,13 @@ struct saddle {
     hn_system *system;
     saddle_level level;
     block_lu *lu;
-    double *right;    // size of the system
-    double *total;    // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
-    double *internal; // mu of internal constraints, 6 per body
-    double *external; // mu of joints
-    double *poses;    // q_w, 12 per body
-    body_scale *
-        scales; // per body: its own terms, divided like its equations; then what its joints transmit
+    double *right;       // size of the system
+    double *total;       // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
+    double *internal;    // mu of internal constraints, 6 per body
+    double *external;    // mu of joints
+    double *poses;       // q_w, 12 per body
+    body_scale *scales;  // per body: its own terms and what joints transmit, divided likewise
+    double *units;       // of equations, then of unknowns; NULL where all are one
     joint_place *joints; // tree joints by body, then cut joints
     joint_view *views;   // the same
     joint *turned;       // some of their rows
@@ -62,6 +62,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->external);
     context_release(context, s->poses);
     context_release(context, s->scales);
+    context_release(context, s->units);
     context_release(context, s->joints);
     context_release(context, s->views);
     independent_rows_destroy(s->choice);
@@ -131,6 +132,46 @@ static void fill_views(saddle *s)
     }
 }
 
+static void set_unit(saddle *s, int place, double row, double column)
+{
+    s->units[place] = row;
+    s->units[block_lu_size(s->lu) + place] = column;
+}
+
+// Lengths of a mechanism far from a metre become units: forces in m*, moments in m* L, gaps in L, so that the choice of
+// pivots does not depend on what a metre is.
+static hn_status choose_units(saddle *s)
+{
+    const hn_system *system = s->system;
+    bool needed = false;
+    for (int i = 0; i < system->body_count; ++i) needed |= measure_unit(system, i) != 1.0;
+    if (!needed) return HN_OK;
+    size_t size = (size_t)block_lu_size(s->lu);
+    s->units = context_allocate(system->context, (2 * size + 1) * sizeof(double));
+    if (s->units == NULL) return HN_OUT_OF_MEMORY;
+    for (size_t k = 0; k < 2 * size; ++k) s->units[k] = 1.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        double l = measure_unit(system, i);
+        int at = block_lu_offset(s->lu, i), width = coordinate_width(&system->bodies[i]);
+        for (int k = 0; k < body_unknowns(s, i); ++k)
+            set_unit(s, at + k, k < width ? 1.0 / l : 1.0 / (l * l), k < width ? l : 1.0);
+        for (int k = 0; k < body_internal_rows(s, i); ++k)
+            set_unit(s, at + body_unknowns(s, i) + k, 1.0, l * l);
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        double l = measure_unit(system, p->b < 0 ? p->a : p->b);
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            double unit = row.rotational ? 1.0 : p->rows->length > 0.0 ? l * l : l;
+            set_unit(s, s->views[k].right + r, 1.0 / unit, l * l / unit);
+        }
+    }
+    block_lu_set_units(s->lu, s->units, s->units + size);
+    return HN_OK;
+}
+
 static hn_status create(hn_system *system, saddle_level level, bool as_defined, saddle **out)
 {
     const joint_blocks_options options = {.width = 1, .as_defined = as_defined};
@@ -170,7 +211,10 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
         s->poses != NULL && s->scales != NULL && s->views != NULL)
         status = independent_rows_create(system, s->joints, s->joint_count,
                                          as_defined ? blocks.sequence : NULL, &s->choice);
-    if (status == HN_OK) fill_views(s);
+    if (status == HN_OK) {
+        fill_views(s);
+        status = choose_units(s);
+    }
 done:
     context_release(context, sizes);
     context_release(context, blocks.sequence);

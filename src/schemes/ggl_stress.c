@@ -79,8 +79,10 @@ static void rows_of_joint(const hn_system *system, hn_vec3 point, const double *
         force_to_wrench(pose, flat, wrench);
         hn_vec3 force = vec3_load(wrench), arm = vec3_subtract(pose_center(pose), point);
         hn_vec3 moment = vec3_add(vec3_load(wrench + 3), vec3_cross(arm, force));
-        vec3_store(vec3_scale(sign, force), j->rows[r]);
-        vec3_store(vec3_scale(sign / system->unit_length[body], moment), j->rows[r] + 3);
+        double length = system->unit_length[body];
+        j->unit[r] = row->row.rotational ? length : 1.0;
+        vec3_store(vec3_scale(sign * j->unit[r], force), j->rows[r]);
+        vec3_store(vec3_scale(sign * j->unit[r] / length, moment), j->rows[r] + 3);
     }
 }
 
@@ -170,7 +172,7 @@ static int find_stresses(const hn_system *system, const double *q, const ggl_row
             for (int e = 0; e < count; ++e) {
                 j->stress[r][e] = 0.0;
                 for (int c = 0; c < TWIST_SIZE; ++c)
-                    j->stress[r][e] += j->sign * j->inverse[c][r] * kernel[e][c];
+                    j->stress[r][e] += j->sign * j->inverse[c][r] * kernel[e][c] / j->unit[r];
             }
     }
     return count;
@@ -246,7 +248,7 @@ static void open_loop(const stress_loop *loop, const double *gamma, double *twis
         const stress_joint *j = &loop->joints[k];
         for (int c = 0; c < TWIST_SIZE; ++c)
             for (int r = 0; r < j->count; ++r)
-                gap[c] += j->sign * j->inverse[c][r] * gamma[j->first + r];
+                gap[c] += j->sign * j->inverse[c][r] * gamma[j->first + r] / j->unit[r];
     }
     for (int c = 0; c < TWIST_SIZE; ++c)
         for (int k = 0; k < TWIST_SIZE; ++k) free[c] -= loop->freedom[c][k] * gap[k];
@@ -254,7 +256,7 @@ static void open_loop(const stress_loop *loop, const double *gamma, double *twis
         const stress_joint *j = &loop->joints[k];
         for (int c = 0; c < TWIST_SIZE; ++c) t[c] += free[c];
         for (int r = 0; r < j->count; ++r) {
-            double along = j->sign * gamma[j->first + r];
+            double along = j->sign * gamma[j->first + r] / j->unit[r];
             for (int c = 0; c < TWIST_SIZE; ++c) along -= j->rows[r][c] * free[c];
             for (int c = 0; c < TWIST_SIZE; ++c) t[c] += j->inverse[c][r] * along;
         }
@@ -293,7 +295,8 @@ static void add_joint_force(const hn_system *system, const stress_loop *loop, co
     for (int r = 0; r < j->count; ++r) {
         const ggl_row *row = &rows[j->first + r];
         double size = 0.0;
-        for (int e = 0; e < loop->count; ++e) size += j->stress[r][e] * loop->mu[e];
+        for (int e = 0; e < loop->count; ++e)
+            size += j->unit[r] * j->unit[r] * j->stress[r][e] * loop->mu[e];
         hn_vec3 gradient[8], bent[8];
         row_gradient(&row->row, system_pose(q, row->a), system_pose(q, row->b), gradient);
         row_gradient(&row->row, z[0], z[1], bent);

@@ -42,7 +42,8 @@ typedef struct stress_joint {
     double sign;      ///< 1: from a to b
     double rows[JOINT_ROWS_MAX][TWIST_SIZE];
     double inverse[TWIST_SIZE][JOINT_ROWS_MAX];
-    double stress[JOINT_ROWS_MAX][TWIST_SIZE]; ///< columns: one for each self-stress
+    double unit[JOINT_ROWS_MAX]; ///< rows about angles are multiplied by a length in (R1) to (R4): all are in metres
+    double stress[JOINT_ROWS_MAX][TWIST_SIZE]; ///< columns: one for each self-stress; for rows in their own unit
 } stress_joint;
 
 /// One loop.

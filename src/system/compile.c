@@ -330,7 +330,9 @@ static hn_status close_loops(hn_system *system)
                 size_t place = (size_t)(system->cut_row[c] + r);
                 joint_type_of(j->kind)->row(j, r, &row);
                 right[place] = -row_value(&row, a, b);
-                worst = fmax(worst, fabs(right[place]));
+                double unit =
+                    row.rotational ? 1.0 : system->unit_length[j->child < 0 ? j->parent : j->child];
+                worst = fmax(worst, fabs(right[place]) / unit);
                 system_row_on_tree(system, &row, j->parent, j->child, matrix + place * d);
             }
         }
