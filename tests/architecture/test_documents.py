@@ -27,7 +27,7 @@ def blocks(text):
         yield text.count("\n", 0, match.start()) + 1, match.group(1), match.group(2)
 
 
-documents = sorted(path for path in ROOT.rglob("*.md") if not {"build", ".git"} & set(path.relative_to(ROOT).parts))
+documents = sorted(path for path in ROOT.rglob("*.md") if not {"build", ".git", "node_modules"} & set(path.relative_to(ROOT).parts))
 examples = [stripped(path.read_text()) for path in sorted((ROOT / "examples").glob("*.c"))]
 install = stripped((ROOT / "tests" / "install" / "CMakeLists.txt").read_text())
 models = 0
