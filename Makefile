@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Short commands for the things one does every day; CMake does the work.
 #
-#   make demo      set up, build, run a model, show its ledger and name the files written
+#   make demo      set up, build, run a model, show its ledger, write the page that shows it
 #   make test      set up, build, run every test
+#   make viewer    build the viewer again, say what is missing for it
+#   make test-viewer   set up with Chromium, build, run the tests of the viewer
 #   make build     set up and build; the tool is build/bin/holonom
 #   make bench     build and run the benchmarks
 #   make install   install to PREFIX (default /usr/local)
@@ -19,7 +21,7 @@ DEMO_FOLDER := $(BUILD)/demo
 DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
 
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test bench install clean
+.PHONY: setup build demo test viewer test-viewer bench install clean
 
 setup:
 ifneq ($(SETUP),skip)
@@ -35,10 +37,23 @@ build: setup $(BUILD)/build.ninja
 demo: build
 	@mkdir -p $(DEMO_FOLDER)
 	$(BUILD)/bin/holonom run $(DEMO_MODEL) --output $(DEMO_FOLDER)/$(DEMO_NAME).h5
+	@if [ -f $(BUILD)/share/holonom/viewer.html ]; then \
+		$(BUILD)/bin/holonom view $(DEMO_FOLDER)/$(DEMO_NAME).h5; \
+	else echo "  no page: the viewer needs Node (nodejs, npm); then: make viewer"; fi
 	@echo "files written:" && ls -1 $(DEMO_FOLDER)/*
 
 test: build
 	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+viewer: build
+	cmake --build $(BUILD) --target viewer
+
+test-viewer:
+ifneq ($(SETUP),skip)
+	@$(SETUP) --viewer
+endif
+	@$(MAKE) --no-print-directory build
+	scripts/test-viewer $(BUILD) all
 
 bench: build
 	$(BUILD)/bin/bench

@@ -342,7 +342,7 @@ static int perform(run *r)
             return EXIT_FILE;
         }
         if (!r->quiet)
-            printf("  wrote %s        as a table: holonom export %s\n", r->output, r->output);
+            printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
     if (code == EXIT_FINE && !check_requirements(&r->required, &ledger)) code = EXIT_REQUIRE_FAILED;
     return code;

@@ -23,6 +23,8 @@ static const command COMMANDS[] = {
      command_check},
     {"compare", "MODEL", "run a model under several schemes, reductions and steps; one table",
      command_compare},
+    {"view", "RESULT",
+     "write a page that shows results: motion in 3D, plots, ledger; opens from disk", command_view},
     {"export", "RESULT", "write series of a result file as comma separated values", command_export},
     {"plot", "RESULT", "draw series of result files as SVG, PNG or PDF", command_plot},
     {"reproduce", "PAPER", "run the examples of the papers; report what holds", command_reproduce},

@@ -88,7 +88,8 @@ def check_library_includes(path, text):
 
 
 # one file of the tool draws, one reads the papers' rows
-TOOL_LIBRARIES = {"cli/canvas.c": {"cairo.h", "cairo-pdf.h"}, "cli/paper_read.c": {"libfyaml.h"}}
+TOOL_LIBRARIES = {"cli/canvas.c": {"cairo.h", "cairo-pdf.h"}, "cli/paper_read.c": {"libfyaml.h"},
+                  "cli/page_block.c": {"zlib.h"}}
 
 
 def check_user_includes(path, text, folder):
