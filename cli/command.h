@@ -10,6 +10,7 @@ enum {
     EXIT_USAGE = 2,          ///< unknown command or option, bad value
     EXIT_MODEL = 3,          ///< the model file cannot be read, is wrong, or cannot be assembled
     EXIT_REQUIRE_FAILED = 4, ///< the run is complete, but a --require is not met, or a rerun differs
+    EXIT_NOT_KEPT = 6,       ///< the run is complete, but a promise of the ledger is not kept
     EXIT_FILE = 5,           ///< a result or output file cannot be read or written
     EXIT_SIGNAL = 128,       ///< plus the signal's number: 130 after Ctrl-C
 };

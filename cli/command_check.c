@@ -97,7 +97,7 @@ static void print_redundancy(const hn_model *model, const hn_structure *s, const
     for (int i = 0; unique != NULL && i < hn_model_joint_count(model); ++i) {
         if (unique[i] || ++listed > SHARED_MAX) continue;
         printf("%s %s", listed == 1 ? "" : ",",
-               hn_model_joint_name(model, hn_model_joint(model, i)));
+               SHOWN(hn_model_joint_name(model, hn_model_joint(model, i))));
     }
     if (listed > SHARED_MAX) printf(" and %d more", listed - SHARED_MAX);
     puts("\n                      their reactions are determined up to a self-stress: the "
@@ -165,7 +165,7 @@ static void print_run(const hn_run_options *options, const hn_structure *structu
     if (options->step > 0.0)
         printf("  h |omega|           %.3g rad at the start\n", structure->spin_step);
     if (structure->position_projection > 0.0 || structure->velocity_projection > 0.0)
-        print_projection(structure, stdout);
+        print_projection("  ", structure, stdout);
     else puts("  start values        fulfil the constraints");
 }
 
@@ -202,7 +202,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     if (hn_model_load_count(model) > 0) {
         printf("\n  loads               ");
         for (int i = 0; i < hn_model_load_count(model) && i < limit; ++i)
-            printf("%s%s", i == 0 ? "" : ", ", hn_model_load_name(model, i));
+            printf("%s%s", i == 0 ? "" : ", ", SHOWN(hn_model_load_name(model, i)));
         putchar('\n');
         print_rest(hn_model_load_count(model), limit);
     }

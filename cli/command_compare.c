@@ -499,7 +499,7 @@ static void print_comparison(const hn_model *model, comparison *c)
         "scheme",  "reduction", "step",        "energy", "linear",
         "angular", "joints",    "constraints", "G v",    "newton",
         "us/step", "first",     "error",       "order",  "ms/s at 1e-6"};
-    printf("  %s   until %g s\n\n", hn_model_name(model), c->end);
+    printf("  %s   until %g s\n\n", SHOWN(hn_model_name(model)), c->end);
     table t = table_begin(COLUMN_COUNT);
     table_add_row(&t);
     for (int i = 0; i < COLUMN_COUNT; ++i) table_set(&t, i, "%s", HEADER[i]);

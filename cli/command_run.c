@@ -284,6 +284,15 @@ static int open_results(run *r)
     return EXIT_FINE;
 }
 
+/// With --quiet the error stream says why the exit code is what it is.
+static void print_broken_promises(const hn_ledger *ledger)
+{
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i)
+        if (!ledger->entry[i].kept)
+            fprintf(stderr, "%s NOT KEPT: %.2e is above %.2e\n", promise_word(i),
+                    ledger->entry[i].error, ledger->entry[i].bound);
+}
+
 /// Everything after the model is loaded and the options are known.
 static int perform(run *r)
 {
@@ -296,6 +305,7 @@ static int perform(run *r)
         return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : code;
 
     hn_structure structure = hn_simulation_structure(r->simulation);
+    print_projection("warning: ", &structure, stderr);
     bool said = warn_spin_step(r->options.scheme, &structure);
     if (!is_multiple(r->options.end, r->options.step))
         fprintf(stderr,
@@ -303,7 +313,6 @@ static int perform(run *r)
                 r->options.end, r->options.step, (double)r->step_count * r->options.step);
     if (!r->quiet) {
         print_model_line(r->model, r->simulation, stdout);
-        print_projection(&structure, stdout);
         print_misfit(r->model, r->simulation, stdout);
         fflush(stdout);
     }
@@ -331,7 +340,7 @@ static int perform(run *r)
     }
     if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
     if (!r->quiet) print_scheme_line(r, label);
-    if (!r->quiet && have_ledger) print_ledger(r->model, &ledger, stdout);
+    if (!r->quiet && have_ledger) print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);
     if (code == EXIT_FINE && r->condition) {
         print_condition(r->simulation, r->context);
         print_other_conditions(r);
@@ -344,8 +353,11 @@ static int perform(run *r)
         if (!r->quiet)
             printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
-    if (code == EXIT_FINE && !check_requirements(&r->required, &ledger)) code = EXIT_REQUIRE_FAILED;
-    return code;
+    if (code != EXIT_FINE) return code;
+    if (!check_requirements(&r->required, &ledger)) return EXIT_REQUIRE_FAILED;
+    if (ledger_is_kept(&ledger)) return EXIT_FINE;
+    if (r->quiet) print_broken_promises(&ledger);
+    return EXIT_NOT_KEPT;
 }
 
 /// The words that say how to run; NULL where not given.

@@ -52,6 +52,7 @@ static void print_help(void)
          "  3    the model file cannot be read, is wrong, or cannot be assembled\n"
          "  4    the run is complete, but a --require is not met, or a rerun differs\n"
          "  5    a result or output file cannot be read or written\n"
+         "  6    the run is complete, but the ledger says NOT KEPT\n"
          "  130  stopped by Ctrl-C (143: by SIGTERM); results so far are kept as .part\n"
          "\nExample:\n  holonom run models/gyro-top.yaml --require energy=1e-10");
 }

@@ -15,6 +15,9 @@ static const double SPIN_STEP_PART = 0.5;
 /// Above this local error, in rad or parts of a body's size, a step is said to be too long.
 static const double ERROR_STEP_LARGE = 0.02;
 
+/// Part of a bound above which the allowance for round-off is shown.
+static const double ALLOWANCE_SHOWN = 0.01;
+
 enum { LABEL_WIDTH = 18, FIGURE_WIDTH = 52 };
 
 const char *scheme_word(int index)
@@ -70,7 +73,7 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
     if (status == HN_OK) return EXIT_FINE;
     // a model from a file has its place in the message
     bool placed = hn_model_text(model, NULL) != NULL && status != HN_CANCELLED;
-    fprintf(stderr, "%s%s%s\n", placed ? "" : hn_model_name(model), placed ? "" : ": ",
+    fprintf(stderr, "%s%s%s\n", placed ? "" : SHOWN(hn_model_name(model)), placed ? "" : ": ",
             hn_context_message(hn_model_context(model)));
     // what cannot be assembled is the model's fault, a singular start included
     bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED;
@@ -103,20 +106,21 @@ static void print_shared_by(const hn_model *model, hn_simulation *simulation, FI
     for (int i = 0; i < hn_model_joint_count(model); ++i)
         if (!unique[i]) first = first < 0 ? i : first, last = i, ++count;
     if (count > LISTED_MAX)
-        fprintf(out, ", shared by %s…%s", hn_model_joint_name(model, hn_model_joint(model, first)),
-                hn_model_joint_name(model, hn_model_joint(model, last)));
+        fprintf(out, ", shared by %s…%s",
+                SHOWN(hn_model_joint_name(model, hn_model_joint(model, first))),
+                SHOWN(hn_model_joint_name(model, hn_model_joint(model, last))));
     else
         for (int i = first; count > 0 && i <= last; ++i)
             if (!unique[i])
                 fprintf(out, "%s%s", i == first ? ", shared by " : ", ",
-                        hn_model_joint_name(model, hn_model_joint(model, i)));
+                        SHOWN(hn_model_joint_name(model, hn_model_joint(model, i))));
     free(unique);
 }
 
 void print_model_line(const hn_model *model, hn_simulation *simulation, FILE *out)
 {
     hn_structure compiled = hn_simulation_structure(simulation), *structure = &compiled;
-    fprintf(out, "  %s   ", hn_model_name(model));
+    fprintf(out, "  %s   ", SHOWN(hn_model_name(model)));
     print_count(structure->body_count, "body", "bodies", out);
     for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
         int count = 0;
@@ -143,14 +147,14 @@ void print_model_line(const hn_model *model, hn_simulation *simulation, FILE *ou
     putc('\n', out);
 }
 
-void print_projection(const hn_structure *structure, FILE *out)
+void print_projection(const char *before, const hn_structure *structure, FILE *out)
 {
     if (structure->position_projection > 0.0)
-        fprintf(out, "  start positions were moved by %.1e (m, rad) onto the joints\n",
+        fprintf(out, "%sstart positions were moved by %.1e (m, rad) onto the joints\n", before,
                 structure->position_projection);
     if (structure->velocity_projection > 0.0)
-        fprintf(out, "  start velocities were changed by %.1e (m/s, rad/s) to fit the joints\n",
-                structure->velocity_projection);
+        fprintf(out, "%sstart velocities were changed by %.1e (m/s, rad/s) to fit the joints\n",
+                before, structure->velocity_projection);
 }
 
 void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
@@ -166,7 +170,7 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
         "rigid joints bind;\n"
         "                      give places and axes to all digits, by expressions and "
         "parameters\n",
-        hn_model_joint_name(model, hn_model_joint(model, redundancy.misfit_joint)),
+        SHOWN(hn_model_joint_name(model, hn_model_joint(model, redundancy.misfit_joint))),
         redundancy.misfit);
 }
 
@@ -181,7 +185,8 @@ bool warn_spin_step(hn_scheme scheme, const hn_structure *structure)
     return true;
 }
 
-static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, FILE *out)
+static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, bool complete,
+                              FILE *out)
 {
     static const char *const LABELS[HN_PROMISE_COUNT] = {
         "energy", "linear momentum", "angular momentum", "joints", "constraints", "equations"};
@@ -196,18 +201,26 @@ static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, 
     print_padded(LABELS[promise], LABEL_WIDTH, out);
     bool momentum = promise == HN_PROMISE_LINEAR_MOMENTUM || promise == HN_PROMISE_ANGULAR_MOMENTUM;
     if (momentum && !entry->conserved) {
-        fprintf(out, "%s\n", entry->note[0] == '\0' ? "not conserved by this model" : entry->note);
+        fprintf(out, "%s\n",
+                entry->note[0] == '\0' ? "not conserved by this model" : SHOWN(entry->note));
         return;
     }
     print_padded(figure, FIGURE_WIDTH, out);
     if (!entry->conserved) {
-        fprintf(out, "not promised%s%s\n", entry->note[0] == '\0' ? "" : ": ", entry->note);
+        fprintf(out, "not promised%s%s\n", entry->note[0] == '\0' ? "" : ": ", SHOWN(entry->note));
         return;
     }
-    if (entry->kept) fputs("kept", out);
-    else fprintf(out, "NOT KEPT (bound %.1e)", entry->bound);
-    bool named = momentum || promise == HN_PROMISE_EQUATIONS; // which components, which body
-    if (named && entry->note[0] != '\0') fprintf(out, "  %s", entry->note);
+    // of a run that ended early it is said what was measured, and no more
+    if (!complete) fputs(entry->kept ? "until then" : "above its bound", out);
+    else fputs(entry->kept ? "kept" : "NOT KEPT", out);
+    if (!entry->kept || entry->allowance > ALLOWANCE_SHOWN * entry->bound) {
+        fprintf(out, " (bound %.1e", entry->bound);
+        if (entry->allowance > 0.0) fprintf(out, ", of it %.1e for round-off", entry->allowance);
+        putc(')', out);
+    }
+    // which components, which body, which joint
+    bool named = momentum || promise == HN_PROMISE_EQUATIONS || !entry->kept;
+    if (named && entry->note[0] != '\0') fprintf(out, "  %s", SHOWN(entry->note));
     putc('\n', out);
 }
 
@@ -224,17 +237,24 @@ static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *ou
     snprintf(figure, sizeof figure, "%8.1e worst error of a step, estimated", a->relative.value);
     print_padded(figure, FIGURE_WIDTH, out);
     fprintf(out, "%s at t = %.6g s; %.1e m, %.1e rad",
-            hn_model_body_name(model, hn_model_body(model, a->relative.body)), a->relative.time,
-            a->position.value, a->angle.value);
+            SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),
+            a->relative.time, a->position.value, a->angle.value);
     if (a->halved_step_count > 0)
         fprintf(out, "; %" PRId64 " steps were halved", a->halved_step_count);
     putc('\n', out);
 }
 
-void print_ledger(const hn_model *model, const hn_ledger *ledger, FILE *out)
+bool ledger_is_kept(const hn_ledger *ledger)
 {
     for (int i = 0; i < HN_PROMISE_COUNT; ++i)
-        print_ledger_line((hn_promise)i, &ledger->entry[i], out);
+        if (!ledger->entry[i].kept) return false;
+    return true;
+}
+
+void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete, FILE *out)
+{
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i)
+        print_ledger_line((hn_promise)i, &ledger->entry[i], complete, out);
     print_accuracy(model, &ledger->accuracy, out);
 }
 
@@ -244,14 +264,14 @@ void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
         fprintf(stderr,
                 "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "
                 "%.3g in a step (above %g); a smaller step helps\n",
-                hn_model_body_name(model, hn_model_body(model, a->spin_step.body)),
+                SHOWN(hn_model_body_name(model, hn_model_body(model, a->spin_step.body))),
                 a->spin_step.time, a->spin_step.value, a->spin_step_limit);
     if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
         fprintf(stderr,
                 "warning: the step is too long for the motion of body %s: at t = %.6g s a single "
                 "step is off by about %.1e rad or parts of its size; a smaller step helps\n",
-                hn_model_body_name(model, hn_model_body(model, a->relative.body)), a->relative.time,
-                a->relative.value);
+                SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),
+                a->relative.time, a->relative.value);
 }
 
 int report_no_memory(void)

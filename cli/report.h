@@ -26,8 +26,9 @@ void print_model_line(const hn_model *model, hn_simulation *simulation, FILE *ou
 /// For each joint, whether its reaction is unique; the caller frees. NULL when out of memory or not known.
 bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation);
 
-/// How far start values were moved onto the constraints; nothing when they fulfil them.
-void print_projection(const hn_structure *structure, FILE *out);
+/// How far start values were moved onto the constraints, `before` at the start of each line; nothing when they fulfil
+/// them.
+void print_projection(const char *before, const hn_structure *structure, FILE *out);
 
 /// Loops that close only nearly, said before a run fails for it; nothing when all are exact.
 void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
@@ -36,8 +37,11 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
 /// True: warned.
 bool warn_spin_step(hn_scheme scheme, const hn_structure *structure);
 
-/// The lines of the ledger.
-void print_ledger(const hn_model *model, const hn_ledger *ledger, FILE *out);
+/// The lines of the ledger. Of a run that is not complete nothing is said to be kept.
+void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete, FILE *out);
+
+/// Every promise is kept.
+bool ledger_is_kept(const hn_ledger *ledger);
 
 /// Warn on the error stream when steps were too long for the motion, at the worst moment of the run.
 /// `said`: that bodies turn too far in a step was said at the start.

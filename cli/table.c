@@ -8,6 +8,25 @@
 
 enum { CELL_MAX = 1024 };
 
+const char *show_text(shown_text *room, const char *text)
+{
+    size_t used = 0;
+    for (const unsigned char *c = (const unsigned char *)text;
+         *c != 0 && used + 5 < sizeof room->text; ++c) {
+        // C1 controls are two bytes in UTF-8: 0xC2, then 0x80 to 0x9F
+        bool control = *c < 0x20 || *c == 0x7F || (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0);
+        if (!control) {
+            room->text[used++] = (char)*c;
+            continue;
+        }
+        used += (size_t)snprintf(room->text + used, sizeof room->text - used, "\\x%02X",
+                                 *c == 0xC2 ? c[1] : *c);
+        if (*c == 0xC2) ++c;
+    }
+    room->text[used] = '\0';
+    return room->text;
+}
+
 table table_begin(int column_count)
 {
     return (table){.column_count = column_count};
@@ -39,13 +58,14 @@ void table_set(table *t, int column, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    size_t size = strlen(text) + 1;
+    const char *shown = SHOWN(text);
+    size_t size = strlen(shown) + 1;
     char *copy = malloc(size);
     if (copy == NULL) {
         t->failed = true;
         return;
     }
-    memcpy(copy, text, size);
+    memcpy(copy, shown, size);
     char **cell = t->cells + (size_t)(t->row_count - 1) * (size_t)t->column_count + column;
     free(*cell);
     *cell = copy;

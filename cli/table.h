@@ -38,4 +38,13 @@ int text_width(const char *text);
 /// Print `text` and fill up with spaces to `width` places.
 void print_padded(const char *text, int width, FILE *out);
 
+/// Room for a text as it may be shown.
+typedef struct shown_text {
+    char text[512];
+} shown_text;
+
+/// Names come from files: control characters are shown as \xNN and never reach the terminal.
+const char *show_text(shown_text *room, const char *text);
+#define SHOWN(name) show_text(&(shown_text){{0}}, name)
+
 #endif

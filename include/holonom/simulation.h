@@ -170,7 +170,8 @@ HN_API HN_NODISCARD hn_status hn_simulation_legendre(hn_simulation *simulation, 
 
 /// How well constraints hold now.
 typedef struct hn_constraint_state {
-    double residual;           ///< max |g| / max(1, |q|max in the row's units)
+    double residual;           ///< max |g|; rows in m over the joint's own size, or 1 % of its distance from the
+                               ///< origin where that is more
     double joint_opening;      ///< m, worst norm of the translational rows of a joint
     double joint_misalignment; ///< rad, worst norm of the rotational rows of a joint
     double orthonormality;     ///< worst internal constraint
@@ -203,7 +204,8 @@ typedef struct hn_ledger_entry {
                           ///< what its joints transmit, in the first 16 steps and every 32nd
     double drift;         ///< error at the current time, with sign for energy
     double drift_per_step;///< drift divided by completed steps
-    double bound;         ///< the default bound for "kept"
+    double bound;         ///< the default bound for "kept"; joints: of the joint that is worst for its size, m
+    double allowance;     ///< part of the bound that stands for round-off; grows with the number of steps
     bool kept;            ///< error <= bound, or the promise does not apply
     char note[160];       ///< which components, why not conserved, what the band is
 } hn_ledger_entry;

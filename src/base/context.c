@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,12 +149,31 @@ hn_status context_refuse(hn_context *context, const char *function, const char *
     return context_fail(context, HN_INVALID_ARGUMENT, "%s: expected %s", function, condition);
 }
 
+// Names and files may hold control characters; a message shows them as \xNN, so that they reach no terminal.
+static void show_controls(const char *text, char *shown, size_t size)
+{
+    size_t used = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c != 0 && used + 5 < size; ++c) {
+        // C1 controls are two bytes in UTF-8: 0xC2, then 0x80 to 0x9F
+        bool control = *c < 0x20 || *c == 0x7F || (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0);
+        if (!control) {
+            shown[used++] = (char)*c;
+            continue;
+        }
+        used += (size_t)snprintf(shown + used, size - used, "\\x%02X", *c == 0xC2 ? c[1] : *c);
+        if (*c == 0xC2) ++c;
+    }
+    shown[used] = '\0';
+}
+
 hn_status context_fail(hn_context *context, hn_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->message, sizeof context->message, format, arguments);
+    char line[MESSAGE_SIZE];
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    show_controls(line, context->message, sizeof context->message);
     return status;
 }
 
@@ -165,7 +185,9 @@ void context_log(hn_context *context, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    context->log(line, context->log_user);
+    char shown[MESSAGE_SIZE];
+    show_controls(line, shown, sizeof shown);
+    context->log(shown, context->log_user);
 }
 
 // The allocator's own pointer is kept just below the aligned block.

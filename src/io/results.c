@@ -104,6 +104,7 @@ static bool write_ledger_entry(hid_t ledger_group, hn_promise promise, const hn_
                    hdf5_attribute_double(group, "drift", entry->drift) &&
                    hdf5_attribute_double(group, "drift_per_step", entry->drift_per_step) &&
                    hdf5_attribute_double(group, "bound", entry->bound) &&
+                   hdf5_attribute_double(group, "allowance", entry->allowance) &&
                    hdf5_attribute_integer(group, "kept", entry->kept) &&
                    hdf5_attribute_text(group, "note", entry->note, NOTE_SIZE);
     return H5Gclose(group) >= 0 && written;

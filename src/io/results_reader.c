@@ -295,6 +295,7 @@ static hn_status read_ledger_entry(hn_result_file *file, hn_promise promise)
                 attribute_double(file, place, "bound", &entry->bound) &&
                 attribute_bool(file, place, "kept", &entry->kept);
     if (!read) return fail_format(file, place, "is not complete");
+    (void)attribute_double(file, place, "allowance", &entry->allowance); // earlier versions: none
     char *note = NULL;
     hn_status status = attribute_text(file, place, "note", &note);
     if (note != NULL) snprintf(entry->note, sizeof entry->note, "%s", note);

@@ -41,6 +41,11 @@ static void note(ledger_record *r, const ledger_sample *m)
     r->residual_now = m->residual;
     r->opening = worse_of(r->opening, r->opening_now);
     r->residual = worse_of(r->residual, r->residual_now);
+    if (!(m->openness <= r->openness)) {
+        r->openness = m->openness;
+        r->open_joint = m->open_joint;
+        r->open_bound = m->open_bound;
+    }
 }
 
 void ledger_record_start(ledger_record *r, const ledger_sample *m, int translation_count,
@@ -57,4 +62,17 @@ void ledger_record_note(ledger_record *r, const ledger_sample *m)
 {
     note(r, m);
     r->count++;
+    if ((r->count & (r->count - 1)) != 0) return;
+    for (int k = BAND_MARKS - 1; k > 0; --k) r->bands[k] = r->bands[k - 1];
+    r->bands[0] = r->energy_max - r->energy_min;
+}
+
+bool ledger_band_grows(const ledger_record *r)
+{
+    enum { COUNT_MIN = 64 };
+    const double GROWTH = 1.6; // a band that grows in proportion to time doubles
+    if (r->count < COUNT_MIN) return false;
+    for (int k = 0; k + 1 < BAND_MARKS; ++k)
+        if (!(r->bands[k] > GROWTH * r->bands[k + 1])) return false;
+    return true;
 }

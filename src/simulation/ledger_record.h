@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { BAND_MARKS = 4 };
 enum { MOMENTUM_MAPS_MAX = 6 }; ///< translations, then the rest of the symmetries
 
 /// What is measured at one moment.
@@ -16,6 +17,8 @@ typedef struct ledger_sample {
     double linear, angular;          ///< their scales: sum |p|, sum (|phi||p| + |J omega|)
     double distance;                 ///< m, largest coordinate of a centre of mass
     double opening, residual;        ///< of joints (m) and of constraints
+    double openness, open_bound;     ///< largest opening over what its joint is allowed (m),
+    int open_joint;                  ///< and which joint that is
 } ledger_sample;
 
 /// What remains of all samples. A measure that is not a number stays so: it is worse than any other.
@@ -29,6 +32,9 @@ typedef struct ledger_record {
     double linear_scale, angular_scale;
     double opening, residual;
     double opening_now, residual_now;
+    double openness, open_bound; ///< the joint that was worst for its size, and what it is allowed (m)
+    int open_joint;
+    double bands[BAND_MARKS]; ///< energy_max - energy_min when there were 2^k samples, the last such k first
     double distance_max; ///< m, round-off of positions grows with it
     double equations, equations_now; ///< residual of the equations of motion, relative, in the steps where it is measured
     int equations_body;              ///< where and when it was worst
@@ -43,5 +49,8 @@ bool ledger_sample_is_finite(const ledger_sample *sample);
 /// The first sample; the first `translation_count` of `map_count` momenta are linear.
 void ledger_record_start(ledger_record *record, const ledger_sample *sample, int translation_count, int map_count);
 void ledger_record_note(ledger_record *record, const ledger_sample *sample);
+
+/// The band of the energy has grown in each of the last doublings of the run, about as fast as the run or faster.
+bool ledger_band_grows(const ledger_record *record);
 
 #endif

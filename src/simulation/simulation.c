@@ -152,7 +152,7 @@ static hn_status count_redundant(hn_simulation *s)
 static hn_status project_start_velocities(hn_simulation *s)
 {
     hn_system *system = s->system;
-    double largest = 0.0, change = 0.0;
+    double change = 0.0, worst_scale = 0.0;
     int body = 0;
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
@@ -164,18 +164,24 @@ static hn_status project_start_velocities(hn_simulation *s)
     hn_status status = saddle_project(s->projection, s->state.q, s->momenta, s->wrench);
     if (status == HN_SINGULAR_SYSTEM) return context_fail(s->context, status, SINGULAR_START);
     if (status != HN_OK) return status;
-    for (int i = 0; i < system->body_count; ++i) {
-        double *told = system->twist_start + TWIST_SIZE * (size_t)i,
-               *allowed = s->wrench + TWIST_SIZE * (size_t)i;
-        for (int k = 0; k < TWIST_SIZE; k += 3) {
-            double arm = k == 0 ? 1.0 : system->length;
-            double off =
-                arm * vec3_norm(vec3_subtract(vec3_load(told + k), vec3_load(allowed + k)));
-            largest = fmax(largest, arm * vec3_norm(vec3_load(told + k)));
-            if (off > change) change = off, body = i;
+    // by the fastest body of each mechanism; the velocities in next_impetus are not needed any more
+    double *largest = s->next_impetus;
+    memset(largest, 0, (size_t)system->mechanism_count * sizeof(double));
+    for (int pass = 0; pass < 2; ++pass)
+        for (int i = 0; i < system->body_count; ++i) {
+            double *told = system->twist_start + TWIST_SIZE * (size_t)i,
+                   *allowed = s->wrench + TWIST_SIZE * (size_t)i,
+                   *scale = &largest[system->mechanism[i]];
+            for (int k = 0; k < TWIST_SIZE; k += 3) {
+                double arm = k == 0 ? 1.0 : system->sizes[i];
+                double off =
+                    arm * vec3_norm(vec3_subtract(vec3_load(told + k), vec3_load(allowed + k)));
+                if (pass == 0) *scale = fmax(*scale, arm * vec3_norm(vec3_load(told + k)));
+                else if (off * worst_scale > change * *scale || worst_scale == 0.0)
+                    change = off, worst_scale = *scale, body = i;
+            }
         }
-    }
-    if (change > s->def.start_tolerance * largest) {
+    if (change > s->def.start_tolerance * worst_scale) {
         saddle_choice choice;
         TRY(saddle_choose_rows(s->projection, s->state.q, &choice));
         return context_fail(
@@ -184,8 +190,9 @@ static hn_status project_start_velocities(hn_simulation *s)
             "velocity, more than the tolerance of %.3g of the largest velocity %.3g m/s",
             system->bodies[body].name,
             system->coordinate_count - system->constraint_count + choice.dropped_count, change,
-            s->def.start_tolerance, largest);
+            s->def.start_tolerance, worst_scale);
     }
+    memset(s->next_impetus, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(system->twist_start, s->wrench,
            TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     memset(s->wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));

@@ -360,27 +360,30 @@ static hn_status close_loops(hn_system *system)
 static hn_status start_positions(hn_system *system, double start_tolerance)
 {
     constraint_check check = system_check_constraints(system, system->q_start);
-    double off = fmax(check.opening / system->length, check.misalignment);
+    double off = check.relative;
     const char *name = check.worst_joint < 0 ? "" : system->reports[check.worst_joint].name;
     if (off > start_tolerance)
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "joint '%s': the start positions violate it by %.3g m and %.3g rad, "
-                            "more than the tolerance of %.3g rad, or %.3g m at the model's size; "
-                            "move the bodies or the joint so that they meet",
-                            name, check.opening, check.misalignment, start_tolerance,
-                            start_tolerance * system->length);
+        return context_fail(
+            system->context, HN_INVALID_MODEL,
+            "joint '%s': the start positions violate it by %.3g m and %.3g rad, more than the "
+            "tolerance "
+            "of %.3g rad, or %.3g m at the size of its bodies; move the bodies or the joint so "
+            "that "
+            "they meet",
+            name, check.worst_opening, check.worst_misalignment, start_tolerance,
+            start_tolerance * system_joint_size(system, &system->reports[check.worst_joint].rows));
     if (off > START_ROUND_OFF)
         system->position_projection = fmax(check.opening, check.misalignment);
     for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
     if (off <= START_ROUND_OFF || system->cut_count == 0) return HN_OK;
     TRY(close_loops(system));
     check = system_check_constraints(system, system->q_start);
-    if (fmax(check.opening / system->length, check.misalignment) > START_CLOSED)
+    if (check.relative > START_CLOSED)
         return context_fail(
             system->context, HN_INVALID_MODEL,
             "joint '%s': the loop does not close, %.3g m and %.3g rad are left whichever way its "
             "joints move; give places and axes that fit",
-            system->reports[check.worst_joint].name, check.opening, check.misalignment);
+            system->reports[check.worst_joint].name, check.worst_opening, check.worst_misalignment);
     return HN_OK;
 }
 

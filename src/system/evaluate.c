@@ -29,13 +29,31 @@ void velocity_to_twist(const double *q, const double *v, double *twist)
     vec3_store(omega, twist + 3);
 }
 
+double system_joint_size(const hn_system *system, const joint *j)
+{
+    if (j->parent < 0) return system->sizes[j->child];
+    if (j->child < 0) return system->sizes[j->parent];
+    return fmin(system->sizes[j->parent], system->sizes[j->child]);
+}
+
+static const double OPENING_BOUND = 1e-10;      // of a joint, over its size,
+static const double ROUND_OFF = 16.0 * 0x1p-52; // and over the coordinates and arms that meet in it
+static const double PLACE_PART =
+    0.01; // of its distance from the origin: a joint's size is no less for its residual
+
+// Largest coordinate of a body, and its size: what round-off at its joints is made of.
+static double place_of(const hn_system *system, const double *q, int body)
+{
+    if (body < 0) return 0.0;
+    const double *pose = system_pose(q, body);
+    return fmax(fabs(pose[0]), fmax(fabs(pose[1]), fabs(pose[2]))) + system->sizes[body];
+}
+
 constraint_check system_check_constraints(const hn_system *system, const double *q)
 {
-    constraint_check check = {.worst_joint = -1};
-    double largest = 1.0, translation = 0.0, worst = 0.0;
+    constraint_check check = {.worst_joint = -1, .open_joint = -1};
     for (int i = 0; i < system->body_count; ++i) {
         const double *pose = system_pose(q, i);
-        for (int k = 0; k < 3; ++k) largest = worse_of(largest, fabs(pose[k]));
         for (int r = 0; r < system->bodies[i].internal_count; ++r) {
             constraint_row row;
             row_internal(r, &row);
@@ -48,7 +66,8 @@ constraint_check system_check_constraints(const hn_system *system, const double 
         const joint *j = &system->reports[k].rows;
         const joint_type *type = joint_type_of(j->kind);
         const double *a = system_pose(q, j->parent), *b = system_pose(q, j->child);
-        double opening = 0.0, misalignment = 0.0;
+        double opening = 0.0, misalignment = 0.0, size = system_joint_size(system, j),
+               place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child));
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             type->row(j, r, &row);
@@ -57,19 +76,31 @@ constraint_check system_check_constraints(const hn_system *system, const double 
                 check.residual = worse_of(check.residual, fabs(g));
                 misalignment += g * g;
             } else {
-                translation = worse_of(translation, fabs(g));
                 // a distance row is half the difference of squares: the opening is the difference of lengths
                 double length = j->kind == HN_JOINT_DISTANCE ? g / j->length : g;
+                check.residual =
+                    worse_of(check.residual, fabs(length) / fmax(size, PLACE_PART * place));
                 opening += length * length;
             }
         }
+        if (j->row_count == 0) continue;
         opening = sqrt(opening);
         misalignment = sqrt(misalignment);
         check.opening = worse_of(check.opening, opening);
         check.misalignment = worse_of(check.misalignment, misalignment);
-        double size = fmax(opening / system->length, misalignment);
-        if (size > worst || check.worst_joint < 0) worst = size, check.worst_joint = k;
+        double bound = OPENING_BOUND * size + ROUND_OFF * place;
+        if (!(opening <= check.openness * bound) || check.open_joint < 0) {
+            check.openness = opening / bound;
+            check.open_joint = k;
+            check.open_bound = bound;
+        }
+        double relative = worse_of(misalignment, worse_of(0.0, opening - ROUND_OFF * place) / size);
+        if (!(relative <= check.relative) || check.worst_joint < 0) {
+            check.relative = relative;
+            check.worst_joint = k;
+            check.worst_opening = opening;
+            check.worst_misalignment = misalignment;
+        }
     }
-    check.residual = worse_of(check.residual, translation / largest);
     return check;
 }

@@ -169,30 +169,58 @@ static hn_status walk(hn_system *system, const hn_model *model, double *rates)
     return HN_OK;
 }
 
-// Largest unmet given velocity, and the body where it is.
-static double largest_unmet(const hn_system *system, const hn_model *model, int *body)
+// A velocity that is not as given or as joints ask, and what it is measured by.
+typedef struct velocity_gap {
+    double missing; // m/s
+    double scale;   // m/s, of what it belongs to
+    int body;
+} velocity_gap;
+
+static void note_gap(velocity_gap *worst, double missing, double scale, int body)
 {
-    double worst = 0.0;
-    *body = 0;
-    for (int i = 0; i < system->body_count; ++i) {
-        given_rows given = rows_given(system, model, i);
-        double size = unmet(&given, system->twist_start + 6 * (size_t)i, system->length);
-        if (size > worst) worst = size, *body = i;
-    }
-    return worst;
+    if (missing * worst->scale > worst->missing * scale || worst->scale == 0.0)
+        *worst = (velocity_gap){.missing = missing, .scale = scale, .body = body};
 }
 
-static double velocity_scale(const hn_system *system, const hn_model *model)
+// How fast a body moves, or is told to; rotations at its own size.
+static double speed_of(const hn_system *system, const hn_model *model, int body)
 {
-    double scale = 0.0;
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *twist = system->twist_start + 6 * (size_t)i;
-        scale = fmax(scale, vec3_norm(vec3_load(twist)));
-        scale = fmax(scale, system->length * vec3_norm(vec3_load(twist + 3)));
-        given_rows given = rows_given(system, model, i);
-        for (int r = 0; r < given.count; ++r) scale = fmax(scale, fabs(given.value[r]));
+    if (body < 0) return 0.0;
+    const double *twist = system->twist_start + 6 * (size_t)body;
+    double size = system->sizes[body];
+    double speed = fmax(vec3_norm(vec3_load(twist)), size * vec3_norm(vec3_load(twist + 3)));
+    given_rows given = rows_given(system, model, body);
+    for (int r = 0; r < given.count; ++r) {
+        const double *row = given.row[r];
+        bool turning = row[0] == 0.0 && row[1] == 0.0 && row[2] == 0.0;
+        speed = fmax(speed, (turning ? size : 1.0) * fabs(given.value[r]));
     }
-    return scale;
+    return speed;
+}
+
+// Unmet given velocities, by the speed of their own bodies and those they hang on.
+static void note_unmet(const hn_system *system, const hn_model *model, velocity_gap *worst)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        given_rows given = rows_given(system, model, i);
+        if (given.count == 0) continue;
+        double size = unmet(&given, system->twist_start + 6 * (size_t)i, system->sizes[i]);
+        double scale = fmax(speed_of(system, model, i), speed_of(system, model, system->parent[i]));
+        note_gap(worst, size, scale, i);
+    }
+}
+
+// The fastest body of each mechanism; returns the fastest of all.
+static double velocity_scales(const hn_system *system, const hn_model *model, double *scales)
+{
+    double largest = 0.0;
+    memset(scales, 0, (size_t)system->mechanism_count * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        double speed = speed_of(system, model, i), *scale = &scales[system->mechanism[i]];
+        *scale = fmax(*scale, speed);
+        largest = fmax(largest, speed);
+    }
+    return largest;
 }
 
 // twist of every body for given rates, relative to the locked motion
@@ -330,20 +358,20 @@ static double closure_missing(const hn_system *system, int cut, const closure_ro
     return sum;
 }
 
-// Largest violation of closure conditions by the start twists, and a body next to it.
-static double largest_closure_missing(const hn_system *system, const hn_model *model, int *body)
+// Violations of closure conditions by the start twists, by the fastest body of their mechanism.
+static void note_closures(const hn_system *system, const hn_model *model, const double *scales,
+                          velocity_gap *worst)
 {
-    double worst = 0.0;
-    for (int c = 0; c < system->cut_count; ++c)
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        int body = j->child >= 0 ? j->child : j->parent;
         for (int r = 0; r < closure_row_count(system, model, c); ++r) {
             closure_row row = closure_row_of(system, model, c, r);
-            double size = fabs(closure_missing(system, c, &row));
-            if (size > worst) {
-                worst = size;
-                *body = system->cuts[c].child >= 0 ? system->cuts[c].child : system->cuts[c].parent;
-            }
+            double missing = fabs(closure_missing(system, c, &row));
+            double scale = fmax(scales[system->mechanism[body]], fabs(row.value));
+            note_gap(worst, missing, scale, body);
         }
-    return worst;
+    }
 }
 
 // Closure conditions are met exactly, given velocities as well as they allow.
@@ -433,14 +461,15 @@ done:
     return status;
 }
 
-static double all_missing(const hn_system *system, const hn_model *model, int *body)
+// The worst gap for its scale; what is round-off of the fastest body is none. `scales`: one per mechanism, filled.
+static velocity_gap all_missing(const hn_system *system, const hn_model *model, double *scales)
 {
-    double unmet_velocity = largest_unmet(system, model, body);
-    int loop_body = *body;
-    double open = largest_closure_missing(system, model, &loop_body);
-    if (open <= unmet_velocity) return unmet_velocity;
-    *body = loop_body;
-    return open;
+    velocity_gap worst = {0};
+    double largest = velocity_scales(system, model, scales);
+    note_unmet(system, model, &worst);
+    note_closures(system, model, scales, &worst);
+    if (!(worst.missing > VELOCITY_ROUND_OFF * largest)) worst.missing = 0.0;
+    return worst;
 }
 
 // A joint on no loop of which nothing is said does not move.
@@ -483,34 +512,32 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
 hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance)
 {
     hn_context *context = system->context;
-    double *rates = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
+    size_t count = (size_t)system->dof + (size_t)system->mechanism_count + 1;
+    double *rates = context_allocate(context, count * sizeof(double));
     if (rates == NULL) return HN_OUT_OF_MEMORY;
-    int body = 0;
+    double *scales = rates + system->dof;
+    velocity_gap gap = {0};
     hn_status status = walk(system, model, rates);
-    double scale = velocity_scale(system, model);
-    double missing = status == HN_OK ? all_missing(system, model, &body) : 0.0;
-    if (status == HN_OK && missing > VELOCITY_ROUND_OFF * scale && system->cut_count > 0 &&
+    if (status == HN_OK) gap = all_missing(system, model, scales);
+    if (status == HN_OK && gap.missing > 0.0 && system->cut_count > 0 &&
         system->dof > LOOP_SOLUTION_MAX &&
         system->dof - system->cut_row_count <= LOOP_FREEDOM_MAX) {
         system->velocities = VELOCITIES_OPEN;
         context_release(context, rates);
         return HN_OK;
     }
-    if (missing > VELOCITY_ROUND_OFF * scale) system->velocities = VELOCITIES_TOGETHER;
-    for (int attempt = 0; attempt < 2 && status == HN_OK && missing > VELOCITY_ROUND_OFF * scale;
-         ++attempt) {
+    if (gap.missing > 0.0) system->velocities = VELOCITIES_TOGETHER;
+    for (int attempt = 0; attempt < 2 && status == HN_OK && gap.missing > 0.0; ++attempt) {
         status = solve_together(system, model, attempt == 1, rates);
-        if (status == HN_OK) missing = all_missing(system, model, &body);
-        scale = fmax(scale, velocity_scale(system, model)); // rates of cut joints show here first
+        if (status == HN_OK) gap = all_missing(system, model, scales);
     }
     context_release(context, rates);
     if (status != HN_OK) return status;
-    if (missing > start_tolerance * scale)
+    if (gap.missing > start_tolerance * gap.scale)
         return context_fail(context, HN_INVALID_MODEL,
                             "body '%s': its start velocity violates the joints by %.3g m/s, more "
-                            "than the tolerance of "
-                            "%.3g of the largest velocity %.3g m/s",
-                            system->bodies[body].name, missing, start_tolerance, scale);
-    if (missing > VELOCITY_ROUND_OFF * scale) system->velocity_projection = missing;
+                            "than the tolerance of %.3g of the velocity %.3g m/s there",
+                            system->bodies[gap.body].name, gap.missing, start_tolerance, gap.scale);
+    system->velocity_projection = gap.missing;
     return HN_OK;
 }

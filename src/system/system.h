@@ -152,9 +152,16 @@ typedef struct constraint_check {
     double opening;       ///< m, largest norm of a joint's translational rows
     double misalignment;  ///< rad
     double orthonormality;
-    double residual;      ///< scaled as in the definitions: max |g| / max(1, |q|max)
-    int worst_joint;      ///< model index, -1: none
+    double residual;      ///< scaled as in the definitions: max |g|, in m over the joint's size or 1 % of its place
+    int worst_joint;      ///< worst for its size, model index; -1: none
+    double worst_opening, worst_misalignment; ///< its own, m and rad
+    double relative;      ///< its opening over its size, or its misalignment: beyond round-off of coordinates
+    double openness;      ///< largest opening over what is allowed (joint_opening_bound),
+    int open_joint;       ///< of this joint,
+    double open_bound;    ///< m, which is allowed this
 } constraint_check;
+/// Size of a joint: of the smaller of its bodies, m.
+double system_joint_size(const hn_system *system, const joint *j);
 constraint_check system_check_constraints(const hn_system *system, const double *q);
 
 /// v = P_int(q) t: twelve velocities from a twist.

@@ -63,6 +63,44 @@ TEST(ledger, work_of_loads_is_no_error)
     CHECK(r.potential_change_max == 1.0 && r.linear_error == 0.0);
 }
 
+TEST(ledger, a_band_that_grows_is_told_from_one_that_does_not)
+{
+    static const struct {
+        double linear, exponential, swing;
+        bool grows;
+    } SERIES[] = {{1e-3, 0.0, 0.0, true},
+                  {0.0, 0.05, 0.0, true},
+                  {0.0, 0.0, 0.1, false},
+                  {1e-6, 0.0, 0.1, false}}; // a drift far below the band
+    for (int k = 0; k < 4; ++k) {
+        ledger_record r;
+        ledger_sample m = sample_of(0.0);
+        ledger_record_start(&r, &m, 0, 0);
+        for (int n = 1; n <= 300; ++n) {
+            m = sample_of(SERIES[k].linear * n + expm1(SERIES[k].exponential * n) +
+                          SERIES[k].swing * sin(0.7 * n));
+            ledger_record_note(&r, &m);
+        }
+        CHECK(ledger_band_grows(&r) == SERIES[k].grows);
+    }
+}
+
+TEST(ledger, the_joint_that_is_worst_for_its_size_is_remembered)
+{
+    ledger_record r;
+    ledger_sample m = sample_of(0.0);
+    ledger_record_start(&r, &m, 0, 0);
+    // 1e-9 m at a tower that is allowed 1e-8; 1e-12 m at a watch that is allowed 1e-13; then less
+    static const double OPENINGS[] = {1e-9, 1e-12, 1e-13}, BOUNDS[] = {1e-8, 1e-13, 1e-13};
+    for (int k = 0; k < 3; ++k) {
+        m.opening = OPENINGS[k], m.open_bound = BOUNDS[k], m.open_joint = k;
+        m.openness = OPENINGS[k] / BOUNDS[k];
+        ledger_record_note(&r, &m);
+    }
+    CHECK(r.opening == 1e-9 && r.open_joint == 1 && r.open_bound == 1e-13);
+    CHECK_NEAR(r.openness, 10.0, 1e-12);
+}
+
 TEST(ledger, what_is_not_a_number_stays_so)
 {
     for (int place = 0; place < 3; ++place) {

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What the tool says of promises and accuracy, and the exit codes that follow from it.
+
+usage: test_ledger.py TOOL SOURCE_FOLDER
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "holonom"
+
+WHEEL = """\
+holonom: 1
+name: wheel
+bodies:
+  wheel: {mass: 1, inertia: [1, 1, 2], position: [0, 0, 0]}
+start: {wheel: {angular_velocity: [0, 0, 30]}}
+run: {scheme: energy-momentum, step: 0.1, end: 2}
+"""
+
+PENDULUM = """\
+holonom: 1
+name: pendulum
+gravity: [0, 0, -9.81]
+bodies:
+  rod: {shape: {box: {size: [%(size)g, 0.001, 0.001]}}, density: 1000, position: [%(half)g, 0, 0]}
+%(other)s
+joints:
+  pin: {spherical: {bodies: [ground, rod], at: {a: [0, 0, %(gap)g], b: [0, 0, 0]}}}
+%(start)s
+run: {scheme: energy-momentum, step: 0.001, end: 0.05}
+"""
+
+
+class LedgerTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="holonom-ledger-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_model(self, text, *words):
+        with open(os.path.join(self.folder, "m.yaml"), "w") as file:
+            file.write(text)
+        return subprocess.run([TOOL, "run", "m.yaml", "--no-output", *words], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_a_wheel_that_turns_too_far_is_named(self):
+        done = self.run_model(WHEEL, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("h |omega| = 3", done.stderr)
+        self.assertIn("body wheel", done.stderr)
+        done = self.run_model(WHEEL)
+        line = [l for l in done.stdout.splitlines() if l.startswith("  accuracy")][0]
+        # 2 atan(3/2) - 3 = -1.03 rad a step
+        self.assertAlmostEqual(float(line.split()[1]), 1.03, delta=0.06)
+
+    def test_a_promise_that_is_not_kept_is_an_exit_code(self):
+        # a tolerance that leaves the equations unsolved
+        top = open(os.path.join(sys.argv[2], "models", "double-spherical-pendulum.yaml")).read()
+        words = ["--set", "residual_tolerance=1e-2,increment_tolerance=1e-1"]
+        done = self.run_model(top, *words)
+        self.assertEqual(done.returncode, 6, done.stdout + done.stderr)
+        self.assertIn("NOT KEPT (bound", done.stdout)
+        done = self.run_model(top, "--quiet", *words)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("NOT KEPT", done.stderr)
+
+    def test_a_failed_run_says_nothing_is_kept(self):
+        done = self.run_model(WHEEL, "--scheme", "variational")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("kept", done.stdout)
+        self.assertIn("until then", done.stdout)
+
+    def test_the_allowance_for_round_off_is_shown(self):
+        done = self.run_model(WHEEL.replace("30", "1"), "--steps", "10000")
+        self.assertIn("of it 4.4e-12 for round-off", done.stdout)
+
+    def test_start_values_that_were_moved_are_a_warning(self):
+        near = PENDULUM % dict(size=0.01, half=0.005, gap=4e-6, other="", start="")
+        done = self.run_model(near, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: start positions were moved by", done.stderr)
+
+    def test_a_tower_in_the_file_hides_no_gap(self):
+        tower = "  tower: {shape: {box: {size: [1, 1, 100]}}, density: 1000, position: [50, 0, 0]}"
+        far = PENDULUM % dict(size=0.01, half=0.005, gap=0.011, other=tower, start="")
+        done = self.run_model(far)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("joint 'pin'", done.stderr)
+        self.assertIn("0.011 m", done.stderr)
+
+    def test_a_fast_body_in_the_file_hides_no_contradiction(self):
+        fast = "  shell: {mass: 1, inertia: [1, 1, 1], position: [5, 0, 0]}"
+        start = "start: {shell: {velocity: [800, 0, 0]}, rod: {velocity: [0.5, 0, 0]}}"
+        text = PENDULUM % dict(size=0.01, half=0.005, gap=0, other=fast, start=start)
+        done = self.run_model(text)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("body 'rod'", done.stderr)
+
+    def test_control_characters_reach_no_terminal(self):
+        text = WHEEL.replace("name: wheel", 'name: "w\\x1b[31mheel\\x07"')
+        for words in ([], ["--scheme", "variational"]):
+            done = self.run_model(text, *words)
+            for shown in (done.stdout, done.stderr):
+                self.assertFalse(any(ord(c) < 32 and c != "\n" for c in shown), shown)
+            self.assertIn("w\\x1B[31mheel\\x07", done.stdout)
+        done = subprocess.run([TOOL, "check", "m.yaml"], cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        self.assertFalse(any(ord(c) < 32 and c != "\n" for c in done.stdout), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
