@@ -30,8 +30,9 @@ typedef struct hn_simulation_def {
     bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
     double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
     double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
-    double absolute_tolerance;   ///< `projected-rk`: Atol of the step control
-    double relative_tolerance;   ///< `projected-rk`: Rtol
+    double absolute_tolerance;   ///< `projected-rk`: Atol of the step control, in sizes of the body for places, rad for
+                                 ///< turns, and for rates these times the fastest rate in its mechanism
+    double relative_tolerance;   ///< `projected-rk`: Rtol, of each coordinate and its rate
     double first_step;           ///< s, `projected-rk`: 0 means chosen
     double step_growth_max;      ///< `projected-rk`: fac_max
     double projection_tolerance; ///< `projected-rk`: residual at which projections stop, m over the model's length, rad

@@ -34,6 +34,7 @@ struct block_cholesky {
     double *scale;        // size: diagonal elements before factoring
     double *values;
     size_t value_count;
+    int failed_row; // of the node where the last factorisation stopped
 };
 
 void block_cholesky_destroy(block_cholesky *c)
@@ -183,14 +184,15 @@ UNROLLED double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// The lower triangle of D = L L^T becomes L^-1, row by row: l_i = d_i (L^-1)^T, then row i of L^-1 from those before
-UNROLLED bool invert_cholesky(int n, double *d)
+// The lower triangle of D = L L^T becomes L^-1, row by row: l_i = d_i (L^-1)^T, then row i of L^-1 from those before.
+// Returns -1, or the row at which D proves not to be positive definite.
+UNROLLED int invert_cholesky(int n, double *d)
 {
     for (int i = 0; i < n; ++i) {
         double *row = d + i * n, l[BLOCK_CHOLESKY_ROWS_MAX] = {0.0}, pivot = row[i];
         for (int j = 0; j < i; ++j) l[j] = dot(j + 1, row, d + j * n);
         for (int j = 0; j < i; ++j) pivot -= l[j] * l[j];
-        if (!(pivot > 0.0)) return false;
+        if (!(pivot > 0.0)) return i;
         double inverse = 1.0 / sqrt(pivot);
         for (int j = 0; j < i; ++j) {
             double sum = 0.0;
@@ -199,7 +201,7 @@ UNROLLED bool invert_cholesky(int n, double *d)
         }
         row[i] = inverse;
     }
-    return true;
+    return -1;
 }
 
 // Eliminate node k; false: not positive definite
@@ -207,7 +209,11 @@ UNROLLED bool eliminate(block_cholesky *c, int k, int s)
 {
     int begin = c->first[k], end = c->first[k + 1];
     double *inverse = c->values + c->diagonal[c->order[k]];
-    if (!invert_cholesky(s, inverse)) return false;
+    int failed = invert_cholesky(s, inverse);
+    if (failed >= 0) {
+        c->failed_row = failed;
+        return false;
+    }
     // X: every row of A_jk times L^-T, its last entry first
     for (int p = begin; p < end; ++p) {
         double *x = c->values + c->links[p].block;
@@ -245,6 +251,17 @@ int block_cholesky_factor(block_cholesky *c)
     for (int k = 0; k < c->node_count; ++k)
         if (!eliminate_sized(c, k)) return c->order[k];
     return -1;
+}
+
+int block_cholesky_failed_row(const block_cholesky *c)
+{
+    return c->failed_row;
+}
+
+double block_cholesky_pivot(const block_cholesky *c, int node, int row)
+{
+    double inverse = c->values[c->diagonal[node] + (size_t)(row * (c->sizes[node] + 1))];
+    return 1.0 / (inverse * inverse);
 }
 
 // Rows of node k that depend on what was eliminated before: elimination of D with the largest relative pivot first;

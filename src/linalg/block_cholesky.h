@@ -29,6 +29,10 @@ double *block_cholesky_block(block_cholesky *c, int row, int column);
 
 /// Factor in place. Returns -1, or the node at which the matrix proves not to be positive definite.
 int block_cholesky_factor(block_cholesky *c);
+/// The unknown of that node.
+int block_cholesky_failed_row(const block_cholesky *c);
+/// Pivot of an unknown of a node in the last factorisation: what its diagonal element had left.
+double block_cholesky_pivot(const block_cholesky *c, int node, int row);
 /// Solve in place.
 void block_cholesky_solve(const block_cholesky *c, double *b);
 

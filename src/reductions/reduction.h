@@ -26,6 +26,10 @@ typedef struct newton_report {
     double left;      ///< relative residual of the solution, where it was to be measured
     int left_body;    ///< tree index of the body where it is largest
     bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
+    bool singular;         ///< it failed near a position where constraints lose rank, found by the scheme's own solver:
+    int singular_joint;    ///< one of whose constraints do so, of the model
+    double singular_angle; ///< rad, of these to the span of the others
+    double singular_time;  ///< s
 } newton_report;
 
 typedef struct reduction reduction;

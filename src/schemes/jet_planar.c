@@ -30,6 +30,7 @@ enum { UPRIGHT = 1, LEVEL = 2 }; // no tilt; no way along the normal
 
 typedef struct plane {
     hn_vec3 axes[3];     // two directions and the normal
+    double speed;        // m/s, of the fastest body
     unsigned char *hold; // per body: what the ground does to it through joints
     char reason[200];
 } plane;
@@ -42,6 +43,18 @@ static bool is_parallel(hn_vec3 unit, hn_vec3 n)
 static bool is_across(hn_vec3 x, hn_vec3 n, double scale)
 {
     return fabs(vec3_dot(x, n)) <= PLANE_TOLERANCE * scale;
+}
+
+// Largest speed at the start, turns included: what is far below it is round-off of start velocities.
+static double largest_speed(const hn_system *system)
+{
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *twist = system->twist_start + TWIST_SIZE * (size_t)i;
+        largest = fmax(largest, vec3_norm(vec3_load(twist)) +
+                                    system->length * vec3_norm(vec3_load(twist + 3)));
+    }
+    return largest;
 }
 
 // ---- which normal ---------------------------------------------------------------------------------------
@@ -108,6 +121,7 @@ static void add_joint_clues(const hn_system *system, const joint *j, clues *c)
 static clues find_clues(const hn_system *system)
 {
     clues c = {0};
+    double speed = largest_speed(system);
     add_direction(&c.inside, system->gravity, 0.0);
     for (int k = 0; k < system->joint_count; ++k)
         add_joint_clues(system, &system->reports[k].rows, &c);
@@ -116,7 +130,6 @@ static clues find_clues(const hn_system *system)
     for (int i = 0; i < system->body_count; ++i) {
         const double *twist = system->twist_start + TWIST_SIZE * (size_t)i;
         hn_vec3 omega = vec3_load(twist + 3);
-        double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(omega);
         if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS)
             add_direction(&c.normal, system->bodies[i].plane[2], 0.0);
         if (system->bodies[i].has_directors)
@@ -237,12 +250,11 @@ static bool make_body(const hn_system *system, int i, plane *p, jet_body *b)
                  *twist = system->twist_start + TWIST_SIZE * (size_t)i;
     const double *inertia = mass_node(system, i);
     hn_vec3 n = p->axes[2];
-    double speed = vec3_norm(vec3_load(twist)) + system->length * vec3_norm(vec3_load(twist + 3));
     *b = (jet_body){.mass = inertia[0]};
-    if (!is_across(vec3_load(twist), n, speed))
+    if (!is_across(vec3_load(twist), n, p->speed))
         return fail_body(system, i, "moves out of the plane", p);
     hn_vec3 omega = vec3_load(twist + 3);
-    if (vec3_norm(vec3_cross(omega, n)) > PLANE_TOLERANCE * vec3_norm(omega))
+    if (vec3_norm(vec3_cross(omega, n)) > PLANE_TOLERANCE * p->speed / system->length)
         return fail_body(system, i, "does not turn about the normal of the plane", p);
     b->inertia[0] = b->inertia[1] = b->mass;
     for (int k = 0; k < 3; ++k) b->axes[k] = p->axes[k];
@@ -437,7 +449,7 @@ static bool make_all(hn_system *system, jet_space *jet, hn_vec3 n, plane *p)
 
 hn_status jet_space_create_planar(hn_system *system, jet_space *jet)
 {
-    plane p = {.reason = ""};
+    plane p = {.reason = "", .speed = largest_speed(system)};
     char first[sizeof p.reason] = "";
     TRY(jet_space_prepare(system, jet));
     jet->planar = true;

@@ -36,8 +36,7 @@ const joint *jet_source_joint(const hn_system *system, int source, int *a, int *
 
 hn_status jet_space_prepare(hn_system *system, jet_space *jet)
 {
-    *jet = (jet_space){
-        .system = system, .body_count = system->body_count, .length = fmax(1.0, system->length)};
+    *jet = (jet_space){.system = system, .body_count = system->body_count};
     jet->bodies = take(jet, (size_t)system->body_count, sizeof(jet_body));
     jet->joints = take(jet, (size_t)system->joint_count, sizeof(jet_joint));
     return jet->bodies != NULL && jet->joints != NULL ? HN_OK : HN_OUT_OF_MEMORY;
@@ -82,14 +81,26 @@ static void list_ends(const jet_space *jet, int *first, int *ends)
 hn_status jet_space_finish(jet_space *jet)
 {
     hn_context *context = jet->system->context;
+    jet->mechanism_count = jet->system->mechanism_count;
     for (int i = 0; i < jet->body_count; ++i) {
         jet_body *b = &jet->bodies[i];
         b->y = jet->y_count, b->w = jet->w_count;
         jet->y_count += b->y_count, jet->w_count += b->w_count;
         for (int k = 0; k < b->w_count; ++k)
             b->inverse[k] = b->inertia[k] > 0.0 ? 1.0 / b->inertia[k] : 0.0;
+        b->length = jet->system->sizes[i];
+        b->mechanism = jet->system->mechanism[i];
+        bool plane = b->kind == JET_PLANAR_RIGID || b->kind == JET_PLANE_POINT;
+        for (int k = 0; k < b->w_count; ++k)
+            b->weight[k] = k < (plane ? 2 : 3) ? b->length * b->length : 1.0;
     }
     for (int k = 0; k < jet->joint_count; ++k) {
+        int body[2];
+        jet->joints[k].length =
+            jet_source_joint(jet->system, jet->joints[k].source, &body[0], &body[1])->length;
+        for (int side = 0; side < 2; ++side)
+            if (body[side] >= 0)
+                jet->joints[k].length = fmax(jet->joints[k].length, jet->bodies[body[side]].length);
         jet->joints[k].first = jet->row_count;
         jet->joints[k].node = k;
         jet->row_count += jet->joints[k].row_count;
@@ -111,9 +122,10 @@ hn_status jet_space_finish(jet_space *jet)
     jet->force = take(jet, ws, sizeof(double));
     jet->gradient = take(jet, ws, sizeof(double));
     jet->acceleration = take(jet, ws, sizeof(double));
+    jet->power = take(jet, (size_t)jet->mechanism_count, sizeof(double));
     jet->director_force = take(jet, 9 * n, sizeof(double));
     jet->dependent = take(jet, rows, sizeof(bool));
-    if (jet->memory_count < 17) return HN_OUT_OF_MEMORY;
+    if (jet->memory_count < 18) return HN_OUT_OF_MEMORY;
     if (jet->joint_count == 0) return HN_OK;
     list_couplings(jet, first, ends, true);
     int *sizes = context_allocate(context, (size_t)jet->joint_count * sizeof(int));
@@ -390,6 +402,19 @@ static inline void covector_of(const jet_body *b, const double *pose, hn_vec3 fo
 
 // ---- constraints --------------------------------------------------------------------------------------
 
+double jet_row_unit(const jet_joint *j, int row)
+{
+    if (j->rows[row].kind == BASIC_SYMMETRIC) return 1.0;
+    return j->rows[row].kind == BASIC_DISTANCE ? j->length * j->length : j->length;
+}
+
+static const double ROUND_OFF = 1e-15; // of a coordinate: no place is known better
+
+static double largest_coordinate(hn_vec3 x)
+{
+    return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
+}
+
 double jet_evaluate_rows(jet_space *jet)
 {
     double worst = 0.0;
@@ -398,11 +423,12 @@ double jet_evaluate_rows(jet_space *jet)
         const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
         hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
         hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
+        double far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
         for (int r = 0; r < j->row_count; ++r) {
             const basic_row *row = &j->rows[r];
             hn_vec3 force = vec3(0.0, 0.0, 0.0), moment_a, moment_b, u,
                     other; // force on b; minus it acts on a
-            double value, scale = 1.0 / jet->length;
+            double value, unit = jet_row_unit(j, r);
             switch (row->kind) {
             case BASIC_COINCIDENCE:
                 force = row->a;
@@ -423,13 +449,13 @@ double jet_evaluate_rows(jet_space *jet)
                 u = pose_direction(pa, row->a), other = pose_direction(pb, row->b);
                 value = vec3_dot(u, other);
                 moment_a = vec3_cross(u, other), moment_b = vec3_negate(moment_a);
-                scale = 1.0;
                 break;
             }
             value -= row->eta;
             jet->g[j->first + r] = value;
-            if (!j->dropped[r] && !(scale * fabs(value) <= worst))
-                worst = isfinite(value) ? scale * fabs(value) : HUGE_VAL;
+            double size = fabs(value) / unit;
+            if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / j->length;
+            if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
             if (j->a >= 0)
                 covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a,
                             jet->block[k][0][r]);
@@ -471,11 +497,12 @@ static void assemble_systems(jet_space *jet, const bool wanted[2])
             double sum[2][JET_ROWS] = {{0.0}};
             if (k->dropped[i]) continue;
             for (int m = 0; m < body->w_count; ++m) {
-                double plain = bk[i][m], weighted = plain * body->inverse[m];
+                double plain = bk[i][m], weighted = plain * body->inverse[m],
+                       measured = plain * body->weight[m];
                 if (plain == 0.0) continue; // directions of the axes, and turns alone
                 for (int j = 0; j < JET_ROWS; ++j) {
                     sum[METRIC_KINETIC][j] += weighted * transposed[m][j];
-                    sum[METRIC_EUCLIDEAN][j] += plain * transposed[m][j];
+                    sum[METRIC_EUCLIDEAN][j] += measured * transposed[m][j];
                 }
             }
             int columns = x->k == x->l ? i + 1 : l->row_count;
@@ -504,9 +531,9 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
     if (jet->joint_count == 0) return HN_OK;
     for (int k = 0; k < jet->joint_count; ++k)
         memset(jet->joints[k].dropped, 0, sizeof jet->joints[k].dropped);
-    assemble_systems(jet, (const bool[2]){[METRIC_KINETIC] = true});
+    assemble_systems(jet, (const bool[2]){[METRIC_EUCLIDEAN] = true});
     block_cholesky_rank rank = {.tolerance = RANK_TOLERANCE, .dropped = jet->dependent};
-    if (block_cholesky_factor_rank(jet->systems[METRIC_KINETIC], &rank) >= 0)
+    if (block_cholesky_factor_rank(jet->systems[METRIC_EUCLIDEAN], &rank) >= 0)
         return HN_SINGULAR_SYSTEM;
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r) {
@@ -524,6 +551,7 @@ static bool factor_systems(jet_space *jet, const bool wanted[2], int *worst)
         int node = wanted[m] ? block_cholesky_factor(jet->systems[m]) : -1;
         if (node < 0) continue;
         *worst = jet->joints[node].b >= 0 ? jet->joints[node].b : jet->joints[node].a;
+        jet->failed_row = jet->joints[node].first + block_cholesky_failed_row(jet->systems[m]);
         return false;
     }
     return true;
@@ -539,6 +567,38 @@ bool jet_factor_both(jet_space *jet, int *worst)
 {
     const bool wanted[2] = {true, true};
     return factor_systems(jet, wanted, worst);
+}
+
+void jet_row_margins(const jet_space *jet, double *margins)
+{
+    for (int k = 0; k < jet->joint_count; ++k) {
+        const jet_joint *j = &jet->joints[k];
+        const int body[2] = {j->a, j->b};
+        for (int r = 0; r < j->row_count; ++r) {
+            double square = 0.0;
+            for (int side = 0; side < 2; ++side) {
+                if (body[side] < 0) continue;
+                const jet_body *b = &jet->bodies[body[side]];
+                const double *x = jet->block[k][side][r];
+                for (int m = 0; m < b->w_count; ++m) square += b->weight[m] * x[m] * x[m];
+            }
+            margins[j->first + r] =
+                j->dropped[r] || !(square > 0.0)
+                    ? 1.0
+                    : block_cholesky_pivot(jet->systems[METRIC_EUCLIDEAN], k, r) / square;
+        }
+    }
+}
+
+const jet_joint *jet_joint_of_row(const jet_space *jet, int row)
+{
+    int low = 0, high = jet->joint_count - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (jet->joints[middle].first <= row) low = middle;
+        else high = middle - 1;
+    }
+    return &jet->joints[low];
 }
 
 void jet_apply_rows(const jet_space *jet, const double *w, double *out)
@@ -572,7 +632,8 @@ void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double fac
                 for (int m = 0; m < JET_VELOCITIES; ++m)
                     sum[m] += jet->block[k][side][r][m] * mu[j->first + r];
             for (int m = 0; m < b->w_count; ++m)
-                w[b->w + m] += factor * (metric == METRIC_KINETIC ? b->inverse[m] : 1.0) * sum[m];
+                w[b->w + m] +=
+                    factor * (metric == METRIC_KINETIC ? b->inverse[m] : b->weight[m]) * sum[m];
         }
     }
 }
@@ -736,7 +797,7 @@ void jet_forces(jet_space *jet, double time)
 {
     const hn_system *system = jet->system;
     const hn_vec3 none = {0.0, 0.0, 0.0};
-    jet->power = 0.0;
+    memset(jet->power, 0, (size_t)jet->mechanism_count * sizeof(double));
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         covector_of(b, jet->pose + POSE_SIZE * (size_t)i, vec3_scale(b->mass, system->gravity),
@@ -763,8 +824,8 @@ void jet_forces(jet_space *jet, double time)
             force_to_wrench(pose, load[side], wrench);
             covector_of(b, pose, vec3_load(wrench), vec3_load(wrench + 3), covector);
             for (int m = 0; m < b->w_count; ++m) jet->force[b->w + m] += covector[m];
-            jet->power += vec3_dot(vec3_load(wrench), vec3_load(twist)) +
-                          vec3_dot(vec3_load(wrench + 3), vec3_load(twist + 3));
+            jet->power[b->mechanism] += vec3_dot(vec3_load(wrench), vec3_load(twist)) +
+                                        vec3_dot(vec3_load(wrench + 3), vec3_load(twist + 3));
         }
     }
 }
@@ -794,34 +855,50 @@ void jet_distribution(jet_space *jet, const double *w)
     jet_add_rows_transposed(jet, METRIC_KINETIC, -1.0, lambda, d);
 }
 
-double jet_kinetic(const jet_space *jet, const double *w)
-{
-    double twice = 0.0;
-    for (int i = 0; i < jet->body_count; ++i) {
-        const jet_body *b = &jet->bodies[i];
-        for (int m = 0; m < b->w_count; ++m) twice += b->inertia[m] * w[b->w + m] * w[b->w + m];
-    }
-    return 0.5 * twice;
-}
-
-double jet_potential(const jet_space *jet, double *scale)
+void jet_energies(const jet_space *jet, const double *w, double *energy, double *scale)
 {
     const hn_system *system = jet->system;
-    double sum = 0.0, size = 0.0;
+    for (int k = 0; k < jet->mechanism_count; ++k) energy[k] = scale[k] = 0.0;
     for (int i = 0; i < jet->body_count; ++i) {
-        double part = -jet->bodies[i].mass *
-                      vec3_dot(system->gravity, vec3_load(jet->pose + POSE_SIZE * (size_t)i));
-        sum += part, size += fabs(part);
+        const jet_body *b = &jet->bodies[i];
+        double kinetic = 0.0,
+               weight = -b->mass *
+                        vec3_dot(system->gravity, vec3_load(jet->pose + POSE_SIZE * (size_t)i));
+        for (int m = 0; m < b->w_count; ++m)
+            kinetic += 0.5 * b->inertia[m] * w[b->w + m] * w[b->w + m];
+        energy[b->mechanism] += kinetic + weight;
+        scale[b->mechanism] += kinetic + fabs(weight);
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
+        int body = e->a >= 0 ? e->a : e->b;
+        if (body < 0) continue;
         const double *a = system_pose(jet->pose, e->a), *b = system_pose(jet->pose, e->b);
         double angle = e->angle >= 0 ? element_angle(e, a, b, jet->angles[e->angle]) : 0.0;
         double part = element_type_of(e->kind)->potential(e, a, b, angle);
-        sum += part, size += fabs(part);
+        energy[jet->bodies[body].mechanism] += part;
+        scale[jet->bodies[body].mechanism] += fabs(part);
     }
-    *scale = size;
-    return sum;
+}
+
+void jet_mechanism_rates(const jet_space *jet, const double *w, const double *d, double *rate)
+{
+    for (int k = 0; k < jet->mechanism_count; ++k) rate[k] = 0.0;
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        double *largest = &rate[b->mechanism];
+        for (int m = 0; m < b->w_count; ++m) {
+            double over = 1.0 / sqrt(b->weight[m]); // lengths of the body, or turns
+            *largest = fmax(*largest, over * fabs(w[b->w + m]));
+            *largest = fmax(*largest, sqrt(over * fabs(d[b->w + m])));
+        }
+    }
+}
+
+void jet_join_mechanisms(jet_space *jet)
+{
+    for (int i = 0; i < jet->body_count; ++i) jet->bodies[i].mechanism = 0;
+    jet->mechanism_count = 1;
 }
 
 static void add_to_directors(double *rho, double factor, const double *f)

@@ -29,6 +29,9 @@ typedef struct jet_body {
     hn_vec3 moments;                ///< kg m^2, principal
     double inertia[JET_VELOCITIES]; ///< E: m, m, m, 4 I1, 4 I2, 4 I3; in the plane m, m, I
     double inverse[JET_VELOCITIES]; ///< 1/E
+    double length;                  ///< m, its own size
+    int mechanism;                  ///< bodies that joints or springs connect but through the ground
+    double weight[JET_VELOCITIES];  ///< of METRIC_EUCLIDEAN: length^2 for places, 1 for turns
     hn_vec3 axes[3];                ///< in-plane directions and normal; world axes otherwise
     hn_vec3 origin;                 ///< m, planar bodies: position at zero coordinates
     double reference[9];            ///< planar bodies: directors at angle zero
@@ -51,6 +54,7 @@ typedef struct basic_row {
 typedef struct jet_joint {
     int a, b;             ///< bodies or GROUND
     int source;           ///< joint of the model
+    double length;        ///< m, the larger body's size, or the link's
     hn_vec3 rho_a, rho_b; ///< m, joint points in the directors
     int row_count;
     int first;      ///< of its rows among all
@@ -64,24 +68,25 @@ typedef struct jet_joint {
 typedef struct jet_coupling {
     int body, k, l; ///< joints; k is l or eliminated after it
     int side_k, side_l;
-    double *block[2]; ///< block (k, l) of S and of B B^T
+    double *block[2]; ///< block (k, l) of S and of B W B^T
 } jet_coupling;
 
-/// Two systems over the joints: S = B E^-1 B^T of the dynamics, B B^T of the nearest point in coordinates.
+/// Two systems over the joints: S = B E^-1 B^T of the dynamics, B W B^T of the nearest point in coordinates, where
+/// places are measured in lengths of their bodies.
 typedef enum jet_metric { METRIC_KINETIC, METRIC_EUCLIDEAN } jet_metric;
 
 typedef struct jet_space {
     hn_system *system;
     int body_count, joint_count, y_count, w_count, row_count, coupling_count;
+    int mechanism_count;
     bool planar;
     jet_body *bodies;
     jet_joint *joints;
     jet_coupling *couplings;
     int *order; ///< joints in elimination order
-    /// Per metric: S = B E^-1 B^T over the graph of joints (TAN 5.1), B B^T; NULL without constraints.
+    /// Per metric: S = B E^-1 B^T over the graph of joints (TAN 5.1), B W B^T; NULL without constraints.
     block_cholesky *systems[2];
     double *angles;  ///< rad, torsional springs: unwrapped angles near the current state
-    double length;   ///< m, scales translational rows
 
     // at the current point
     double *pose;                                 ///< 12 per body
@@ -92,9 +97,10 @@ typedef struct jet_space {
     double *gradient;                             ///< w_count: H grad U
     double *multiplier;                           ///< lambda, row_count
     double *acceleration;                         ///< d, w_count
-    double power;                                 ///< W, of loads and dampers
+    double *power;                                ///< W, of loads and dampers, per mechanism
     double *director_force;                       ///< 9 per body, for the multipliers of directors
     bool *dependent;                              ///< row_count, for the choice of rows
+    int failed_row;                               ///< where the last factorisation that failed did so
     void *memory[24];
     int memory_count;
 } jet_space;
@@ -132,19 +138,27 @@ void jet_set_velocity(jet_space *jet, const double *w);
 
 // ---- constraints at the current point -----------------------------------------------------------------
 
-/// g and B; largest |g| of rows that are kept, translational ones over the length.
+/// g and B; largest |g| of rows that are kept, translational ones over the length of their joint and without the
+/// round-off of places.
 double jet_evaluate_rows(jet_space *jet);
-/// Decide with the current B, at a point of the manifold, which rows are independent; the others are dropped from now
-/// on. The factors of both systems are lost. @return HN_OK or HN_SINGULAR_SYSTEM
+/// What one of g is divided by to be measured: 1, or the joint's length, or its square.
+double jet_row_unit(const jet_joint *j, int row);
+/// Decide with the current B, at a point of the manifold, which rows are independent (in the metric of lengths: thin bars
+/// do not blur it); the others are dropped from now on. The factors of both systems are lost. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status jet_choose_rows(jet_space *jet, int *dropped_count);
 /// Factor the system of a metric with the current B. False: singular; `worst` is a body of the joint.
 bool jet_factor(jet_space *jet, jet_metric metric, int *worst);
 bool jet_factor_both(jet_space *jet, int *worst);
+/// How independent the rows are: per row the part of its square that is left by the rows eliminated before, by the last
+/// factors of METRIC_EUCLIDEAN and the current B; 1 for dropped rows. A squared sine, zero where constraints lose rank.
+void jet_row_margins(const jet_space *jet, double *margins);
+/// Joint and row (among all of them) of a row.
+const jet_joint *jet_joint_of_row(const jet_space *jet, int row);
 /// out = B w
 void jet_apply_rows(const jet_space *jet, const double *w, double *out);
-/// w <- w + factor E^-1 B^T mu, or without E^-1
+/// w <- w + factor E^-1 B^T mu, or with W in place of E^-1
 void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double factor, const double *mu, double *w);
-/// Solve S x = x in place, or with B B^T; dropped rows give zero.
+/// Solve S x = x in place, or with B W B^T; dropped rows give zero.
 void jet_solve(const jet_space *jet, jet_metric metric, double *x);
 /// out = second time derivative of g without accelerations: d^2 g(y_1, y_1) - dg l y
 void jet_bias(const jet_space *jet, double *out);
@@ -157,9 +171,12 @@ void jet_rate_change(const jet_space *jet, const double *c, double *out);
 void jet_forces(jet_space *jet, double time);
 /// Algorithm 3.2 through 5.1: acceleration and multiplier. S is factored at the current point, forces are known.
 void jet_distribution(jet_space *jet, const double *w);
-double jet_kinetic(const jet_space *jet, const double *w);
-/// Potential energy; `scale`: sum of the sizes of its parts.
-double jet_potential(const jet_space *jet, double *scale);
+/// Energy of every mechanism; `scale`: sum of the sizes of its parts.
+void jet_energies(const jet_space *jet, const double *w, double *energy, double *scale);
+/// The fastest rate (1/s) in every mechanism, by velocities and accelerations.
+void jet_mechanism_rates(const jet_space *jet, const double *w, const double *d, double *rate);
+/// Take all bodies for one mechanism, whatever connects them.
+void jet_join_mechanisms(jet_space *jet);
 /// Lagrange multipliers of directors and joints in the public order, forces are -G^T lambda.
 void jet_multipliers(const jet_space *jet, double time, double *multipliers);
 

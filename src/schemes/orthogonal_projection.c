@@ -2,13 +2,13 @@
 // The full orthogonal projection of `projected-rk` (TAN 5.1, 5.2): Newton's method with exact tangents on all of M at
 // once.
 //
-//   L = 1/2 |y - a|^2 + 1/2 |y_1 - a_1|^2 + beta . g(y) + alpha . (dg y_1) + nu (|theta|^2 - 1)/2 + kappa theta .
+//   L = 1/2 |y - a|_W^2 + 1/2 |y_1 - a_1|_W^2 + beta . g(y) + alpha . (dg y_1) + nu (|theta|^2 - 1)/2 + kappa theta .
 //           theta_1
 //
-// is made stationary. Constraints are functions of the twelve numbers x of a pose, quadratic, and x of theta is
+// is made stationary, places measured in lengths of their bodies (W^-1 = length^2, and 1 s). Constraints are functions of the twelve numbers x of a pose, quadratic, and x of theta is
 // quadratic as well (R = H~ H^T, not divided by |theta|^2 here): with x_1 = T y_1, T = dx/dy,
 //
-//   dL/dy = y - a + T^T f + T_1^T f_1,   dL/dy_1 = y_1 - a_1 + T^T f_1,   f = dL/dx,  f_1 = dL/dx_1,  T_1 = d(T y_1)/dy
+//   dL/dy = W (y - a) + T^T f + T_1^T f_1,   dL/dy_1 = W (y_1 - a_1) + T^T f_1,   f = dL/dx,  f_1 = dL/dx_1,  T_1 = d(T y_1)/dy
 //
 // and second derivatives need no more than the constant second derivatives of g and x (in the plane: the third of x
 // too). A body with its sphere multipliers is a block, a joint with alpha and beta is a block; bodies are eliminated
@@ -313,6 +313,12 @@ static void add_products(const row_maps *l, int n, const row_maps *r, int m, dou
         }
 }
 
+// W of a coordinate: 1/length^2 for places, 1 for turns
+static double coordinate_weight(const jet_body *b, int k)
+{
+    return k < b->w_count ? 1.0 / b->weight[k] : 1.0;
+}
+
 // Residual of the stationarity conditions at p->x, and the tangent in p->lu. Returns the largest constraint residual.
 static double assemble(orthogonal_projection *p, const double *a, const double *a1)
 {
@@ -331,9 +337,10 @@ static double assemble(orthogonal_projection *p, const double *a, const double *
         pose_of(b, y, y1, p->pose + at, p->pose1 + at, p->tangent + at * JET_COORDINATES,
                 p->tangent1 + at * JET_COORDINATES);
         for (int k = 0; k < n; ++k) {
-            right[k] = y[k] - a[b->y + k];
-            right[n + k] = y1[k] - a1[b->y + k];
-            diagonal[k * (size + 1)] = diagonal[(n + k) * (size + 1)] = 1.0;
+            double weight = coordinate_weight(b, k);
+            right[k] = weight * (y[k] - a[b->y + k]);
+            right[n + k] = weight * (y1[k] - a1[b->y + k]);
+            diagonal[k * (size + 1)] = diagonal[(n + k) * (size + 1)] = weight;
         }
         if (b->kind != JET_RIGID) continue;
         // sphere: nu (|theta|^2 - 1)/2 + kappa theta . theta_1
@@ -387,7 +394,7 @@ static double assemble(orthogonal_projection *p, const double *a, const double *
             }
             p->right[offset + r] = value;
             p->right[offset + rows + r] = rate;
-            double scale = x->rows[r].kind == BASIC_SYMMETRIC ? 1.0 : 1.0 / jet->length;
+            double scale = 1.0 / jet_row_unit(x, r);
             worst = fmax(
                 worst, scale * (isfinite(value + rate) ? fmax(fabs(value), fabs(rate)) : HUGE_VAL));
             for (int s = 0; s < 2; ++s) {
@@ -470,8 +477,10 @@ bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, cons
         // stationarity counts as well: the point is to be the nearest one
         double worst = assemble(p, a, a1);
         for (int i = 0; i < jet->body_count; ++i)
-            for (int k = 0; k < 2 * jet->bodies[i].y_count; ++k)
-                worst = fmax(worst, fabs(p->right[block_lu_offset(p->lu, i) + k]) / jet->length);
+            for (int k = 0, n = jet->bodies[i].y_count; k < 2 * n; ++k) {
+                double unit = sqrt(coordinate_weight(&jet->bodies[i], k % n));
+                worst = fmax(worst, fabs(p->right[block_lu_offset(p->lu, i) + k]) / unit);
+            }
         if (history != NULL && *iterations < NEWTON_HISTORY) history[*iterations] = worst;
         if (worst <= tolerance) break;
         if (*iterations >= iterations_max || !isfinite(worst)) return false;

@@ -29,7 +29,7 @@
 
 #include <string.h>
 
-enum { MEMORY_VECTORS = 10 };
+enum { MEMORY_VECTORS = 10, MEMORY_PER_MECHANISM = 3 + QUARTERS };
 static const double ERROR_SHARE =
     2.0; // inside an internal step its error may grow so much faster than evenly
 static const double ERROR_FIFTH =
@@ -53,9 +53,22 @@ static const double ERROR_WEIGHTS[STAGES] = {
 // step control (T8)
 static const double STEP_SAFETY = 0.9;
 static const double STEP_SHRINK_MIN = 0.2;
-static const double STEP_STRETCH = 1.01;   // a step this near to the end of the interval goes there
-static const double STEP_SMALLEST = 1e-13; // s, times the time reached: nothing would be added
-static const double SAME_TIME = 1e-14;     // of the time: n h and (n - 1) h + h are one grid point
+static const double STEP_STRETCH = 1.01; // a step this near to the end of the interval goes there
+static const double STEP_SMALLEST =
+    1e-13; // of the time reached and of the nominal step: nothing would be added
+static const double FLAT_CLEAR =
+    0.12; // of the largest angle to a flat position: stages come no nearer
+static const double FLAT_FAILED =
+    0.15; // parts of a step: a stage that fails so near to it does so for that
+static const double FLAT_LONGER = 1.5; // a step may grow by this to get over it
+static const double FLAT_ERROR = 10.0; // tolerances, of the shortest step over it
+static const double SINGULAR_ANGLE =
+    0.1; // rad: failures nearer to a flat position are put down to it,
+static const double SINGULAR_FALL = 0.5; // where the rows were more independent at the start
+static const double TURN_SHRINK =
+    0.5; // where branches turn into each other the motion is followed in smaller steps
+enum { FLAT_PLANS_MAX = 12 };
+static const double SAME_TIME = 1e-14; // of the time: n h and (n - 1) h + h are one grid point
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
 static const double STAGE_TOLERANCE = 1e-2;   // of the step control's: inner stages need no more
@@ -68,13 +81,9 @@ enum {
     MEMORY_BEGIN,
     MEMORY_END,
     MEMORY_STEP,
-    MEMORY_ENERGY,
-    MEMORY_WORK,
-    MEMORY_WORK_DONE,
     MEMORY_DENSE,
     MEMORY_ERROR,
-    MEMORY_POWER = MEMORY_ERROR + 2 * ERROR_MEASURES,
-    MEMORY_MOMENTUM = MEMORY_POWER + QUARTERS,
+    MEMORY_MOMENTUM = MEMORY_ERROR + 2 * ERROR_MEASURES,
     MEMORY_ANGLES = MEMORY_MOMENTUM + INVARIANTS_MAX
 };
 
@@ -98,8 +107,43 @@ static void combine(scheme_solver *s, double h, const double *weights, int count
     }
 }
 
+// (T8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
+// root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in the
+// fastest rate of the mechanism.
+static double norm_of(scheme_solver *s, const double *x, const double *x1, const double *y,
+                      const double *y1)
+{
+    const double absolute = s->def.absolute_tolerance, relative = s->def.relative_tolerance;
+    double worst = 0.0;
+    jet_rates(&s->jet, s->y, s->w, s->a1);
+    memset(s->sums, 0, (size_t)s->jet.mechanism_count * sizeof(double));
+    for (int i = 0; i < s->jet.y_count; ++i) {
+        double size = absolute * s->unit[i] + relative * fmax(fabs(s->y[i]), fabs(y[i]));
+        double size1 = absolute * s->unit[i] * s->rates[s->part[i]] +
+                       relative * fmax(fabs(s->a1[i]), fabs(y1[i]));
+        double in_y = x[i] / size, in_y1 = x1[i] != 0.0 ? x1[i] / size1 : 0.0;
+        s->sums[s->part[i]] += in_y * in_y + in_y1 * in_y1;
+    }
+    for (int m = 0; m < s->jet.mechanism_count; ++m) {
+        double mean = sqrt(s->sums[m] / (2.0 * s->part_size[m]));
+        worst = mean <= worst ? worst : mean; // keeps what is not a number
+    }
+    return worst;
+}
+
+// An error of y or y_1 without what the constraints at the end of the step take away; they are factored there.
+static void make_error_tangent(scheme_solver *s, jet_metric metric, double *error)
+{
+    const jet_space *jet = &s->jet;
+    jet_velocities(jet, s->y_next, error, s->scratch);
+    jet_apply_rows(jet, s->scratch, s->rate);
+    jet_solve(jet, metric, s->rate);
+    jet_add_rows_transposed(jet, metric, -1.0, s->rate, s->scratch);
+    jet_rates(jet, s->y_next, s->scratch, error);
+}
+
 // From (y, w) with k[0] known to (y_next, w_next) with k[6] known; the error in units of the tolerance.
-static bool attempt(scheme_solver *s, double h, double *error, double *work)
+static bool attempt(scheme_solver *s, double h, double *error)
 {
     const jet_space *jet = &s->jet;
     int n = jet->y_count;
@@ -108,66 +152,67 @@ static bool attempt(scheme_solver *s, double h, double *error, double *work)
     if (!s->def.fixed_steps)
         inner = fmax(inner,
                      STAGE_TOLERANCE * fmin(s->def.absolute_tolerance, s->def.relative_tolerance));
+    s->margin_count = 1;
     for (int stage = 1; stage < STAGES; ++stage) {
         bool last = stage == STAGES - 1;
         combine(s, h, WEIGHTS[stage], stage);
         if (!rk_project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
+        rk_note_margins(s, stage);
         if (last) {
-            *work = 0.0;
-            for (int j = 0; j < stage; ++j) *work += h * WEIGHTS[stage][j] * s->power[j];
-            if (!rk_impose_invariants(s, time + h, s->last.energy + s->last.work + *work, s->y_next,
-                                      s->w_next))
-                return false;
+            for (int m = 0; m < jet->mechanism_count; ++m) {
+                s->work[m] = 0.0;
+                for (int j = 0; j < stage; ++j)
+                    s->work[m] += h * WEIGHTS[stage][j] * s->power[j][m];
+                s->energy[m] = s->last.energy[m] + s->last.work[m] + s->work[m];
+            }
+            if (!rk_impose_invariants(s, time + h, s->y_next, s->w_next)) return false;
         }
         rk_distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
     }
-    double sum = 0.0, absolute = s->def.absolute_tolerance, relative = s->def.relative_tolerance;
-    jet_rates(jet, s->y, s->w, s->a1);
-    jet_rates(jet, s->y_next, s->w_next, s->a);
     for (int i = 0; i < n; ++i) {
         double dy = 0.0, dy1 = 0.0;
         for (int j = 0; j < STAGES; ++j) {
             dy += ERROR_WEIGHTS[j] * s->k[j][i];
             dy1 += ERROR_WEIGHTS[j] * s->k[j][n + i];
         }
-        double scale = absolute + relative * fmax(fabs(s->y[i]), fabs(s->y_next[i]));
-        double scale1 = absolute + relative * fmax(fabs(s->a1[i]), fabs(s->a[i]));
-        sum += h * h * (dy * dy / (scale * scale) + dy1 * dy1 / (scale1 * scale1));
+        s->error[i] = h * dy, s->error1[i] = h * dy1;
     }
-    *error = sqrt(sum / (2.0 * fmax(1.0, (double)n)));
+    rk_find_flat(s, NODES);
+    if (s->close || s->flat.found) {
+        // across the branches of M errors are large, and taken away by the projection
+        make_error_tangent(s, METRIC_EUCLIDEAN, s->error);
+        make_error_tangent(s, METRIC_KINETIC, s->error1);
+    }
+    jet_rates(jet, s->y_next, s->w_next, s->a);
+    *error = norm_of(s, s->error, s->error1, s->y_next, s->a);
     return isfinite(*error);
 }
 
-static double norm_of(const scheme_solver *s, const double *x, const double *x1)
-{
-    int n = s->jet.y_count;
-    double sum = 0.0;
-    jet_rates(&s->jet, s->y, s->w, s->a1);
-    for (int i = 0; i < n; ++i) {
-        double scale = s->def.absolute_tolerance + s->def.relative_tolerance * fabs(s->y[i]);
-        double scale1 = s->def.absolute_tolerance + s->def.relative_tolerance * fabs(s->a1[i]);
-        sum += x[i] * x[i] / (scale * scale) + x1[i] * x1[i] / (scale1 * scale1);
-    }
-    return sqrt(sum / (2.0 * fmax(1.0, (double)n)));
-}
-
-// A first step from the size of the solution and of its first two derivatives (Hairer, Norsett, Wanner I, II.4).
+// A first step from the size of the solution's first two derivatives (Hairer, Norsett, Wanner I, II.4), with the fastest
+// rate as the unit of time.
 static double first_step(scheme_solver *s, double interval)
 {
+    const double FIRST_PART = 0.01, LARGEST_GROWTH = 100.0;
     int n = s->jet.y_count;
-    jet_rates(&s->jet, s->y, s->w, s->k[1]);
-    double d0 = norm_of(s, s->y, s->k[1]), d1 = norm_of(s, s->k[0], s->k[0] + n);
-    double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
-    h = fmin(h, interval);
+    double fastest = 0.0;
+    for (int m = 0; m < s->jet.mechanism_count; ++m) fastest = fmax(fastest, s->rates[m]);
+    double h = fmin(interval, fastest > 0.0 ? FIRST_PART / fastest : HUGE_VAL);
+    if (!isfinite(h) || !(h > 0.0)) return s->nominal; // nothing moves, and nothing acts
     const double one = 1.0;
+    double d1 = norm_of(s, s->k[0], s->k[0] + n, s->y, s->k[0]);
     combine(s, h, &one, 1);
     if (!rk_project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
     rk_distribution(s, s->y_next, s->w_next, s->last.end + h, 1);
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
-    double d2 = norm_of(s, s->k[1], s->k[1] + n) / h;
-    double largest = fmax(d1, d2),
-           h1 = largest <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / largest, 0.2);
-    return fmin(100.0 * h, h1);
+    double d2 = norm_of(s, s->k[1], s->k[1] + n, s->y, s->k[0]) / h;
+    double unit = fastest > 0.0 ? 1.0 / fastest : h, largest = fmax(d1 * unit, d2 * unit * unit);
+    double h1 = largest > 0.0 ? unit * pow(FIRST_PART / largest, 0.2) : LARGEST_GROWTH * h;
+    return fmin(LARGEST_GROWTH * h, h1);
+}
+
+static size_t per_mechanism(const scheme_solver *s)
+{
+    return (size_t)s->jet.mechanism_count * sizeof(double);
 }
 
 // k[0] at the current point from its accelerations
@@ -175,7 +220,7 @@ static void set_first_stage(scheme_solver *s)
 {
     jet_rates(&s->jet, s->y, s->w, s->k[0]);
     jet_second_rates(&s->jet, s->y, s->w, s->last.d_end, s->k[0] + s->jet.y_count);
-    s->power[0] = s->last.power[QUARTERS - 1];
+    memcpy(s->power[0], s->last.power[QUARTERS - 1], per_mechanism(s));
 }
 
 // Rows, factors and k[0] at the current point; rows are chosen where they are redundant. Accelerations are those of the
@@ -184,20 +229,23 @@ static bool begin_step(scheme_solver *s, bool start)
 {
     jet_space *jet = &s->jet;
     int dropped;
-    if (!s->at_end || s->redundant) {
+    if (!s->at_end || s->loops) {
         jet_set_position(jet, s->y);
         rk_evaluate_rows(s);
-        if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+        if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
         if (!rk_factor_both(s)) return false;
+        rk_note_margins(s, 0);
     }
     s->at_end = true;
     if (!start && !s->redundant) {
         set_first_stage(s);
+        jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
         return true;
     }
     rk_distribution(s, s->y, s->w, s->last.end, 0);
     memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
-    s->last.power[QUARTERS - 1] = s->power[0];
+    jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
+    memcpy(s->last.power[QUARTERS - 1], s->power[0], per_mechanism(s));
     return true;
 }
 
@@ -206,13 +254,13 @@ static void note_point(scheme_solver *s, const double *w, double work)
 {
     jet_space *jet = &s->jet;
     projected_rk_statistics *t = &s->statistics;
-    double scale, size = 1.0, energy = rk_energy(s, w, &scale);
+    double size = 1.0, energy = rk_energy(s, w);
     jet_evaluate_rows(jet);
     jet_apply_rows(jet, w, s->rate);
     for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(w[i]));
     for (int k = 0; k < jet->joint_count; ++k)
         for (int r = 0; r < jet->joints[k].row_count; ++r) {
-            double over = jet->joints[k].rows[r].kind == BASIC_SYMMETRIC ? 1.0 : 1.0 / jet->length;
+            double over = 1.0 / jet_row_unit(&jet->joints[k], r);
             int row = jet->joints[k].first + r;
             t->position_worst = fmax(t->position_worst, over * fabs(jet->g[row]));
             t->velocity_worst = fmax(t->velocity_worst, over * fabs(s->rate[row]) / size);
@@ -280,7 +328,7 @@ static local_error embedded_error(const scheme_solver *s, double h)
     return e;
 }
 
-static void accept(scheme_solver *s, double h, double end, double work)
+static void accept(scheme_solver *s, double h, double end)
 {
     internal_step *last = &s->last;
     last->error = embedded_error(s, h);
@@ -290,43 +338,77 @@ static void accept(scheme_solver *s, double h, double end, double work)
     s->y_next = y, s->w_next = w;
     memcpy(last->d_end, s->jet.acceleration, (size_t)s->jet.w_count * sizeof(double));
     last->begin = last->end, last->end = end;
-    last->energy += last->work;
-    last->work = work;
-    last->power[0] = s->power[0], last->power[QUARTERS - 1] = s->power[STAGES - 1];
+    for (int m = 0; m < s->jet.mechanism_count; ++m) {
+        last->energy[m] += last->work[m];
+        last->work[m] = s->work[m];
+        s->work_total += s->work[m];
+    }
+    memcpy(last->power[0], s->power[0], per_mechanism(s));
+    memcpy(last->power[QUARTERS - 1], s->power[STAGES - 1], per_mechanism(s));
     last->dense = false;
-    s->work_total += work;
     // the orthogonal projection does not leave the factors of the nearest position
-    s->at_end = s->orthogonal == NULL;
+    s->at_end = s->at_end && s->orthogonal == NULL;
     update_angles(s);
     note_accepted(s, h);
 }
 
-// One accepted internal step from the current point, not beyond `limit`.
-static hn_status advance(scheme_solver *s, const scheme_step *step, double limit, bool start)
+// Does the attempted step come too near to a flat position, at a stage or at its end?
+static bool too_near(const scheme_solver *s, bool good)
+{
+    if (!s->flat.found) return false;
+    if (good) return s->flat.nearest < FLAT_CLEAR;
+    // the stage that failed, was it that?
+    return s->margin_count < STAGES && fabs(s->flat.at - NODES[s->margin_count]) < FLAT_FAILED;
+}
+
+// One accepted internal step from the current point, not beyond `limit`; over a flat position it may go on to `kink`.
+static hn_status advance(scheme_solver *s, const scheme_step *step, double limit, double kink,
+                         bool start)
 {
     bool rejected = false, fixed = s->def.fixed_steps || s->fixed_step > 0.0;
+    double then = 0.0; // s, planned after a step towards a flat position
+    int plans = 0;
     if (!begin_step(s, start)) return HN_SINGULAR_SYSTEM;
     for (;;) {
         if (step->stopped != NULL && step->stopped(step->stopped_user)) return HN_CANCELLED;
         double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
         bool last = s->def.fixed_steps || time + STEP_STRETCH * planned >= limit;
-        double h = last ? limit - time : planned, error = 0.0, work = 0.0;
-        if (!fixed && !(planned > STEP_SMALLEST * fmax(1.0, fabs(time)) && isfinite(planned)))
+        double h = last ? limit - time : planned, error = 0.0;
+        if (!fixed &&
+            !(planned > STEP_SMALLEST * fmax(s->nominal, fabs(time)) && isfinite(planned)))
             return HN_NOT_CONVERGED;
-        bool good = attempt(s, h, &error, &work);
-        if (fixed && !good) return HN_NOT_CONVERGED;
+        bool good = attempt(s, h, &error);
+        if (!good) rk_find_flat(s, NODES);
+        bool near = too_near(s, good), over = s->flat.found && s->flat.at < 1.0;
+        if (fixed && (!good || near)) return near ? HN_SINGULAR_SYSTEM : HN_NOT_CONVERGED;
         double change = !good ? STEP_SHRINK_MIN : STEP_SAFETY * pow(fmax(error, 1e-10), -0.2);
-        if (fixed || (good && error <= 1.0)) {
+        // a step over a flat position that is as short as it may be counts what round-off does to its error
+        double bound = over && h <= FLAT_LONGER * rk_shortest_over_flat(s, h) ? FLAT_ERROR : 1.0;
+        bool enough = fixed || (good && error <= bound);
+        s->at_end = good;
+        if (enough && !near && (!over || rk_flat_is_exact(s, h))) {
             double growth = rejected ? 1.0 : s->def.step_growth_max;
-            accept(s, h, last ? limit : time + h, work);
+            accept(s, h, last ? limit : time + h);
             s->h = h * fmax(STEP_SHRINK_MIN, fmin(growth, change));
             if (last) s->h = fmax(s->h, planned);
+            if (then > 0.0) s->h = then;
             return HN_OK;
         }
+        if (fixed) return HN_SINGULAR_SYSTEM;
         s->statistics.rejected++;
-        s->h = h * fmax(STEP_SHRINK_MIN, fmin(1.0, change));
-        rejected = true;
         s->at_end = false;
+        rejected = true;
+        then = 0.0;
+        if (near || (good && over && !enough)) {
+            if (++plans > FLAT_PLANS_MAX) return HN_SINGULAR_SYSTEM;
+            double allowed = h * (good ? fmax(STEP_SHRINK_MIN, fmin(FLAT_LONGER, change)) : 1.0);
+            limit = s->def.fixed_steps ? limit : kink; // a state before is interpolated
+            allowed = fmax(allowed, rk_shortest_over_flat(s, h));
+            s->h = rk_plan_over_flat(h * s->flat.at, allowed, limit - time, &then);
+            if (s->h >= then) then = 0.0; // this is the step over it
+        } else {
+            s->h = h * (enough ? TURN_SHRINK : fmax(STEP_SHRINK_MIN, fmin(1.0, change)));
+        }
         if (!good && !begin_step(s, start)) return HN_SINGULAR_SYSTEM; // factors near the point
     }
 }
@@ -370,10 +452,13 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     if (def->projection == HN_PROJECTION_ORTHOGONAL)
         TRY(orthogonal_projection_create(&s->jet, &s->orthogonal));
     if (def->impose_momentum) TRY(system_symmetries(system, &s->symmetries));
+    if (def->impose_momentum) jet_join_mechanisms(&s->jet);
     const jet_space *jet = &s->jet;
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
     size_t bodies = (size_t)system->body_count, angles = (size_t)system->angle_count;
-    if (MEMORY_ANGLES + angles + 5 * ny + 4 * nw + 2 * POSE_SIZE * bodies >
+    size_t mechanisms = (size_t)jet->mechanism_count;
+    if (MEMORY_ANGLES + angles + MEMORY_PER_MECHANISM * mechanisms + 5 * ny + 4 * nw +
+            2 * POSE_SIZE * bodies >
         MEMORY_VECTORS * POSE_SIZE * bodies)
         return context_fail(system->context, HN_INVALID_MODEL,
                             "projected-rk has no room for %d torsional springs on %d bodies",
@@ -395,6 +480,29 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->q = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
     s->v = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
     s->scratch = doubles(s, nw, &good), s->shift = doubles(s, nw, &good);
+    // a workspace of all that is per mechanism
+    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES + 7) * mechanisms, &good);
+    double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
+                              &s->last.power[0], &s->last.power[1], &s->last.power[2],
+                              &s->last.power[3], &s->last.power[4], &s->work,
+                              &s->energy,        &s->found,         &s->scale,
+                              &s->rates,         &s->sums};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && good; ++k, block += mechanisms)
+        *lists[k] = block;
+    for (int k = 0; k < STAGES && good; ++k, block += mechanisms) s->power[k] = block;
+    s->unit = doubles(s, ny, &good);
+    s->part = (int *)doubles(s, ny, &good), s->part_size = (int *)doubles(s, mechanisms, &good);
+    for (int i = 0; i < jet->body_count && good; ++i)
+        for (int k = 0; k < jet->bodies[i].y_count; ++k) {
+            const jet_body *b = &jet->bodies[i];
+            s->unit[b->y + k] = k < b->w_count ? sqrt(b->weight[k]) : 1.0;
+            s->part[b->y + k] = b->mechanism;
+            s->part_size[b->mechanism]++;
+        }
+    s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
+    s->loops = system->cut_count > 0;
+    for (int k = 0; k < STAGES && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
+    s->kept = (bool *)doubles(s, rows, &good);
     if (!good) return HN_OUT_OF_MEMORY;
     // are there redundant rows at the start?
     int dropped = 0;
@@ -406,6 +514,11 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
             return context_fail(system->context, HN_SINGULAR_SYSTEM,
                                 "the constraints are singular at the start");
         s->redundant = dropped > 0;
+        if (!rk_factor(s, METRIC_EUCLIDEAN))
+            return context_fail(system->context, HN_SINGULAR_SYSTEM,
+                                "the constraints are singular at the start");
+        rk_note_margins(s, 0);
+        rk_nearest_flat(s, &s->angle_start);
     }
     return HN_OK;
 }
@@ -430,12 +543,26 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
 // The arrays of the last internal step in memory, to be read or written; the reported state follows.
 static double *exchange_arrays(scheme_solver *s, double *memory, bool write)
 {
-    size_t ny = (size_t)s->jet.y_count, nw = (size_t)s->jet.w_count;
-    double *const arrays[] = {s->last.y, s->last.w,     s->last.d,     s->y,
-                              s->w,      s->last.d_end, s->last.inside};
-    const size_t sizes[] = {ny, nw, nw, ny, nw, nw, 3 * ny};
+    size_t ny = (size_t)s->jet.y_count, nw = (size_t)s->jet.w_count,
+           m = per_mechanism(s) / sizeof(double);
+    double *const arrays[] = {s->last.y,
+                              s->last.w,
+                              s->last.d,
+                              s->y,
+                              s->w,
+                              s->last.d_end,
+                              s->last.inside,
+                              s->last.energy,
+                              s->last.work,
+                              s->work_done,
+                              s->last.power[0],
+                              s->last.power[1],
+                              s->last.power[2],
+                              s->last.power[3],
+                              s->last.power[4]};
+    const size_t sizes[] = {ny, nw, nw, ny, nw, nw, 3 * ny, m, m, m, m, m, m, m, m};
     memory += MEMORY_ANGLES + s->system->angle_count;
-    for (int k = 0; k < 7; ++k) {
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
         if (write) memcpy(memory, arrays[k], sizes[k] * sizeof(double));
         else memcpy(arrays[k], memory, sizes[k] * sizeof(double));
         memory += sizes[k];
@@ -452,7 +579,8 @@ static bool memory_belongs(const scheme_solver *s, const scheme_step *step)
         !(fabs(memory[MEMORY_TIME] - step->time) <= SAME_TIME * fabs(step->time)))
         return false;
     const double *reported = memory + MEMORY_ANGLES + s->system->angle_count +
-                             5 * (size_t)s->jet.y_count + 4 * (size_t)s->jet.w_count;
+                             5 * (size_t)s->jet.y_count + 4 * (size_t)s->jet.w_count +
+                             MEMORY_PER_MECHANISM * (size_t)s->jet.mechanism_count;
     return memcmp(reported, step->state->q, count * sizeof(double)) == 0 &&
            memcmp(reported + count, step->state->impetus, count * sizeof(double)) == 0;
 }
@@ -469,16 +597,13 @@ static bool recall(scheme_solver *s, const scheme_step *step)
         exchange_arrays(s, memory, false);
         memcpy(jet->angles, memory + MEMORY_ANGLES, angles);
         memcpy(s->momentum, memory + MEMORY_MOMENTUM, sizeof s->momentum);
-        memcpy(last->power, memory + MEMORY_POWER, sizeof last->power);
         last->begin = memory[MEMORY_BEGIN], last->end = memory[MEMORY_END];
-        last->energy = memory[MEMORY_ENERGY], last->work = memory[MEMORY_WORK];
         last->dense = memory[MEMORY_DENSE] != 0.0;
         for (int m = 0; m < ERROR_MEASURES; ++m) {
             last->error.value[m] = memory[MEMORY_ERROR + m];
             last->error.body[m] = (int)memory[MEMORY_ERROR + ERROR_MEASURES + m];
         }
         s->h = memory[MEMORY_STEP];
-        s->work_done = memory[MEMORY_WORK_DONE];
         return true;
     }
     jet_from_state(jet, step->state->q, step->state->impetus, s->y, s->w);
@@ -488,8 +613,9 @@ static bool recall(scheme_solver *s, const scheme_step *step)
     else if (step->state->first) memcpy(jet->angles, s->system->angle_start, angles);
     update_angles(s);
     last->begin = last->end = step->time;
-    last->energy = rk_energy(s, s->w, &scale);
-    last->work = s->work_done = 0.0;
+    jet_energies(jet, s->w, last->energy, s->scale);
+    memset(last->work, 0, per_mechanism(s));
+    memset(s->work_done, 0, per_mechanism(s));
     last->dense = false;
     for (int m = 0; m < s->symmetries.count; ++m) s->momentum[m] = rk_momentum(s, m, &scale);
     s->h = 0.0;
@@ -506,14 +632,11 @@ static void remember(scheme_solver *s, const scheme_step *step)
     memory[MEMORY_TIME] = step->time + step->step_size;
     memory[MEMORY_BEGIN] = last->begin, memory[MEMORY_END] = last->end;
     memory[MEMORY_STEP] = s->h;
-    memory[MEMORY_ENERGY] = last->energy, memory[MEMORY_WORK] = last->work;
-    memory[MEMORY_WORK_DONE] = s->work_done;
     memory[MEMORY_DENSE] = last->dense ? 1.0 : 0.0;
     for (int m = 0; m < ERROR_MEASURES; ++m) {
         memory[MEMORY_ERROR + m] = last->error.value[m];
         memory[MEMORY_ERROR + ERROR_MEASURES + m] = last->error.body[m];
     }
-    memcpy(memory + MEMORY_POWER, last->power, sizeof last->power);
     memcpy(memory + MEMORY_MOMENTUM, s->momentum, sizeof s->momentum);
     memcpy(memory + MEMORY_ANGLES, s->jet.angles, (size_t)s->system->angle_count * sizeof(double));
     double *reported = exchange_arrays(s, memory, true);
@@ -529,11 +652,11 @@ static bool find_multipliers(scheme_solver *s, const scheme_step *step, double t
     jet_space *jet = &s->jet;
     int dropped;
     if (s->spatial.system == NULL) {
-        if (!factored || s->redundant) {
+        if (!factored || s->redundant || s->flat_output) {
             jet_set_position(jet, y);
             jet_set_velocity(jet, w);
             jet_evaluate_rows(jet);
-            if (s->redundant && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+            if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
             if (!jet_factor(jet, METRIC_KINETIC, &s->worst_body)) return false;
         }
         jet_forces(jet, time);
@@ -556,17 +679,29 @@ static bool find_multipliers(scheme_solver *s, const scheme_step *step, double t
     return true;
 }
 
-// Where the next internal step has to end: a kink of a load, and without dense output the nominal time.
-static double step_limit(const scheme_solver *s, double target)
+// The next kink of a load: no internal step goes beyond it.
+static double next_kink(const scheme_solver *s)
 {
     const hn_system *system = s->system;
-    double now = s->last.end + SAME_TIME * fabs(s->last.end), limit = HUGE_VAL;
-    if (s->def.fixed_steps) return target;
+    double now = s->last.end + SAME_TIME * fabs(s->last.end), kink = HUGE_VAL;
     for (int i = 0; i < system->element_count; ++i)
         if (system->elements[i].profile != NULL)
-            limit = fmin(limit, profile_next_kink(system->elements[i].profile, now));
-    if (s->def.dense_output || limit < target - SAME_TIME * fabs(target)) return limit;
-    return target;
+            kink = fmin(kink, profile_next_kink(system->elements[i].profile, now));
+    return kink;
+}
+
+// Where the next internal step has to end: a kink of a load, and without dense output the nominal time.
+static double step_limit(const scheme_solver *s, double kink, double target)
+{
+    if (s->def.fixed_steps) return target;
+    return s->def.dense_output || kink < target - SAME_TIME * fabs(target) ? kink : target;
+}
+
+static double sum_of(const scheme_solver *s, const double *x)
+{
+    double sum = 0.0;
+    for (int m = 0; m < s->jet.mechanism_count; ++m) sum += x[m];
+    return sum;
 }
 
 // Internal steps until one holds the nominal time, then the state there: the current point, or (y_next, w_next) before
@@ -583,37 +718,50 @@ static void share_error(const scheme_solver *s, double time, double target, loca
 
 static hn_status integrate(scheme_solver *s, scheme_step *step, double target, double *work)
 {
+    s->nominal = step->step_size;
     bool start = !recall(s, step);
-    double scale;
     if (!s->energy_started) {
         jet_set_position(&s->jet, s->y);
-        s->energy_start = rk_energy(s, s->w, &scale);
+        s->energy_start = rk_energy(s, s->w);
         s->energy_started = true;
     }
     if (start && !s->def.fixed_steps) {
         if (!begin_step(s, true)) return HN_SINGULAR_SYSTEM;
         s->h = s->def.first_step;
         if (!step->state->first || !(s->h > 0.0)) {
-            s->h = first_step(s, step_limit(s, target) - step->time);
+            s->h = first_step(s, step_limit(s, next_kink(s), target) - step->time);
             s->at_end = false;
         }
     }
-    *work = -s->work_done;
+    *work = -sum_of(s, s->work_done);
     step->error_known = true;
     step->error = (local_error){0};
     if (!start) share_error(s, step->time, target, &step->error);
     for (int64_t count = 0; s->last.end < target; ++count) {
         if (count >= INTERNAL_STEPS_MAX) return HN_NOT_CONVERGED;
-        *work += s->last.work;
-        TRY(advance(s, step, step_limit(s, target), start));
+        *work += sum_of(s, s->last.work);
+        double kink = next_kink(s);
+        TRY(advance(s, step, step_limit(s, kink, target), kink, start));
         start = false;
         share_error(s, step->time, target, &step->error);
     }
     bool between = target < s->last.end;
-    s->work_done = s->last.work;
+    memcpy(s->work_done, s->last.work, per_mechanism(s));
     if (between && !rk_find_output(s, target)) return HN_NOT_CONVERGED;
-    *work += s->work_done;
+    *work += sum_of(s, s->work_done);
     return HN_OK;
+}
+
+// After a failure: was the mechanism near a position where constraints lose rank?
+static void report_singular(const scheme_solver *s, newton_report *report)
+{
+    double angle;
+    int row = rk_nearest_flat(s, &angle);
+    if (row < 0 || angle > fmin(SINGULAR_ANGLE, SINGULAR_FALL * s->angle_start)) return;
+    report->singular = true;
+    report->singular_joint = jet_joint_of_row(&s->jet, row)->source;
+    report->singular_angle = angle;
+    report->singular_time = s->last.end;
 }
 
 static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_options *options,
@@ -627,6 +775,7 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     double work_before = s->work_total;
     hn_status status = integrate(s, step, target, &work);
     if (status != HN_OK) s->work_total = work_before; // the step is made again, or never
+    if (status == HN_NOT_CONVERGED || status == HN_SINGULAR_SYSTEM) report_singular(s, report);
     bool between = target < s->last.end;
     report->worst_body = s->worst_body;
     int64_t projections = s->statistics.projections - count;
@@ -639,7 +788,8 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     if (!between) jet_set_position(jet, y);
     jet_set_velocity(jet, w);
     jet_to_state(jet, step->q, step->impetus);
-    if (between) note_point(s, w, s->work_total - s->last.work + s->work_done);
+    if (between)
+        note_point(s, w, s->work_total - sum_of(s, s->last.work) + sum_of(s, s->work_done));
     if (!find_multipliers(s, step, target, y, w, between)) return HN_SINGULAR_SYSTEM;
     double worst = system_check_constraints(system, step->q).residual;
     if (s->redundant && worst > fmax(DROPPED_TOLERANCE, 10.0 * s->tolerance))

@@ -28,16 +28,19 @@ static void integral_weights(double t, double *once, double *twice)
     }
 }
 
-// work of loads in the last internal step up to the part t of it
-static double work_until(const scheme_solver *s, double t)
+// work_done: of loads in the last internal step up to the part t of it
+static void find_work_until(scheme_solver *s, double t)
 {
     const internal_step *last = &s->last;
-    double h = last->end - last->begin, once[2][QUARTERS], twice[QUARTERS], work[2] = {0.0, 0.0};
+    double h = last->end - last->begin, once[2][QUARTERS], twice[QUARTERS];
     integral_weights(t, once[0], twice);
     integral_weights(1.0, once[1], twice);
-    for (int k = 0; k < QUARTERS; ++k)
-        for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k];
-    return work[0] + (last->work - work[1]) * t * t * (3.0 - 2.0 * t);
+    for (int m = 0; m < s->jet.mechanism_count; ++m) {
+        double work[2] = {0.0, 0.0};
+        for (int k = 0; k < QUARTERS; ++k)
+            for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k][m];
+        s->work_done[m] = work[0] + (last->work[m] - work[1]) * t * t * (3.0 - 2.0 * t);
+    }
 }
 
 // k[0], k[1]: y_1 and y_2 at the begin and at the end of the last internal step
@@ -103,11 +106,12 @@ static void interpolate(scheme_solver *s, double t)
 static bool land_interpolated(scheme_solver *s)
 {
     jet_space *jet = &s->jet;
-    if (s->orthogonal == NULL) {
+    if (s->orthogonal == NULL || s->loops) {
         rk_normalise_parameters(s);
         jet_set_position(jet, s->a);
         rk_evaluate_rows(s);
-        if (!rk_factor(s, METRIC_EUCLIDEAN)) return false;
+        if (s->loops ? !rk_drop_flat_rows(s, &s->flat_output) : !rk_factor(s, METRIC_EUCLIDEAN))
+            return false;
     }
     return rk_project(s, s->tolerance, s->y_next, s->w_next);
 }
@@ -129,7 +133,7 @@ static bool look_inside(scheme_solver *s)
         jet_velocities(jet, s->a, s->a1, s->w_next);
         rk_distribution(s, s->a, s->w_next, last->begin + t * (last->end - last->begin), 2);
         memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
-        last->power[quarter] = s->power[2];
+        memcpy(last->power[quarter], s->power[2], (size_t)jet->mechanism_count * sizeof(double));
     }
     last->dense = true;
     return true;
@@ -143,16 +147,21 @@ bool rk_find_output(scheme_solver *s, double time)
     double t = (time - last->begin) / (last->end - last->begin);
     int dropped;
     s->at_end = false;
-    if (s->redundant) {
+    s->flat_output = false;
+    if (s->loops) {
         jet_set_position(jet, last->y);
         rk_evaluate_rows(s);
-        if (jet_choose_rows(jet, &dropped) != HN_OK) return false;
+        if (jet_choose_rows(jet, &dropped) != HN_OK || !rk_factor(s, METRIC_EUCLIDEAN))
+            return false;
+        rk_note_margins(s, 0);
     }
     set_ends(s);
     if (!last->dense && !look_inside(s)) return false;
-    s->work_done = work_until(s, t);
+    find_work_until(s, t);
     interpolate(s, t);
     if (!land_interpolated(s)) return false;
     if (s->orthogonal != NULL && !rk_factor(s, METRIC_EUCLIDEAN)) return false;
-    return rk_impose_invariants(s, time, last->energy + s->work_done, s->y_next, s->w_next);
+    for (int m = 0; m < jet->mechanism_count; ++m) s->energy[m] = last->energy[m] + s->work_done[m];
+    jet_mechanism_rates(jet, last->w, last->d, s->rates);
+    return rk_impose_invariants(s, time, s->y_next, s->w_next);
 }

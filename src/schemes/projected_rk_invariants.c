@@ -10,11 +10,12 @@ static const double INVARIANT_PIVOT =
     1e-10; // an invariant with less is a consequence of the others
 enum { INVARIANT_ITERATIONS_MAX = 8 };
 
-double rk_energy(scheme_solver *s, const double *w, double *scale)
+double rk_energy(scheme_solver *s, const double *w)
 {
-    double kinetic = jet_kinetic(&s->jet, w), potential = jet_potential(&s->jet, scale);
-    *scale += kinetic;
-    return kinetic + potential;
+    double sum = 0.0;
+    jet_energies(&s->jet, w, s->found, s->scale);
+    for (int m = 0; m < s->jet.mechanism_count; ++m) sum += s->found[m];
+    return sum;
 }
 
 // momentum map of symmetry m at the current point; velocities `w` are set
@@ -93,6 +94,35 @@ static double momentum_change(const scheme_solver *s, int m, const double *c)
     return sum;
 }
 
+// Slopes of the energies along c[0], dw[0], per mechanism.
+static void energy_slopes(const scheme_solver *s, const double *w, double *slopes)
+{
+    const jet_space *jet = &s->jet;
+    for (int m = 0; m < jet->mechanism_count; ++m) slopes[m] = 0.0;
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        for (int k = b->w, m = 0; m < b->w_count; ++m, ++k)
+            slopes[b->mechanism] +=
+                b->inertia[m] * w[k] * s->dw[0][k] + jet->gradient[k] * s->c[0][k];
+    }
+}
+
+// Newton's increment on the energies alone: mechanisms do not see each other. scratch: of the point.
+static void step_to_energies(scheme_solver *s, double *w)
+{
+    const jet_space *jet = &s->jet;
+    energy_slopes(s, w, s->sums);
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        int part = b->mechanism;
+        double x = s->sums[part] > 0.0 ? (s->energy[part] - s->found[part]) / s->sums[part] : 0.0;
+        for (int k = b->w; k < b->w + b->w_count; ++k) {
+            s->scratch[k] = x * s->c[0][k];
+            w[k] += x * s->dw[0][k];
+        }
+    }
+}
+
 static double weighted_dot(const jet_space *jet, const double *a, const double *b)
 {
     double sum = 0.0;
@@ -146,7 +176,7 @@ static void make_tangent(scheme_solver *s, bool extra, double *c)
 }
 
 // Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
-bool rk_impose_invariants(scheme_solver *s, double time, double energy, double *y, double *w)
+bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w)
 {
     jet_space *jet = &s->jet;
     int first = s->def.impose_energy ? 1 : 0,
@@ -158,9 +188,17 @@ bool rk_impose_invariants(scheme_solver *s, double time, double energy, double *
         double error[INVARIANTS_MAX], worst = 0.0, scale, matrix[INVARIANTS_MAX][INVARIANTS_MAX],
                                       x[INVARIANTS_MAX];
         jet_set_velocity(jet, w);
-        for (int m = 0; m < count; ++m) {
-            double value = m < first ? rk_energy(s, w, &scale) - energy
-                                     : rk_momentum(s, m - first, &scale) - s->momentum[m - first];
+        if (first > 0) {
+            jet_energies(jet, w, s->found, s->scale);
+            for (int m = 0; m < jet->mechanism_count; ++m) {
+                double off = fabs(s->found[m] - s->energy[m]);
+                if (!isfinite(off)) return false;
+                worst = fmax(worst, s->scale[m] > 0.0 ? off / s->scale[m] : 0.0);
+            }
+            error[0] = s->energy[0] - s->found[0];
+        }
+        for (int m = first; m < count; ++m) {
+            double value = rk_momentum(s, m - first, &scale) - s->momentum[m - first];
             error[m] = -value;
             worst = fmax(worst, scale > 0.0 ? fabs(value) / scale : 0.0);
         }
@@ -173,15 +211,25 @@ bool rk_impose_invariants(scheme_solver *s, double time, double energy, double *
         s->statistics.invariants++;
         if (first > 0) {
             jet_forces(jet, time);
-            for (int i = 0; i < jet->body_count; ++i)
-                for (int k = 0; k < jet->bodies[i].w_count; ++k)
-                    s->c[0][jet->bodies[i].w + k] =
-                        jet->bodies[i].inverse[k] * jet->gradient[jet->bodies[i].w + k];
+            for (int i = 0; i < jet->body_count; ++i) {
+                const jet_body *b = &jet->bodies[i];
+                double rate = s->rates[b->mechanism],
+                       square = rate > 0.0 ? 1.0 / (rate * rate) : 0.0; // s^2
+                for (int k = 0; k < b->w_count; ++k)
+                    s->c[0][b->w + k] = square * b->inverse[k] * jet->gradient[b->w + k];
+            }
             make_tangent(s, false, s->c[0]);
             memcpy(s->dw[0], w, width);
             jet_rate_change(jet, s->c[0], s->rate);
             s->statistics.second_derivatives += jet->row_count;
             make_tangent(s, true, s->dw[0]);
+        }
+        if (count == first) {
+            step_to_energies(s, w);
+            jet_move(jet, y, y, 1.0, s->scratch, s->a);
+            if (!rk_land_position(s, s->a, s->tolerance, y) || !rk_land_velocity(s, w))
+                return false;
+            continue;
         }
         for (int m = first; m < count; ++m) {
             memset(s->c[m], 0, width);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 static const double SLOW_CONTRACTION = 0.25; // iterations that gain less ask for new factors
+static const double POLISHING = 0.1; // near flat positions iterations go on while they gain as much
 enum { PROJECTION_ITERATIONS_MAX = 25 };
 
 double rk_seconds(const scheme_solver *s)
@@ -57,9 +58,11 @@ bool rk_land_position(scheme_solver *s, const double *a, double tolerance, doubl
     for (;; ++count) {
         jet_set_position(jet, y);
         double residual = rk_evaluate_rows(s);
-        if (residual <= tolerance) break;
+        if (residual <= tolerance && !(s->close && residual > 0.0 && residual < POLISHING * last))
+            break;
         if (count >= PROJECTION_ITERATIONS_MAX || !isfinite(residual)) return false;
-        if (count > 0 && residual > SLOW_CONTRACTION * last && !rk_factor(s, METRIC_EUCLIDEAN))
+        if (count > 0 && residual > tolerance && residual > SLOW_CONTRACTION * last &&
+            !rk_factor(s, METRIC_EUCLIDEAN))
             return false;
         last = residual;
         // g where the normals of the new point would lead with the same mu: g + B (c_old - c)
@@ -86,9 +89,11 @@ bool rk_land_velocity(scheme_solver *s, double *w)
 {
     jet_space *jet = &s->jet;
     if (!rk_factor_both(s)) return false;
+    // near flat positions: what errors of accelerations leave is across the motion in the kinetic metric
+    jet_metric metric = s->close ? METRIC_KINETIC : METRIC_EUCLIDEAN;
     jet_apply_rows(jet, w, s->rate);
-    jet_solve(jet, METRIC_EUCLIDEAN, s->rate);
-    jet_add_rows_transposed(jet, METRIC_EUCLIDEAN, -1.0, s->rate, w);
+    jet_solve(jet, metric, s->rate);
+    jet_add_rows_transposed(jet, metric, -1.0, s->rate, w);
     return true;
 }
 
@@ -122,7 +127,7 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
             jet_set_position(jet, y);
             rk_evaluate_rows(s);
             jet_velocities(jet, y, y1, w);
-            good = rk_factor(s, METRIC_KINETIC);
+            good = s->loops ? rk_factor_both(s) : rk_factor(s, METRIC_KINETIC);
         }
     } else {
         good = rk_land_position(s, s->a, tolerance, y);
@@ -146,7 +151,7 @@ void rk_distribution(scheme_solver *s, const double *y, const double *w, double 
     jet_distribution(jet, w);
     jet_rates(jet, y, w, s->k[stage]);
     jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
-    s->power[stage] = jet->power;
+    memcpy(s->power[stage], jet->power, (size_t)jet->mechanism_count * sizeof(double));
     s->statistics.distributions++;
     s->statistics.second_derivatives += jet->row_count;
     s->statistics.distribution_seconds += rk_seconds(s) - begin;

