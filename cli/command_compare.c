@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// `holonom compare`: one model under several schemes, reductions and steps, in one table.
+// `holonom compare`: one model under several schemes, reductions and steps, in one table and one page.
+#define _POSIX_C_SOURCE 200809L
 #include "command.h"
 #include "options.h"
+#include "page.h"
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
@@ -10,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     STEPS_MAX = 16,
@@ -18,6 +21,7 @@ enum {
     PLACE_STEPS_MIN = 8 // coarsest steps before the first of them
 };
 enum { PART_SIZE = 64 };
+enum { PAGE_RESULTS_MAX = 12, PAGE_RECORDS_MAX = 20000, PAGE_PATH_SIZE = 256 };
 
 static const double TIMING_SECONDS =
     0.5; // a step is timed over the whole run or this long, without ledger
@@ -591,12 +595,92 @@ static void print_planar(const hn_model *model, comparison *c)
     }
 }
 
-static int compare(const hn_model *model, comparison *c)
+// ---- page -----------------------------------------------------------------------------------------
+
+/// The run of a variant as a result file.
+static hn_status write_result(const hn_model *model, const comparison *c, const variant *v,
+                              const char *path)
+{
+    hn_simulation *simulation = NULL;
+    hn_results *results = NULL;
+    hn_status status = create(model, &c->def, v, true, &simulation);
+    if (status == HN_OK) status = hn_results_create(model, simulation, path, &results);
+    if (status == HN_OK) status = hn_results_append(results);
+    const int64_t every = (v->step_count + PAGE_RECORDS_MAX - 1) / PAGE_RECORDS_MAX;
+    for (int64_t done = 0; done < v->step_count && status == HN_OK;) {
+        int64_t ahead = v->step_count - done < every ? v->step_count - done : every;
+        status = hn_simulation_step(simulation, ahead);
+        if (status == HN_OK) status = hn_results_append(results);
+        done += ahead;
+    }
+    if (status == HN_OK) status = hn_results_finish(results);
+    hn_results_destroy(results);
+    hn_simulation_destroy(simulation);
+    return status;
+}
+
+/// The page of all rows that came to their end; reductions solve the same equations, so each scheme and step is shown once.
+static int write_page(const hn_model *model, const comparison *c, const char *output)
+{
+    const char *parent = getenv("TMPDIR");
+    char folder[PAGE_PATH_SIZE], paths[PAGE_RESULTS_MAX][PAGE_PATH_SIZE + 16],
+        labels[PAGE_RESULTS_MAX][PART_SIZE];
+    page_result results[PAGE_RESULTS_MAX];
+    snprintf(folder, sizeof folder, "%.200s/holonom-compare-XXXXXX",
+             parent == NULL || parent[0] == '\0' ? "/tmp" : parent);
+    if (mkdtemp(folder) == NULL) {
+        fprintf(stderr, "%s: no folder can be made there for the page's results\n", folder);
+        return EXIT_FILE;
+    }
+    int count = 0, code = EXIT_FINE, left_out = 0;
+    for (int i = 0; i < c->variant_count && code == EXIT_FINE; ++i) {
+        const variant *v = &c->variants[i];
+        if (!v->done || v->hidden || i % c->reduction_count != 0) continue;
+        if (count == PAGE_RESULTS_MAX) {
+            left_out += 1;
+            continue;
+        }
+        snprintf(paths[count], sizeof paths[count], "%s/%d.h5", folder, count);
+        if (c->row_step_count > 1)
+            snprintf(labels[count], PART_SIZE, "%s, h = %g s", hn_scheme_name(v->scheme), v->step);
+        else snprintf(labels[count], PART_SIZE, "%s", hn_scheme_name(v->scheme));
+        results[count] = (page_result){paths[count], labels[count]};
+        count += 1;
+        hn_status status = write_result(model, c, v, paths[count - 1]);
+        if (status == HN_OK) continue;
+        fprintf(stderr, "%s\n", hn_context_message(hn_model_context(model)));
+        code = exit_code_of(status);
+    }
+    if (code == EXIT_FINE && count == 0) {
+        fputs("holonom compare: no run came to its end, so there is no page\n", stderr);
+        code = EXIT_RUN_FAILED;
+    }
+    if (code == EXIT_FINE) {
+        putchar('\n');
+        code = page_write(results, count, output, NULL);
+    }
+    if (code == EXIT_FINE && left_out > 0)
+        printf("  a page takes %d results: the last %d are in the table only\n", PAGE_RESULTS_MAX,
+               left_out);
+    for (int i = 0; i < count; ++i) {
+        remove(paths[i]);
+        strcat(paths[i], ".part"); // of a run that failed
+        remove(paths[i]);
+    }
+    remove(folder);
+    return code;
+}
+
+static int compare(const hn_model *model, comparison *c, const char *page)
 {
     int code = run_variants(model, c);
     choose_place(c);
     print_comparison(model, c);
     print_planar(model, c);
+    if (page != NULL) {
+        int page_code = write_page(model, c, page);
+        if (code == EXIT_FINE) code = page_code;
+    }
     for (int i = 0; i < c->variant_count; ++i) free(c->variants[i].q);
     return code;
 }
@@ -604,7 +688,7 @@ static int compare(const hn_model *model, comparison *c)
 int command_compare(int argument_count, char **arguments)
 {
     const char *path = NULL, *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
-    const char *settings = NULL;
+    const char *settings = NULL, *page = NULL;
     const option_spec options[] = {
         {"--schemes", "A,B", "names of schemes as in run (default: all)", &schemes},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
@@ -613,6 +697,8 @@ int command_compare(int argument_count, char **arguments)
          "step sizes; three or more show error and order (default: the model's)", &steps},
         {"--end", "SECONDS", "time to stop at, a multiple of every step (default: the model's)",
          &end},
+        {"--output", "FILE",
+         "also write a page that shows all of them in one picture, as view does", &page},
     };
     const command_usage usage = {"compare",
                                  "MODEL",
@@ -622,7 +708,7 @@ int command_compare(int argument_count, char **arguments)
                                  "holonom compare models/gyro-top.yaml --schemes variational "
                                  "--steps 0.004,0.002,0.001 --end 0.2",
                                  options,
-                                 5};
+                                 sizeof options / sizeof options[0]};
     options_result parsed = options_parse(&usage, argument_count, arguments, &path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
@@ -640,7 +726,7 @@ int command_compare(int argument_count, char **arguments)
                      parse_steps(steps, run.step, c) && parse_end(end, run.end, c) &&
                      list_variants(c);
         if (known) list_places(c);
-        code = known ? compare(model, c) : EXIT_USAGE;
+        code = known ? compare(model, c, page) : EXIT_USAGE;
     }
     free(c);
     hn_model_destroy(model);
