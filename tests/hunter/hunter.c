@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+// Hunts for answers that look right and are wrong: random models under random schemes and reductions, every tenth under
+// all of them. What a run says of itself is held against converged runs:
+//
+//   step   at sampled steps the error against a converged step from the same state is at most 10 times the accuracy line
+//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far a
+//          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
+//          what they were apart at first
+//   kept   no promise is broken
+//   agree  reductions of one scheme end at the same place
+//
+//   hunter [--models N] [--first I] [--seed S] [--jobs J] [--verbose]
+//
+// Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say why.
+#define _GNU_SOURCE
+#include "hunter/random_model.h"
+#include "simulation/simulation.h"
+
+#include <holonom/holonom.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STEPS_MAX = 120, SAMPLES = 4, PARTS = 64, FINER = 8, SECONDS_MAX = 60 };
+static const double ALLOWED = 10.0; // times what the run says of itself
+static const double SURE =
+    0.2; // a reference counts when its own error is below this part of what it judges
+static const double FLOOR = 3e-12;      // rad, parts of the size: below it all is round-off
+static const double CHAOTIC = 1e5;      // growth above which end positions mean nothing
+static const double NEIGHBOUR = 1e-6;   // part of its velocities that a neighbour differs by
+static const double SAME_MOTION = 1e-8; // by which reductions may differ, times the growth
+
+// How a run ended.
+typedef enum outcome {
+    RUN_FINISHED,
+    RUN_REFUSED,  // at creation, with a reason
+    RUN_STOPPED,  // in a step, with a reason
+    RUN_SINGULAR, // the same, and the reason is a singular position
+    RUN_SLOW,     // cancelled after SECONDS_MAX
+    OUTCOMES,
+} outcome;
+
+typedef enum finding {
+    NO_FINDING,
+    STEP_ERROR,
+    END_ERROR,
+    NOT_KEPT,
+    DISAGREES,
+    NO_REASON,
+    FINDINGS,
+} finding;
+static const char *const FINDING_NAMES[FINDINGS] = {"",         "step error", "end error",
+                                                    "not kept", "disagree",   "no reason"};
+
+typedef struct tally {
+    int64_t models, runs, outcomes[OUTCOMES];
+    int64_t steps_judged, steps_unsure, ends_judged, ends_unsure, ends_chaotic, too_long;
+    int64_t findings[FINDINGS];
+    double worst_step, worst_end, worst_apart; // over what is allowed
+} tally;
+
+typedef struct hunt {
+    uint64_t seed;
+    bool verbose;
+    FILE *out;
+    tally sum;
+} hunt;
+
+static hn_context *alarmed; // for the handler alone
+
+static void ring(int number)
+{
+    (void)number;
+    hn_context_cancel(alarmed);
+}
+
+// ---- differences --------------------------------------------------------------------------------------
+
+static double turn_angle(const double *a, const double *b)
+{
+    hn_vec3 s = vec3(0.0, 0.0, 0.0);
+    double c = -1.0;
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        s = vec3_add_scaled(s, 0.5, vec3_cross(vec3_load(a + k), vec3_load(b + k)));
+        c += vec3_dot(vec3_load(a + k), vec3_load(b + k));
+    }
+    return atan2(vec3_norm(s), 0.5 * c);
+}
+
+// The larger of angle and place over size, of the worst body.
+static double relative_difference(const hn_system *system, const double *x, const double *y)
+{
+    double worst = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *a = x + POSE_SIZE * (size_t)i, *b = y + POSE_SIZE * (size_t)i;
+        double move = vec3_norm(vec3_subtract(vec3_load(a), vec3_load(b))) / system->sizes[i];
+        double turn = system->bodies[i].kind == HN_BODY_RIGID ? turn_angle(a, b) : 0.0;
+        worst = fmax(worst, fmax(move, turn));
+        if (!isfinite(move + turn)) return HUGE_VAL;
+    }
+    return worst;
+}
+
+// ---- one run --------------------------------------------------------------------------------------------
+
+typedef struct run {
+    const random_model *model;
+    uint64_t index;
+    hn_scheme scheme;
+    hn_reduction reduction;
+    double step;
+    int steps;
+    outcome outcome;
+    bool too_long; // the ledger warns of steps too long for the motion
+    double growth; // of local errors until the end, at least 1
+    double *q;     // at the end
+} run;
+
+static void report(hunt *h, const run *r, finding what, double value, const char *text)
+{
+    h->sum.findings[what]++;
+    fprintf(h->out, "finding %s: model %llu (%s), %s, %s, h = %.3g, %d steps: %.3g %s\n",
+            FINDING_NAMES[what], (unsigned long long)r->index, r->model->family,
+            hn_scheme_name(r->scheme), hn_reduction_name(r->reduction), r->step, r->steps, value,
+            text);
+}
+
+static hn_simulation *create(const random_model *m, hn_scheme scheme, hn_reduction way, double step,
+                             bool ledger)
+{
+    hn_simulation_def def = hn_simulation_def_default();
+    hn_simulation *s = NULL;
+    def.scheme = scheme;
+    def.reduction = way;
+    def.step_size = step;
+    def.ledger = ledger;
+    return hn_simulation_create(m->model, &def, &s) == HN_OK ? s : NULL;
+}
+
+// Why a call failed: every failure has a reason.
+static outcome classify(hunt *h, const run *r, hn_status status, bool stepping)
+{
+    const char *message = hn_context_message(hn_model_context(r->model->model));
+    if (message[0] == '\0') report(h, r, NO_REASON, (double)status, "");
+    if (h->verbose) fprintf(h->out, "model %llu: %s\n", (unsigned long long)r->index, message);
+    if (status == HN_CANCELLED) return RUN_SLOW;
+    if (status == HN_SINGULAR_SYSTEM || strstr(message, "singular") != NULL) return RUN_SINGULAR;
+    return stepping ? RUN_STOPPED : RUN_REFUSED;
+}
+
+// A state that a step starts from or ends at.
+typedef struct motion_state {
+    double *q, *p, *angles;
+    double time;
+} motion_state;
+
+static motion_state new_state(const hn_system *system)
+{
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    motion_state x = {.q = malloc((2 * count + (size_t)system->angle_count + 1) * sizeof(double))};
+    if (x.q == NULL) abort();
+    x.p = x.q + count;
+    x.angles = x.p + count;
+    return x;
+}
+
+static void take_state(hn_simulation *s, double time, motion_state *x)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
+    simulation_update_momenta(s);
+    memcpy(x->q, s->state.q, size);
+    memcpy(x->p, s->momenta, size);
+    memcpy(x->angles, s->angles, (size_t)s->system->angle_count * sizeof(double));
+    x->time = time;
+}
+
+static bool go_on(hn_simulation *reference, const motion_state *from, double duration, int parts)
+{
+    return simulation_run_reference(reference, from->q, from->p, from->angles, from->time, duration,
+                                    parts) == HN_OK;
+}
+
+typedef struct step_verdict {
+    double error; // of the last step against converged ones from the same state; negative: not sure
+    double growth; // of it until the end of the run; 0: not known
+} step_verdict;
+
+// How far two runs get apart until the end, over what they are apart at first, or after a step when that is more.
+static double growth_between(hn_simulation *reference, const motion_state *x, const motion_state *y,
+                             double h, int steps, motion_state *work)
+{
+    const hn_system *system = reference->system;
+    double apart = relative_difference(system, x->q, y->q), end = 0.0;
+    for (int k = 0; k < 2; ++k) {
+        int count = k == 0 ? 1 : steps;
+        if (!go_on(reference, x, count * h, 2 * count)) return 0.0;
+        take_state(reference, 0.0, work);
+        if (!go_on(reference, y, count * h, 2 * count)) return 0.0;
+        end = relative_difference(system, reference->state.q, work->q);
+        if (k == 0 && apart <= FLOOR) apart = end;
+    }
+    return apart > 0.0 ? end / apart : 0.0;
+}
+
+static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const motion_state *from,
+                               int steps_left)
+{
+    const hn_system *system = s->system;
+    step_verdict verdict = {.error = -1.0};
+    double h = s->def.step_size;
+    motion_state coarse = new_state(system), fine = new_state(system), own = new_state(system);
+    if (go_on(reference, from, h, PARTS)) {
+        take_state(reference, from->time + h, &coarse);
+        if (go_on(reference, from, h, 2 * PARTS)) {
+            take_state(reference, from->time + h, &fine);
+            take_state(s, from->time + h, &own);
+            verdict.error = relative_difference(system, own.q, fine.q);
+            double unsure = relative_difference(system, coarse.q, fine.q) / 3.0;
+            if (unsure > SURE * verdict.error && unsure > FLOOR) verdict.error = -1.0;
+        }
+    }
+    if (verdict.error >= 0.0 && verdict.error <= FLOOR) {
+        // too small to tell how it grows: a neighbour with other velocities does
+        memcpy(own.q, fine.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
+            own.p[k] = fine.p[k] * (1.0 + NEIGHBOUR);
+    }
+    if (verdict.error >= 0.0 && steps_left > 1)
+        verdict.growth = growth_between(reference, &own, &fine, h, steps_left, &coarse);
+    free(coarse.q);
+    free(fine.q);
+    free(own.q);
+    return verdict;
+}
+
+static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
+{
+    hn_ledger ledger;
+    if (hn_simulation_ledger(s, &ledger) != HN_OK) return;
+    for (int k = 0; k < HN_PROMISE_COUNT; ++k)
+        if (!ledger.entry[k].kept)
+            report(h, r, NOT_KEPT, ledger.entry[k].error, hn_promise_name((hn_promise)k));
+    const hn_accuracy *a = &ledger.accuracy;
+    r->too_long = a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit;
+    double allowed = ALLOWED * a->relative.value + FLOOR;
+    if (worst_step < 0.0) return;
+    h->sum.worst_step = fmax(h->sum.worst_step, worst_step / allowed);
+    if (worst_step > allowed) report(h, r, STEP_ERROR, worst_step / allowed, "of what is allowed");
+}
+
+static double perform(hunt *h, run *r)
+{
+    h->sum.runs++;
+    hn_context *context = hn_model_context(r->model->model);
+    alarmed = context;
+    alarm(SECONDS_MAX);
+    double sum = 0.0;
+    hn_simulation *s = create(r->model, r->scheme, r->reduction, r->step, true);
+    if (s == NULL) {
+        hn_simulation_def def = hn_simulation_def_default();
+        def.scheme = r->scheme, def.reduction = r->reduction, def.step_size = r->step;
+        hn_status status = hn_simulation_create(r->model->model, &def, &s);
+        r->outcome = classify(h, r, status, false);
+        hn_simulation_destroy(s);
+        alarm(0);
+        h->sum.outcomes[r->outcome]++;
+        return 0.0;
+    }
+    hn_simulation *reference =
+        create(r->model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, r->step, false);
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    motion_state before = new_state(s->system);
+    hn_status status = HN_OK;
+    double worst = -1.0;
+    for (int k = 0; k < r->steps && status == HN_OK; ++k) {
+        bool sampled = k % (r->steps / SAMPLES) == r->steps / SAMPLES / 2 && reference != NULL;
+        if (sampled) take_state(s, hn_simulation_time(s), &before);
+        status = hn_simulation_step(s, 1);
+        if (!sampled || status != HN_OK) continue;
+        step_verdict verdict = judge_step(s, reference, &before, r->steps - k - 1);
+        r->growth = fmax(r->growth, verdict.growth);
+        if (verdict.error >= 0.0) h->sum.steps_judged++, worst = fmax(worst, verdict.error);
+        else h->sum.steps_unsure++;
+    }
+    free(before.q);
+    r->outcome = status == HN_OK ? RUN_FINISHED : classify(h, r, status, true);
+    h->sum.outcomes[r->outcome]++;
+    if (r->outcome == RUN_FINISHED) {
+        judge_ledger(h, r, s, worst);
+        memcpy(r->q, s->state.q, count * sizeof(double));
+        hn_ledger ledger;
+        if (hn_simulation_ledger(s, &ledger) == HN_OK) sum = ledger.accuracy.relative_sum;
+        h->sum.too_long += r->too_long;
+    }
+    alarm(0);
+    hn_simulation_destroy(reference);
+    hn_simulation_destroy(s);
+    return sum;
+}
+
+// ---- the motion itself, as far as it can be known ------------------------------------------------------------
+
+typedef struct truth {
+    bool known;
+    double *q;            // at the end
+    double error;         // of it
+    hn_simulation *frame; // gives sizes of bodies
+} truth;
+
+static bool end_of_run(const random_model *m, double step, int64_t steps, double *q)
+{
+    hn_simulation *s = create(m, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, step, false);
+    bool finished = s != NULL && hn_simulation_step(s, steps) == HN_OK;
+    if (finished) memcpy(q, s->state.q, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+    hn_simulation_destroy(s);
+    return finished;
+}
+
+static truth find_truth(const random_model *m, double step, int64_t steps)
+{
+    truth t = {.known = false};
+    alarmed = hn_model_context(m->model);
+    alarm(SECONDS_MAX);
+    t.frame = create(m, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, step, false);
+    if (t.frame == NULL) return t;
+    const hn_system *system = t.frame->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    t.q = malloc(2 * count * sizeof(double));
+    if (t.q == NULL) abort();
+    t.known = end_of_run(m, step / FINER, steps * FINER, t.q + count) &&
+              end_of_run(m, step / (2 * FINER), steps * 2 * FINER, t.q);
+    if (t.known) t.error = relative_difference(system, t.q, t.q + count) / 3.0;
+    alarm(0);
+    return t;
+}
+
+static void judge_end(hunt *h, const run *r, const truth *t, double sum)
+{
+    if (r->outcome != RUN_FINISHED) return;
+    if (!t->known || !(r->growth < CHAOTIC) || r->too_long) {
+        h->sum.ends_chaotic++;
+        return;
+    }
+    double difference = relative_difference(t->frame->system, r->q, t->q);
+    double allowed = ALLOWED * sum * r->growth + FLOOR * r->growth;
+    if (t->error > SURE * allowed && t->error > SURE * difference) {
+        h->sum.ends_unsure++;
+        return;
+    }
+    h->sum.ends_judged++;
+    difference -= t->error;
+    h->sum.worst_end = fmax(h->sum.worst_end, difference / allowed);
+    if (difference > allowed) report(h, r, END_ERROR, difference / allowed, "of what is allowed");
+}
+
+// ---- one model --------------------------------------------------------------------------------------------
+
+static void hunt_model(hunt *h, uint64_t index)
+{
+    hn_context *context = hn_context_create(NULL);
+    if (context == NULL) abort();
+    draw d = draw_create(h->seed, index);
+    random_model m;
+    h->sum.models++;
+    hn_status status = random_model_create(context, &d, &m);
+    run r = {.model = &m, .index = index, .steps = 20 + 4 * draw_below(&d, (STEPS_MAX - 20) / 4)};
+    if (status != HN_OK) {
+        h->sum.runs++;
+        h->sum.outcomes[RUN_REFUSED]++;
+        if (hn_context_message(context)[0] == '\0') h->sum.findings[NO_REASON]++;
+        hn_context_destroy(context);
+        return;
+    }
+    r.step = draw_decades(&d, -2.7, -0.6) / m.rate;
+    bool all = index % 10 == 0;
+    int only_scheme = draw_below(&d, HN_SCHEME_COUNT),
+        only_reduction = draw_below(&d, HN_REDUCTION_COUNT);
+    truth t = find_truth(&m, r.step, r.steps);
+    size_t count = t.frame == NULL ? 1 : POSE_SIZE * (size_t)t.frame->system->body_count;
+    double *ends = malloc(2 * count * sizeof(double));
+    if (ends == NULL) abort();
+    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
+        bool own = hn_scheme_has_own_solver((hn_scheme)scheme), first = false;
+        for (int way = 0; way < (own ? 1 : HN_REDUCTION_COUNT); ++way) {
+            if (!all && (scheme != only_scheme || (!own && way != only_reduction))) continue;
+            r.scheme = (hn_scheme)scheme;
+            r.reduction = (hn_reduction)way;
+            r.q = way == 0 ? ends : ends + count;
+            r.too_long = false;
+            r.growth = 1.0;
+            if (t.frame == NULL) {
+                // what no scheme takes need not be tried with all
+                (void)perform(h, &r);
+                scheme = HN_SCHEME_COUNT;
+                break;
+            }
+            double sum = perform(h, &r);
+            judge_end(h, &r, &t, sum);
+            if (way == 0) first = r.outcome == RUN_FINISHED;
+            if (way == 0 || !first || r.outcome != RUN_FINISHED || !(r.growth < CHAOTIC)) continue;
+            double apart =
+                relative_difference(t.frame->system, ends, r.q) / (SAME_MOTION * r.growth);
+            h->sum.worst_apart = fmax(h->sum.worst_apart, apart);
+            if (apart > 1.0) report(h, &r, DISAGREES, apart, "of what is allowed, from `reduced`");
+        }
+    }
+    free(ends);
+    free(t.q);
+    hn_simulation_destroy(t.frame);
+    hn_model_destroy(m.model);
+    hn_context_destroy(context);
+}
+
+// ---- all of them ------------------------------------------------------------------------------------------
+
+static void add_tally(tally *to, const tally *from)
+{
+    to->models += from->models, to->runs += from->runs;
+    for (int k = 0; k < OUTCOMES; ++k) to->outcomes[k] += from->outcomes[k];
+    for (int k = 0; k < FINDINGS; ++k) to->findings[k] += from->findings[k];
+    to->steps_judged += from->steps_judged, to->steps_unsure += from->steps_unsure;
+    to->ends_judged += from->ends_judged, to->ends_unsure += from->ends_unsure;
+    to->ends_chaotic += from->ends_chaotic, to->too_long += from->too_long;
+    to->worst_step = fmax(to->worst_step, from->worst_step);
+    to->worst_end = fmax(to->worst_end, from->worst_end);
+    to->worst_apart = fmax(to->worst_apart, from->worst_apart);
+}
+
+static int conclude(const tally *t, uint64_t seed)
+{
+    int64_t findings = 0;
+    for (int k = 1; k < FINDINGS; ++k) findings += t->findings[k];
+    printf("seed %llu: %lld models, %lld runs: %lld finished, %lld refused, %lld stopped, %lld "
+           "singular, %lld slow\n",
+           (unsigned long long)seed, (long long)t->models, (long long)t->runs,
+           (long long)t->outcomes[RUN_FINISHED], (long long)t->outcomes[RUN_REFUSED],
+           (long long)t->outcomes[RUN_STOPPED], (long long)t->outcomes[RUN_SINGULAR],
+           (long long)t->outcomes[RUN_SLOW]);
+    printf("steps: %lld judged, worst %.2f of what is allowed; %lld without a sure reference\n",
+           (long long)t->steps_judged, t->worst_step, (long long)t->steps_unsure);
+    printf("ends: %lld judged, worst %.2f of what is allowed; %lld without a sure reference, %lld "
+           "chaotic, unknown or with "
+           "steps named too long (%lld)\n",
+           (long long)t->ends_judged, t->worst_end, (long long)t->ends_unsure,
+           (long long)t->ends_chaotic, (long long)t->too_long);
+    printf("reductions: worst %.2f of what is allowed\n", t->worst_apart);
+    for (int k = 1; k < FINDINGS; ++k)
+        if (t->findings[k] > 0) printf("  %s: %lld\n", FINDING_NAMES[k], (long long)t->findings[k]);
+    printf("%lld passed, %lld failed\n", (long long)(t->runs - findings), (long long)findings);
+    return findings > 0 ? 1 : 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    hunt h = {.seed = 1, .out = stdout};
+    long long models = 200, first = 0, jobs = 1;
+    for (int i = 1; i < argument_count; ++i) {
+        const char *word = arguments[i], *value = i + 1 < argument_count ? arguments[i + 1] : "0";
+        if (strcmp(word, "--verbose") == 0) h.verbose = true;
+        else if (strcmp(word, "--models") == 0) models = atoll(value), ++i;
+        else if (strcmp(word, "--first") == 0) first = atoll(value), ++i;
+        else if (strcmp(word, "--seed") == 0) h.seed = strtoull(value, NULL, 10), ++i;
+        else if (strcmp(word, "--jobs") == 0) jobs = atoll(value), ++i;
+        else
+            return fprintf(stderr,
+                           "hunter [--models N] [--first I] [--seed S] [--jobs J] [--verbose]\n"),
+                   2;
+    }
+    signal(SIGALRM, ring);
+    int channel[2];
+    if (jobs < 1 || pipe(channel) != 0) return 2;
+    fflush(stdout);
+    for (long long job = 0; job < jobs; ++job) {
+        if (fork() != 0) continue;
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        for (long long i = first + job; i < first + models; i += jobs) hunt_model(&h, (uint64_t)i);
+        fflush(stdout);
+        _exit(write(channel[1], &h.sum, sizeof h.sum) == sizeof h.sum ? 0 : 1);
+    }
+    close(channel[1]);
+    tally all = {0}, part;
+    long long heard = 0;
+    for (; read(channel[0], &part, sizeof part) == sizeof part; ++heard) add_tally(&all, &part);
+    while (wait(NULL) > 0) {
+    }
+    if (heard < jobs) return printf("%lld of %lld jobs died\n", jobs - heard, jobs), 1;
+    return conclude(&all, h.seed);
+}
