@@ -249,7 +249,12 @@ static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
     double allowed = ALLOWED * a->relative.value + FLOOR;
     if (worst_step < 0.0) return;
     h->sum.worst_step = fmax(h->sum.worst_step, worst_step / allowed);
-    if (worst_step > allowed) report(h, r, STEP_ERROR, worst_step / allowed, "of what is allowed");
+    if (worst_step > allowed) {
+        char text[160];
+        snprintf(text, sizeof text, "of what is allowed: error %.2g, accuracy line %.2g",
+                 worst_step, a->relative.value);
+        report(h, r, STEP_ERROR, worst_step / allowed, text);
+    }
 }
 
 static double perform(hunt *h, run *r)
@@ -354,7 +359,12 @@ static void judge_end(hunt *h, const run *r, const truth *t, double sum)
     h->sum.ends_judged++;
     difference -= t->error;
     h->sum.worst_end = fmax(h->sum.worst_end, difference / allowed);
-    if (difference > allowed) report(h, r, END_ERROR, difference / allowed, "of what is allowed");
+    if (difference > allowed) {
+        char text[160];
+        snprintf(text, sizeof text, "of what is allowed: %.2g apart, estimate %.2g, growth %.2g",
+                 difference, sum, r->growth);
+        report(h, r, END_ERROR, difference / allowed, text);
+    }
 }
 
 // ---- one model --------------------------------------------------------------------------------------------
