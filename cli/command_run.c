@@ -260,6 +260,10 @@ static int open_results(run *r)
     def.every = r->every;
     def.step_count = r->step_count;
     def.checkpoint_interval = r->checkpoint;
+    if (!r->resumed && stopped_run_is_there(r->output))
+        fprintf(stderr,
+                "warning: %s.part of a stopped run is replaced; --resume would go on with it\n",
+                r->output);
     hn_status status =
         r->resumed ? hn_results_resume(r->model, r->simulation, r->output, &def, &r->results)
                    : hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);

@@ -71,3 +71,12 @@ stopped_run_state stopped_run_find(hn_context *context, const hn_model *model, c
     free(part);
     return state;
 }
+
+bool stopped_run_is_there(const char *output)
+{
+    char *part = name_with(output, ".part"), *checkpoint = name_with(output, ".checkpoint");
+    bool there = is_there(part) && is_there(checkpoint);
+    free(checkpoint);
+    free(part);
+    return there;
+}

@@ -23,4 +23,7 @@ typedef struct stopped_run {
 stopped_run_state stopped_run_find(hn_context *context, const hn_model *model, const char *output,
                                    stopped_run *found);
 
+/// Are there a .part and a checkpoint under this name?
+bool stopped_run_is_there(const char *output);
+
 #endif

@@ -38,6 +38,7 @@ enum {
     CHUNK_BYTES = 64 << 10, // of one series, about: shorter ones pack worse, longer ones not better
     COMMIT_BLOCKS_MAX = 512,    // blocks written at most before HDF5's own follow
     METADATA_RESERVE = 2 << 20, // bytes of disk kept ready for these and for closing
+    WASTE_BYTES_MIN = 1 << 20,  // less is not worth a copy of the finished file
     NOTE_SIZE = sizeof(((hn_ledger_entry *)0)->note),
 };
 
@@ -789,6 +790,80 @@ hn_status hn_results_append(hn_results *results)
     return HN_OK;
 }
 
+/// Bytes of the file that belong to nothing: places of chunks before they were packed.
+static hsize_t wasted_bytes(const hn_results *results)
+{
+    hsize_t size = 0, used = 0;
+    if (H5Fget_filesize(results->file, &size) < 0) return 0;
+    for (int i = 0; i < SERIES_COUNT; ++i)
+        if (results->series[i].dataset >= 0)
+            used += H5Dget_storage_size(results->series[i].dataset);
+    return size > used ? size - used : 0;
+}
+
+static herr_t copy_attribute(hid_t from, const char *name, const H5A_info_t *info, void *target)
+{
+    (void)info;
+    hid_t to = *(hid_t *)target, attribute = H5Aopen(from, name, H5P_DEFAULT);
+    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    hid_t copy =
+        type < 0 || space < 0 ? -1 : H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    char value[NOTE_SIZE]; // attributes of the file itself are single numbers and short texts
+    bool copied = copy >= 0 && H5Aget_storage_size(attribute) <= sizeof value &&
+                  H5Aread(attribute, type, value) >= 0 && H5Awrite(copy, type, value) >= 0;
+    if (copy >= 0) H5Aclose(copy);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (attribute >= 0) H5Aclose(attribute);
+    return copied ? 0 : -1;
+}
+
+static herr_t copy_link(hid_t from, const char *name, const H5L_info_t *info, void *target)
+{
+    (void)info;
+    return H5Ocopy(from, name, *(hid_t *)target, name, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+/// Copy the finished file without its waste. False: there is no copy, and nothing has changed.
+static bool pack(const hn_results *results, const char *packed_path)
+{
+    hid_t access = access_properties();
+    hid_t from = access < 0 ? -1 : H5Fopen(results->part_path, H5F_ACC_RDONLY, access);
+    hid_t to = from < 0 ? -1 : H5Fcreate(packed_path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hsize_t size = 0;
+    // a full disk is met before HDF5 writes: it would not get over it
+    bool packed =
+        to >= 0 && H5Fget_filesize(from, &size) >= 0 && disk_reserve(to, size) == 0 &&
+        H5Literate(from, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, copy_link, &to) >= 0 &&
+        H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, copy_attribute, &to) >= 0 &&
+        H5Fflush(to, H5F_SCOPE_GLOBAL) >= 0;
+    if (to >= 0 && !packed) disk_detach(to);
+    if (to >= 0) packed = H5Fclose(to) >= 0 && packed;
+    if (from >= 0) H5Fclose(from);
+    if (access >= 0) H5Pclose(access);
+    if (to >= 0) disk_release(packed_path);
+    if (to >= 0 && !packed) unlink(packed_path);
+    return packed;
+}
+
+/// Give the closed file its final name; a file with much waste is copied without it first, if there is room.
+static bool rename_finished(hn_results *results, bool wasteful)
+{
+    char *packed_path =
+        wasteful ? path_with(results->context, results->part_path, ".packed") : NULL;
+    hdf5_silence silence;
+    hdf5_silence_begin(&silence);
+    bool packed = packed_path != NULL && pack(results, packed_path);
+    hdf5_silence_end(&silence);
+    bool renamed = rename(packed ? packed_path : results->part_path, results->path) == 0;
+    int error = errno;
+    if (packed) unlink(renamed ? results->part_path : packed_path);
+    context_release(results->context, packed_path);
+    errno = error;
+    return renamed;
+}
+
 hn_status hn_results_finish(hn_results *results)
 {
     REQUIRE(NULL, results != NULL);
@@ -804,13 +879,16 @@ hn_status hn_results_finish(hn_results *results)
     bool marked = hdf5_attribute_integer(results->file, "complete", 1) &&
                   H5Fflush(results->file, H5F_SCOPE_GLOBAL) >= 0;
     if (!marked) disk_detach(results->file);
+    hsize_t size = 0, waste = wasted_bytes(results);
+    bool wasteful =
+        H5Fget_filesize(results->file, &size) >= 0 && waste > WASTE_BYTES_MIN && waste > size / 4;
     bool closed = close_file(results) && marked;
     hdf5_silence_end(&silence);
     if (!closed) {
         results->failed = true;
         return fail_access(results, "close the file", silence.system_error);
     }
-    if (rename(results->part_path, results->path) != 0) {
+    if (!rename_finished(results, wasteful)) {
         results->failed = true;
         return context_fail(results->context, HN_FILE_ACCESS, "%s: cannot rename it to %s: %s",
                             results->part_path, results->path, system_error_sentence(errno));

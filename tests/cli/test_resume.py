@@ -105,6 +105,25 @@ class Resume(FileTest):
         self.check(0, "run", "pendulum.yaml", "--output", "whole.h5", *settings, "--steps", str(steps))
         self.assert_equal_results("r.h5", "whole.h5")
 
+    def test_a_new_run_says_that_it_replaces_a_stopped_one(self):
+        self.kill_run(*ENDLESS)
+        done = self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--quiet")
+        self.assertIn("r.h5.part of a stopped run is replaced", done.stderr)
+        self.assertFalse(os.path.exists(self.path("r.h5.checkpoint")))
+
+    @need_h5py
+    def test_places_that_chunks_leave_are_given_back(self):
+        # so many checkpoints that nearly every chunk was written plain before it was full
+        self.write("many.yaml", subprocess.run([TOOL, "generate", "chain", "--count", "40"], stdout=subprocess.PIPE,
+                                               text=True).stdout)
+        words = ["run", "many.yaml", "--step", "1e-3", "--steps", "600", "--quiet"]
+        self.check(0, *words, "--output", "whole.h5")
+        self.check(0, *words, "--output", "r.h5", "--checkpoint", "1e-6")
+        self.assert_equal_results("r.h5", "whole.h5")
+        whole, size = os.path.getsize(self.path("whole.h5")), os.path.getsize(self.path("r.h5"))
+        self.assertLess(size, 1.34 * whole)  # a quarter of it may be waste; measured 1.0
+        self.assertEqual(sorted(os.listdir(self.folder)), ["many.yaml", "pendulum.yaml", "r.h5", "whole.h5"])
+
     def test_a_changed_model_is_refused(self):
         self.kill_run(*ENDLESS)
         self.write("pendulum.yaml", test_cli.DOUBLE_PENDULUM.replace("density: 100", "density: 101"))
