@@ -435,9 +435,9 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
 static const double SINGULAR_FREEZING = 1e-5;
 
 static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
-                                    const newton_options *options, bool from_velocities)
+                                    const newton_options *options, step_guess guess)
 {
-    predict_step(s, step, from_velocities);
+    predict_step(s, step, guess);
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
@@ -456,11 +456,16 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
     newton_options options = newton_options_of(s);
-    hn_status status = solve_by_reduction(s, step, &options, from_velocities);
+    const step_guess guess = from_velocities ? GUESS_VELOCITIES : GUESS_HISTORY;
+    hn_status status = solve_by_reduction(s, step, &options, guess);
+    // Velocities lead a body that turns far in a step astray, rest does not: h|omega| = 7 of a spinning top converges
+    // from there. A tree has one solution near; a loop at rest might find the way back instead.
+    if (status != HN_OK && status != HN_CANCELLED && system->cut_count == 0 && s->scheme->may_halve)
+        status = solve_by_reduction(s, step, &options, GUESS_REST);
     if (status != HN_OK && system->cut_count > 0) {
         // a mechanism that lands on a singular position: the tangent is singular at the solution
         options.freezing = SINGULAR_FREEZING;
-        status = solve_by_reduction(s, step, &options, from_velocities);
+        status = solve_by_reduction(s, step, &options, guess);
     }
     if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);

@@ -103,8 +103,9 @@ struct hn_simulation {
     double rotations[6][6];
 };
 
-/// Start the iterate of a step from history or velocities.
-void predict_step(hn_simulation *simulation, solved_step *step, bool from_velocities);
+/// Where the iterate of a step starts: from past steps, with the current velocities, or at rest.
+typedef enum step_guess { GUESS_HISTORY, GUESS_VELOCITIES, GUESS_REST } step_guess;
+void predict_step(hn_simulation *simulation, solved_step *step, step_guess guess);
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 

@@ -333,6 +333,27 @@ TEST(scheme_habits, projected_rk_takes_the_steps_it_needs)
     CHECK_NEAR((double)accepted[1] / (double)accepted[0], 10.0, 1.0); // 1e5^(1/5)
 }
 
+// A top spinning at 141 rad/s with steps of 0.05 s (Betsch and Leyendecker 2006, Fig. 8): its equations have one
+// solution, a turn of 2 atan(3.5), which Newton finds from rest though not from the velocities.
+TEST(scheme_habits, a_top_that_turns_by_seven_in_a_step_needs_no_halves)
+{
+    static const hn_reduction WAYS[] = {HN_REDUCTION_REDUCED, HN_REDUCTION_NULLSPACE};
+    hn_body_state end[2];
+    for (int w = 0; w < 2; ++w) {
+        run r = run_model("gyro-top", HN_SCHEME_ENERGY_MOMENTUM, WAYS[w], 0.05, true);
+        hn_ledger ledger;
+        run_step(&r, 20);
+        CHECK_EQUAL(hn_simulation_statistics(r.sim).halved_step_count, 0); // 5 before
+        CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+        CHECK_BELOW(ledger.entry[HN_PROMISE_ENERGY].error, 1e-12); // measured 1e-15
+        CHECK_OK(r.context,
+                 hn_simulation_body_state(r.sim, hn_model_find_body(r.model, "top"), &end[w]));
+        run_end(&r);
+    }
+    hn_vec3 apart = vec3_subtract(end[0].position, end[1].position);
+    CHECK_BELOW(vec3_norm(apart), 1e-10); // m; measured 2e-16
+}
+
 // ---- stiff springs ----------------------------------------------------------------------------------
 
 enum { OSCILLATIONS = 1000 };
