@@ -190,6 +190,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     def.reduction = options->reduction;
     def.step_size = options->step > 0.0 ? options->step : SUBSTITUTE_STEP;
     hn_simulation *simulation = NULL;
+    if (options->step <= 0.0) hn_context_set_log(hn_model_context(model), NULL, NULL);
     int code = report_create_simulation(model, &def, &simulation);
     if (code != EXIT_FINE) return code;
     hn_structure structure = hn_simulation_structure(simulation);

@@ -236,6 +236,7 @@ static void print_other_conditions(const run *r)
     hn_structure structure = hn_simulation_structure(r->simulation);
     if (r->seconds > CONDITION_SECONDS_CHEAP) return;
     if (structure.coordinate_count + structure.constraint_count > CONDITION_UNKNOWNS_CHEAP) return;
+    hn_context_set_log(r->context, NULL, NULL); // it was all said of the first
     for (int i = 0; i < HN_REDUCTION_COUNT; ++i) {
         if ((hn_reduction)i == r->options.reduction) continue;
         hn_simulation_def def = r->def;
@@ -510,7 +511,7 @@ int command_run(int argument_count, char **arguments)
 
     r.context = hn_context_create(NULL);
     if (r.context == NULL) return report_no_memory();
-    if (!r.quiet) hn_context_set_log(r.context, report_log_line, NULL);
+    hn_context_set_log(r.context, report_log_line, NULL);
     stop_signal_watch(r.context);
     hn_model *model = NULL;
     int code = report_load_model(r.context, words.path, &model);

@@ -38,7 +38,7 @@ const char *promise_word(int index)
 void report_log_line(const char *line, void *user)
 {
     (void)user;
-    fprintf(stderr, "note: %s\n", line);
+    fprintf(stderr, "warning: %s\n", line);
 }
 
 int exit_code_of(hn_status status)

@@ -168,7 +168,8 @@ typedef enum hn_profile_kind {
     HN_PROFILE_PULSE,    ///< triangle: 0 until `start`, 1 at `peak`, 0 from `end` on
 } hn_profile_kind;
 
-/// Time factor of a load.
+/// Time factor of a load. A step takes its exact mean, so that impulses are right also where it is finer than the step;
+/// a simulation then says so through the log callback.
 typedef struct hn_profile {
     hn_profile_kind kind;
     double start, peak, end;  ///< s, pulse

@@ -13,44 +13,14 @@ const element_type *element_type_of(element_kind kind)
     return types[kind];
 }
 
-double profile_factor(const hn_profile *profile, double time)
+void element_force_at(const element *e, const double *pose, double size, double *force)
 {
-    switch (profile->kind) {
-    case HN_PROFILE_CONSTANT: return 1.0;
-    case HN_PROFILE_PULSE:
-        if (time <= profile->start || time >= profile->end) return 0.0;
-        if (time <= profile->peak)
-            return (time - profile->start) / (profile->peak - profile->start);
-        return (profile->end - time) / (profile->end - profile->peak);
-    case HN_PROFILE_TABLE: break;
-    }
-    if (time <= profile->times[0]) return profile->factors[0];
-    if (time >= profile->times[profile->count - 1]) return profile->factors[profile->count - 1];
-    // bisection for the interval that holds `time`
-    int low = 0, high = profile->count - 1;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (profile->times[middle] <= time) low = middle;
-        else high = middle;
-    }
-    double part = (time - profile->times[low]) / (profile->times[high] - profile->times[low]);
-    return profile->factors[low] + part * (profile->factors[high] - profile->factors[low]);
-}
-
-double profile_next_kink(const hn_profile *profile, double time)
-{
-    const double pulse[3] = {profile->start, profile->peak, profile->end};
-    const double *times = profile->kind == HN_PROFILE_PULSE ? pulse : profile->times;
-    int count = profile->kind == HN_PROFILE_PULSE ? 3 : profile->count;
-    if (profile->kind == HN_PROFILE_CONSTANT) return HUGE_VAL;
-    // bisection for the first of `times` that is later
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (times[middle] > time) high = middle;
-        else low = middle + 1;
-    }
-    return low < count ? times[low] : HUGE_VAL;
+    const hn_profile constant = {.kind = HN_PROFILE_CONSTANT};
+    element plain = *e;
+    plain.profile = &constant;
+    element_step view = {.a_start = pose, .b_start = pose, .a = pose, .b = pose, .factor = -size};
+    element_output out = {.residual_b = force};
+    element_type_of(e->kind)->load(&plain, &view, &out);
 }
 
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b)

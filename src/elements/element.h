@@ -21,6 +21,7 @@ typedef enum element_kind {
 
 typedef struct element {
     element_kind kind;
+    const char *name;       ///< the load's
     int a, b;               ///< tree index of the bodies or -1 for the ground; force, torque: b alone, a is -1
     bool b_is_point;        ///< body b is a point mass
     double link[8];         ///< force: point of b; spring: p_b - p_a, coefficients
@@ -38,7 +39,7 @@ typedef struct element_step {
     const double *a, *b;             ///< poses at t_n+1
     double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n
     double step_size;                ///< s
-    double time_middle;              ///< s
+    double load_begin, load_end;     ///< s: loads act with their mean between these times
     bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at one pose
     double gradient_weight;          ///< that pose is (1 - weight) q_n + weight q_n+1: 1/2 for the midpoint (LMO 18)
     double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
@@ -76,10 +77,15 @@ extern const element_type element_torque;
 extern const element_type element_spring;
 extern const element_type element_torsion_spring;
 
-/// Time factor of a load.
-double profile_factor(const hn_profile *profile, double time);
+/// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
+void element_force_at(const element *e, const double *pose, double size, double *force);
+
+/// Mean of a load's time factor between two times (F7); its value where they are equal.
+double profile_mean(const hn_profile *profile, double begin, double end);
 /// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
 double profile_next_kink(const hn_profile *profile, double time);
+/// Shortest time between two of its kinks and where it begins; HUGE_VAL: fewer than two.
+double profile_finest(const hn_profile *profile, double *time);
 
 /// sum c_k x_k
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);

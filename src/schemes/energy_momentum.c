@@ -6,6 +6,7 @@
 //   (E2)  M (v_n+1 - v_n) = -h grad_d V(q_n, q_n+1) + h F - h G(q_mid)^T lambda
 //   (E3)  0 = g(q_n+1)
 //
+// F holds loads with their mean over the step (F7).
 // With (E1) eliminated, v_n+1 = 2 (q_n+1 - q_n)/h - v_n, (E2) has the form (S1), (S2) with alpha = 2/h, b = 2 M v_n,
 // beta = sigma = h, w = 1/2.
 //
@@ -36,7 +37,10 @@ static void energy_momentum_equations(const hn_system *system, const hn_simulati
         .multiplier_factor = h,
         .weight = 0.5,
         .discrete_gradient = true,
-        .time_middle = time + 0.5 * h,
+        .time = time,
+        .load_begin = time,
+        .load_end = time + h,
+        .reaction_time = time + 0.5 * h,
         .momentum = momentum,
     };
 }

@@ -3,21 +3,26 @@
 // Note: docs/theory/generalized-alpha.md
 //
 //   (A1)  M a_n+1 + grad V(q_n+1) - F_n+1 + G(q_n+1)^T lambda = 0,   g(q_n+1) = 0
-//   (A2)  q_n+1 = q_n + h v_n + h^2 ((1/2 - beta) w_n + beta w_n+1)
-//   (A3)  v_n+1 = v_n + h ((1 - gamma) w_n + gamma w_n+1)
+//   (A2)  q_n+1 = q_n + h v_n + h^2 ((1/2 - beta) w_n + beta w_n+1) + h^2/2 d
+//   (A3)  v_n+1 = v_n + h ((1 - gamma) w_n + gamma w_n+1) + h d
 //   (A4)  (1 - alpha_m) w_n+1 + alpha_m w_n = (1 - alpha_f) a_n+1 + alpha_f a_n
 //   (A5)  alpha_m = (2 r - 1)/(r + 1), alpha_f = r/(r + 1), gamma = 1/2 + alpha_f - alpha_m,
 //         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
 //   (A6)  F_n+1 = 2 F_n+1/2 - F_n of dampers: the force of the mean rate in the middle of the step, and that of v_n
 //
+//   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to the
+//         mean factor of the step: d = M^-1 F(q_n) (f_mean - (1 - gamma) s_n - gamma s_n+1), s from f as w from a
+//
 // h times (A1), with (A2) and (A4) inserted, has the form (S1), (S2) with alpha = (1 - alpha_m)/((1 - alpha_f) beta h),
-// beta = sigma = h, w = 1. The impetus is v; the memory holds w and a.
+// beta = sigma = h, w = 1. The impetus is v; the memory holds w and a, and s and f of every load.
 //
 // The dissipative baseline engineers know: second order, damps high frequencies as r says.
 // Keeps: g = 0. Does not keep: energy, momenta, symplectic form.
 #include "schemes/scheme.h"
 
 #include "system/mass.h"
+
+#include <string.h>
 
 typedef struct alpha_parameters {
     double alpha_m, alpha_f, beta, gamma;
@@ -32,6 +37,37 @@ static alpha_parameters parameters_of(const hn_simulation_def *def)
     return p;
 }
 
+// The load factors s and f of element `index` at t_n
+static double *load_memory(const hn_system *system, const scheme_state *state, int index)
+{
+    return state->memory + 2 * POSE_SIZE * (size_t)system->body_count + 2 * (size_t)index;
+}
+
+// s_n+1, f_n+1 (A7)
+static void next_factors(const alpha_parameters *p, const element *e, double h, double time,
+                         const double *now, double *next)
+{
+    next[1] = profile_mean(e->profile, time + 0.5 * h, time + 1.5 * h);
+    next[0] = ((1.0 - p->alpha_f) * next[1] + p->alpha_f * now[1] - p->alpha_m * now[0]) /
+              (1.0 - p->alpha_m);
+}
+
+// d of one load on its body at q_n, twelve numbers (A7)
+static void load_completion(const hn_system *system, const alpha_parameters *p, int index,
+                            const double *q, double h, double time, const double *now, double *d)
+{
+    const element *e = &system->elements[index];
+    const double *pose = system_pose(q, e->b);
+    double next[2], force[POSE_SIZE] = {0.0};
+    next_factors(p, e, h, time, now, next);
+    double missing =
+        profile_mean(e->profile, time, time + h) - (1.0 - p->gamma) * now[0] - p->gamma * next[0];
+    element_force_at(e, pose, missing, force);
+    double twist[TWIST_SIZE];
+    mass_twist(system, e->b, pose, force, twist);
+    twist_to_velocity(pose, twist, d);
+}
+
 static void generalized_alpha_start(const hn_system *system, const double *v,
                                     const double *acceleration, scheme_state *state)
 {
@@ -39,6 +75,11 @@ static void generalized_alpha_start(const hn_system *system, const double *v,
     for (int k = 0; k < n; ++k) {
         state->impetus[k] = v[k];
         state->memory[k] = state->memory[n + k] = acceleration[k];
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        double *own = load_memory(system, state, i);
+        own[0] = own[1] = e->profile == NULL ? 0.0 : profile_mean(e->profile, 0.0, 0.0);
     }
     state->first = true;
 }
@@ -59,6 +100,15 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
     mass_add_edges(system, -h * on_v, v, momentum);
     mass_add_edges(system, -h * on_w, w, momentum);
     mass_add_edges(system, -h * on_a, a, momentum);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->profile == NULL || mass_is_coupled(system, e->b)) continue;
+        double d[POSE_SIZE];
+        load_completion(system, &p, i, state->q, h, time, load_memory(system, state, i), d);
+        double scale = (1.0 - p.alpha_m) / (1.0 - p.alpha_f) * h / (2.0 * p.beta);
+        for (int k = 0; k < POSE_SIZE; ++k)
+            momentum[POSE_SIZE * e->b + k] += scale * mass_node(system, e->b)[k / 3] * d[k];
+    }
     scheme_add_damper_forces(system, state->q, v, angles, h, -h, momentum); // (A6)
     *equations = (step_equations){
         .step_size = h,
@@ -69,7 +119,10 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
         .discrete_gradient = false,
         .gradient_weight = 1.0,
         .damper_excess = 1.0,
-        .time_middle = time + h,
+        .time = time,
+        .load_begin = time + 0.5 * h,
+        .load_end = time + 1.5 * h,
+        .reaction_time = time + h,
         .momentum = momentum,
     };
 }
@@ -92,8 +145,25 @@ static double generalized_alpha_finish(const hn_system *system, const hn_simulat
         w[k] = next_w;
         a[k] = next_a;
     }
-    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
-                  scheme_load_work(system, equations, step, 1.0));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->profile == NULL) continue;
+        double d[POSE_SIZE], next[2], *now = load_memory(system, state, i);
+        load_completion(system, &p, i, step->q_start, h, equations->time, now, d);
+        for (int k = 0; k < POSE_SIZE && !mass_is_coupled(system, e->b); ++k) {
+            int at = POSE_SIZE * e->b + k;
+            w[at] -= d[k] / (2.0 * p.beta);
+            a[at] -= (1.0 - p.alpha_m) / (1.0 - p.alpha_f) * d[k] / (2.0 * p.beta);
+            next_impetus[at] += h * (1.0 - p.gamma / (2.0 * p.beta)) * d[k];
+        }
+        next_factors(&p, e, h, equations->time, now, next);
+        memcpy(now, next, sizeof next);
+    }
+    step_equations whole = *equations;
+    whole.load_begin = equations->time;
+    whole.load_end = equations->time + h;
+    return 0.5 * (scheme_load_work(system, &whole, step, 0.0) +
+                  scheme_load_work(system, &whole, step, 1.0));
 }
 
 static void generalized_alpha_momenta(const hn_system *system, const scheme_state *state,
@@ -107,6 +177,7 @@ static void generalized_alpha_momenta(const hn_system *system, const scheme_stat
 const scheme_type scheme_generalized_alpha = {
     .name = "generalized-alpha",
     .memory_count = 2,
+    .element_memory_count = 2,
     .energy_habit = "high frequencies are damped, the rest may rise or fall",
     .linear_momentum_not_kept = true,
     .angular_momentum_not_kept = true,

@@ -671,7 +671,7 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
     ggl_stress_begin(&s->stress);
     read_choice(s);
 
-    // velocities M^-1 p_n for the first iterate; forces at q_n without dampers, loads as in the middle of the step
+    // velocities M^-1 p_n for the first iterate; forces at q_n without dampers, loads with their mean over the step
     size_t count = POSE_SIZE * (size_t)system->body_count;
     memset(s->velocity, 0, count * sizeof(double));
     memset(s->force, 0, count * sizeof(double));
@@ -685,7 +685,7 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
                 element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
                               step->angles != NULL ? step->angles[e->angle] : s->angles[e->angle]);
     }
-    scheme_add_forces(system, q, s->still, s->angles, step->time + 0.5 * s->h, s->h, s->h,
+    scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h, s->h,
                       s->force);
     for (size_t k = 0; k < count; ++k)
         s->push[k] = s->h * (p[k] + s->force[k]) / system->unit_mass[k / POSE_SIZE];
@@ -879,7 +879,8 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
     report_multipliers(s, step->multipliers);
     for (int k = 0; k < s->row_count; ++k) s->gamma_out[k] = row_mass(s, k) / s->h * s->gamma[k];
     step->multiplier_time = s->variational ? step->time : step->time + s->h;
-    step_equations equations = {.step_size = s->h, .time_middle = step->time + 0.5 * s->h};
+    step_equations equations = {
+        .step_size = s->h, .load_begin = step->time, .load_end = step->time + s->h};
     step_data data = {.q_start = s->q_start, .angle_start = s->angles, .q = s->end, .delta = s->y};
     step->work = system->element_count > 0 ? scheme_load_work(system, &equations, &data, 0.0) : 0.0;
     measure_levels(s);

@@ -764,7 +764,7 @@ static void add_damper(const element *e, const double *a, const double *b, const
 }
 
 // Generalised forces (12 per body) of one element: -grad V and loads apart.
-static void element_forces(const jet_space *jet, const element *e, double time,
+static void element_forces(const jet_space *jet, const element *e, jet_moment moment,
                            double conservative[2][POSE_SIZE], double load[2][POSE_SIZE])
 {
     memset(conservative, 0, 2 * POSE_SIZE * sizeof(double));
@@ -776,7 +776,6 @@ static void element_forces(const jet_space *jet, const element *e, double time,
                          .b = b,
                          .angle_start = e->angle >= 0 ? jet->angles[e->angle] : 0.0,
                          .step_size = 1.0,
-                         .time_middle = time,
                          .gradient_weight = 1.0,
                          .weight = 1.0,
                          .factor = -1.0};
@@ -784,7 +783,9 @@ static void element_forces(const jet_space *jet, const element *e, double time,
     element_type_of(e->kind)->gradient(e, &view, &out);
     out = (element_output){.residual_a = load[0], .residual_b = load[1]};
     if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE) {
-        element_type_of(e->kind)->load(e, &view, &out);
+        double size = (1.0 - moment.part) * profile_mean(e->profile, moment.begin, moment.begin) +
+                      moment.part * profile_mean(e->profile, moment.end, moment.end);
+        element_force_at(e, b, size, load[1]);
         return;
     }
     double speed[2][POSE_SIZE];
@@ -793,7 +794,7 @@ static void element_forces(const jet_space *jet, const element *e, double time,
     add_damper(e, a, b, speed[0], speed[1], &out);
 }
 
-void jet_forces(jet_space *jet, double time)
+void jet_forces(jet_space *jet, jet_moment moment)
 {
     const hn_system *system = jet->system;
     const hn_vec3 none = {0.0, 0.0, 0.0};
@@ -808,7 +809,7 @@ void jet_forces(jet_space *jet, double time)
         const element *e = &system->elements[i];
         const int body[2] = {e->a, e->b};
         double conservative[2][POSE_SIZE], load[2][POSE_SIZE];
-        element_forces(jet, e, time, conservative, load);
+        element_forces(jet, e, moment, conservative, load);
         for (int side = 0; side < 2; ++side) {
             if (body[side] < 0) continue;
             const jet_body *b = &jet->bodies[body[side]];
@@ -906,7 +907,7 @@ static void add_to_directors(double *rho, double factor, const double *f)
     for (int k = 0; k < 9; ++k) rho[k] += factor * f[k];
 }
 
-void jet_multipliers(const jet_space *jet, double time, double *multipliers)
+void jet_multipliers(const jet_space *jet, jet_moment moment, double *multipliers)
 {
     const hn_system *system = jet->system;
     memset(multipliers, 0, (size_t)system->constraint_count * sizeof(double));
@@ -928,7 +929,7 @@ void jet_multipliers(const jet_space *jet, double time, double *multipliers)
         const element *e = &system->elements[n];
         const int body[2] = {e->a, e->b};
         double conservative[2][POSE_SIZE], load[2][POSE_SIZE];
-        element_forces(jet, e, time, conservative, load);
+        element_forces(jet, e, moment, conservative, load);
         for (int side = 0; side < 2; ++side) {
             if (body[side] < 0) continue;
             add_to_directors(jet->director_force + 9 * (size_t)body[side], -1.0,

@@ -75,6 +75,19 @@ typedef struct jet_coupling {
 /// places are measured in lengths of their bodies.
 typedef enum jet_metric { METRIC_KINETIC, METRIC_EUCLIDEAN } jet_metric;
 
+/// A moment in an internal step, within which loads are linear in time: the part of it that has passed. Loads are then
+/// known to relative accuracy also where a step is as short as the round-off of its time.
+typedef struct jet_moment {
+    double begin, end; ///< s
+    double part;       ///< 0 to 1
+} jet_moment;
+
+/// A moment for itself.
+static inline jet_moment jet_at(double time)
+{
+    return (jet_moment){time, time, 0.0};
+}
+
 typedef struct jet_space {
     hn_system *system;
     int body_count, joint_count, y_count, w_count, row_count, coupling_count;
@@ -168,7 +181,7 @@ void jet_rate_change(const jet_space *jet, const double *c, double *out);
 // ---- dynamics at the current point --------------------------------------------------------------------
 
 /// force, gradient and power.
-void jet_forces(jet_space *jet, double time);
+void jet_forces(jet_space *jet, jet_moment moment);
 /// Algorithm 3.2 through 5.1: acceleration and multiplier. S is factored at the current point, forces are known.
 void jet_distribution(jet_space *jet, const double *w);
 /// Energy of every mechanism; `scale`: sum of the sizes of its parts.
@@ -178,6 +191,6 @@ void jet_mechanism_rates(const jet_space *jet, const double *w, const double *d,
 /// Take all bodies for one mechanism, whatever connects them.
 void jet_join_mechanisms(jet_space *jet);
 /// Lagrange multipliers of directors and joints in the public order, forces are -G^T lambda.
-void jet_multipliers(const jet_space *jet, double time, double *multipliers);
+void jet_multipliers(const jet_space *jet, jet_moment moment, double *multipliers);
 
 #endif

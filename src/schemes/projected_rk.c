@@ -142,8 +142,8 @@ static void make_error_tangent(scheme_solver *s, jet_metric metric, double *erro
     jet_rates(jet, s->y_next, s->scratch, error);
 }
 
-// From (y, w) with k[0] known to (y_next, w_next) with k[6] known; the error in units of the tolerance.
-static bool attempt(scheme_solver *s, double h, double *error)
+// From (y, w) with k[0] known to (y_next, w_next) at `end` with k[6] known; the error in units of the tolerance.
+static bool attempt(scheme_solver *s, double h, double end, double *error)
 {
     const jet_space *jet = &s->jet;
     int n = jet->y_count;
@@ -165,9 +165,9 @@ static bool attempt(scheme_solver *s, double h, double *error)
                     s->work[m] += h * WEIGHTS[stage][j] * s->power[j][m];
                 s->energy[m] = s->last.energy[m] + s->last.work[m] + s->work[m];
             }
-            if (!rk_impose_invariants(s, time + h, s->y_next, s->w_next)) return false;
+            if (!rk_impose_invariants(s, end, s->y_next, s->w_next)) return false;
         }
-        rk_distribution(s, s->y_next, s->w_next, time + NODES[stage] * h, stage);
+        rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, NODES[stage]}, stage);
     }
     for (int i = 0; i < n; ++i) {
         double dy = 0.0, dy1 = 0.0;
@@ -202,7 +202,7 @@ static double first_step(scheme_solver *s, double interval)
     double d1 = norm_of(s, s->k[0], s->k[0] + n, s->y, s->k[0]);
     combine(s, h, &one, 1);
     if (!rk_project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
-    rk_distribution(s, s->y_next, s->w_next, s->last.end + h, 1);
+    rk_distribution(s, s->y_next, s->w_next, jet_at(s->last.end + h), 1);
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
     double d2 = norm_of(s, s->k[1], s->k[1] + n, s->y, s->k[0]) / h;
     double unit = fastest > 0.0 ? 1.0 / fastest : h, largest = fmax(d1 * unit, d2 * unit * unit);
@@ -242,7 +242,7 @@ static bool begin_step(scheme_solver *s, bool start)
         jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
         return true;
     }
-    rk_distribution(s, s->y, s->w, s->last.end, 0);
+    rk_distribution(s, s->y, s->w, jet_at(s->last.end), 0);
     memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
     jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
     memcpy(s->last.power[QUARTERS - 1], s->power[0], per_mechanism(s));
@@ -377,7 +377,8 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         if (!fixed &&
             !(planned > STEP_SMALLEST * fmax(s->nominal, fabs(time)) && isfinite(planned)))
             return HN_NOT_CONVERGED;
-        bool good = attempt(s, h, &error);
+        double end = last ? limit : time + h;
+        bool good = attempt(s, h, end, &error);
         if (!good) rk_find_flat(s, NODES);
         bool near = too_near(s, good), over = s->flat.found && s->flat.at < 1.0;
         if (fixed && (!good || near)) return near ? HN_SINGULAR_SYSTEM : HN_NOT_CONVERGED;
@@ -388,7 +389,7 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         s->at_end = good;
         if (enough && !near && (!over || rk_flat_is_exact(s, h))) {
             double growth = rejected ? 1.0 : s->def.step_growth_max;
-            accept(s, h, last ? limit : time + h);
+            accept(s, h, end);
             s->h = h * fmax(STEP_SHRINK_MIN, fmin(growth, change));
             if (last) s->h = fmax(s->h, planned);
             if (then > 0.0) s->h = then;
@@ -659,9 +660,9 @@ static bool find_multipliers(scheme_solver *s, const scheme_step *step, double t
             if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
             if (!jet_factor(jet, METRIC_KINETIC, &s->worst_body)) return false;
         }
-        jet_forces(jet, time);
+        jet_forces(jet, jet_at(time));
         jet_distribution(jet, w);
-        jet_multipliers(jet, time, step->multipliers);
+        jet_multipliers(jet, jet_at(time), step->multipliers);
         return true;
     }
     jet_space *space = &s->spatial;
@@ -673,9 +674,9 @@ static bool find_multipliers(scheme_solver *s, const scheme_step *step, double t
     if (jet_choose_rows(space, &dropped) != HN_OK ||
         !jet_factor(space, METRIC_KINETIC, &s->worst_body))
         return false;
-    jet_forces(space, time);
+    jet_forces(space, jet_at(time));
     jet_distribution(space, s->scratch);
-    jet_multipliers(space, time, step->multipliers);
+    jet_multipliers(space, jet_at(time), step->multipliers);
     return true;
 }
 
@@ -693,7 +694,7 @@ static double next_kink(const scheme_solver *s)
 // Where the next internal step has to end: a kink of a load, and without dense output the nominal time.
 static double step_limit(const scheme_solver *s, double kink, double target)
 {
-    if (s->def.fixed_steps) return target;
+    if (s->def.fixed_steps) return fmin(kink, target);
     return s->def.dense_output || kink < target - SAME_TIME * fabs(target) ? kink : target;
 }
 
@@ -880,6 +881,7 @@ const scheme_type scheme_projected_rk = {
     .imposes_invariants = true,
     .no_equations = true,
     .any_rotation = true,
+    .ends_steps_at_kinks = true,
     .reaction_weight = 1.0,
     .energy_habit = "not imposed: drifts with the tolerance",
     .start = projected_rk_start,

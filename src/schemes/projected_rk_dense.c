@@ -131,7 +131,7 @@ static bool look_inside(scheme_solver *s)
         rk_evaluate_rows(s);
         if (!rk_factor(s, METRIC_KINETIC)) return false;
         jet_velocities(jet, s->a, s->a1, s->w_next);
-        rk_distribution(s, s->a, s->w_next, last->begin + t * (last->end - last->begin), 2);
+        rk_distribution(s, s->a, s->w_next, (jet_moment){last->begin, last->end, t}, 2);
         memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
         memcpy(last->power[quarter], s->power[2], (size_t)jet->mechanism_count * sizeof(double));
     }

@@ -210,7 +210,7 @@ bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w)
         last = worst;
         s->statistics.invariants++;
         if (first > 0) {
-            jet_forces(jet, time);
+            jet_forces(jet, jet_at(time));
             for (int i = 0; i < jet->body_count; ++i) {
                 const jet_body *b = &jet->bodies[i];
                 double rate = s->rates[b->mechanism],

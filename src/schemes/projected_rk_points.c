@@ -142,12 +142,13 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
 
 // ---- distribution (T2), (T3) ----------------------------------------------------------------------------
 
-void rk_distribution(scheme_solver *s, const double *y, const double *w, double time, int stage)
+void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment,
+                     int stage)
 {
     jet_space *jet = &s->jet;
     double begin = rk_seconds(s);
     jet_set_velocity(jet, w);
-    jet_forces(jet, time);
+    jet_forces(jet, moment);
     jet_distribution(jet, w);
     jet_rates(jet, y, w, s->k[stage]);
     jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);

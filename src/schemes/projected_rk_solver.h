@@ -101,7 +101,7 @@ void rk_normalise_parameters(scheme_solver *s);
 /// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w);
 /// (T2), (T3) at (y, w), the current position: k and power of a stage.
-void rk_distribution(scheme_solver *s, const double *y, const double *w, double time, int stage);
+void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment, int stage);
 
 // ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
 

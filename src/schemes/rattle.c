@@ -11,6 +11,8 @@
 // (R1)-(R3) have the form (S1), (S2) with alpha = 1/h, b = p_n + h/2 f(q_n), beta = 0, sigma = h/2, w = 0: any
 // reduction solves them. (R4), (R5) are a projection of momenta on the motions the joints allow.
 //
+// f holds loads with their mean over the first half of the step in (R1), over the second in (R4) (F7).
+//
 // Keeps: symplectic form, momenta of symmetries, g = 0 and G M^-1 p = 0 to solver tolerance; time-symmetric.
 // Does not keep: energy exactly; its error stays O(h^2) over long times when h is fixed. Dampers are taken at the
 // nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4).
@@ -34,7 +36,8 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
     (void)def;
     // (R1) without its multiplier
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
-    scheme_add_forces(system, state->q, state->memory, angles, time, h, 0.5 * h, momentum);
+    scheme_add_forces(system, state->q, state->memory, angles, time, time + 0.5 * h, h, 0.5 * h,
+                      momentum);
     *equations = (step_equations){
         .step_size = h,
         .mass_factor = 1.0 / h,
@@ -42,7 +45,9 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
         .multiplier_factor = 0.5 * h,
         .weight = 0.0,
         .gradient_weight = 0.5,
-        .time_middle = time,
+        .time = time,
+        .load_begin = time,
+        .load_end = time + 0.5 * h,
         .momentum = momentum,
     };
 }
@@ -57,10 +62,10 @@ static double rattle_finish(const hn_system *system, const hn_simulation_def *de
     mass_apply(system, 1.0 / h, step->delta, next_impetus);
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
         state->memory[k] = 2.0 / h * step->delta[k] - state->memory[k];
-    scheme_add_forces(system, step->q, state->memory, step->angle_start, equations->time_middle + h,
-                      h, 0.5 * h, next_impetus);
-    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
-                  scheme_load_work(system, equations, step, 1.0));
+    step_equations second = scheme_second_half(equations);
+    scheme_add_forces(system, step->q, state->memory, step->angle_start, second.load_begin,
+                      second.load_end, h, 0.5 * h, next_impetus);
+    return scheme_work_of_halves(system, equations, step);
 }
 
 // v = M^-1 p of momenta that are tangent, p = M v with v of a rigid motion. About an axis without inertia p says

@@ -41,19 +41,10 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         double minus_a[POSE_SIZE] = {0.0}, minus_b[POSE_SIZE] = {0.0};
-        element_step view = {
-            .a_start = system_pose(step->q_start, e->a),
-            .b_start = system_pose(step->q_start, e->b),
-            .a = system_pose(step->q, e->a),
-            .b = system_pose(step->q, e->b),
-            .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
-            .step_size = equations->step_size,
-            .time_middle = equations->time_middle,
-            .discrete_gradient = equations->discrete_gradient,
-            .gradient_weight = equations->gradient_weight,
-            .weight = weight,
-            .factor = 1.0,
-        };
+        element_step view = step_element_view(system, equations, step, i);
+        view.weight = weight;
+        view.factor = 1.0;
+        view.damper_excess = 0.0;
         element_output out = {.residual_a = minus_a, .residual_b = minus_b};
         element_type_of(e->kind)->load(e, &view, &out);
         for (int k = 0; k < POSE_SIZE; ++k) {
@@ -64,10 +55,27 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
     return work;
 }
 
+step_equations scheme_second_half(const step_equations *equations)
+{
+    step_equations second = *equations;
+    second.weight = 1.0;
+    second.load_begin = equations->time + 0.5 * equations->step_size;
+    second.load_end = equations->time + equations->step_size;
+    return second;
+}
+
+double scheme_work_of_halves(const hn_system *system, const step_equations *equations,
+                             const step_data *step)
+{
+    step_equations second = scheme_second_half(equations);
+    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
+                  scheme_load_work(system, &second, step, 1.0));
+}
+
 // Springs and loads see the pair of poses q -+ h v/2: their midpoint is q, and the secant rate of a damper its rate.
 static void add_element_forces(const hn_system *system, int index, const double *q, const double *v,
-                               const double *angles, double time, double step_size, double factor,
-                               bool damper_alone, double *out)
+                               const double *angles, double load_begin, double load_end,
+                               double step_size, double factor, bool damper_alone, double *out)
 {
     const element *e = &system->elements[index];
     const int body[2] = {e->a, e->b};
@@ -89,7 +97,8 @@ static void add_element_forces(const hn_system *system, int index, const double 
         .b = after[1],
         .angle_start = angle,
         .step_size = step_size,
-        .time_middle = time,
+        .load_begin = load_begin,
+        .load_end = load_end,
         .gradient_weight = 0.5,
         .weight = 0.5,
         .factor = -factor,
@@ -103,12 +112,13 @@ static void add_element_forces(const hn_system *system, int index, const double 
 }
 
 void scheme_add_forces(const hn_system *system, const double *q, const double *v,
-                       const double *angles, double time, double step_size, double factor,
-                       double *out)
+                       const double *angles, double load_begin, double load_end, double step_size,
+                       double factor, double *out)
 {
     mass_add_weights(system, factor, out);
     for (int i = 0; i < system->element_count; ++i)
-        add_element_forces(system, i, q, v, angles, time, step_size, factor, false, out);
+        add_element_forces(system, i, q, v, angles, load_begin, load_end, step_size, factor, false,
+                           out);
 }
 
 void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v,
@@ -116,5 +126,11 @@ void scheme_add_damper_forces(const hn_system *system, const double *q, const do
 {
     for (int i = 0; i < system->element_count; ++i)
         if (system->elements[i].damping != 0.0)
-            add_element_forces(system, i, q, v, angles, 0.0, step_size, factor, true, out);
+            add_element_forces(system, i, q, v, angles, 0.0, 0.0, step_size, factor, true, out);
+}
+
+size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system)
+{
+    return POSE_SIZE * (size_t)system->body_count * (size_t)scheme->memory_count +
+           (size_t)system->element_count * (size_t)scheme->element_memory_count;
 }

@@ -14,7 +14,8 @@
 typedef struct scheme_state {
     double *q;       ///< q_n
     double *impetus; ///< what the scheme keeps beside q: v_n (`energy-momentum`), D2 L_d + F_d^+ (`variational`)
-    double *memory;  ///< memory_count more vectors of the same size, where the scheme wants them
+    double *memory;  ///< memory_count more vectors of the same size, where the scheme wants them, then
+                     ///< element_memory_count numbers per element
     bool first;      ///< no step has been made
 } scheme_state;
 
@@ -52,10 +53,12 @@ typedef struct scheme_type {
     bool tangent_momenta; ///< what `finish` gives is projected on the motions the joints allow; multipliers belong to
                           ///< t_n, half of them from the projection there
     int memory_count; ///< vectors in scheme_state.memory
+    int element_memory_count; ///< numbers per element there
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
     bool first_order; ///< local errors are of second order in h, otherwise of third or higher
     bool any_rotation; ///< a body may turn by any angle in a step
+    bool ends_steps_at_kinks; ///< internal steps end where the slope of a load jumps
     bool linear_momentum_not_kept;  ///< momenta of translations are no promise
     bool angular_momentum_not_kept; ///< momenta of rotations are no promise
     bool no_equations; ///< explicit: a step solves none but constraints
@@ -99,11 +102,20 @@ extern const scheme_type scheme_generalized_alpha;
 /// Work of loads and dampers F . Delta with the loads taken at the given weight.
 double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight);
 
+/// The equations with loads as they act in the second half of the step, at q_n+1.
+step_equations scheme_second_half(const step_equations *equations);
+/// Work of loads that act half at q_n, over the first half of the step, and half at q_n+1, over the second.
+double scheme_work_of_halves(const hn_system *system, const step_equations *equations, const step_data *step);
+
 /// Forces F - grad V at one configuration with velocities v: twelve numbers per body, added times `factor` to `out`.
-void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles, double time,
-                       double step_size, double factor, double *out);
+/// Loads act with their mean from `load_begin` to `load_end`.
+void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles,
+                       double load_begin, double load_end, double step_size, double factor, double *out);
 /// Those of dampers alone.
 void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v, const double *angles,
                               double step_size, double factor, double *out);
+
+/// Numbers in scheme_state.memory.
+size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system);
 
 #endif

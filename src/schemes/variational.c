@@ -8,6 +8,9 @@
 //   (V4)  p_n = D2 L_d(q_n-1, q_n) + F_d^+ - h/2 G^T lambda_n = -D1 L_d(q_n, q_n+1) - F_d^- + h/2 G^T lambda_n
 //         (LMO 34, 35)
 //
+// F_d^- and F_d^+ are h/2 times the forces at the directors of t_n and t_n+1, loads with their means over the first and
+// the second half of the step (F7).
+//
 // In the form (S1), (S2): alpha = 1/h, b = D2 L_d + F_d^+ of the last step (p_0 at the start), beta = h/2, sigma = h
 // (h/2 at the start), w = 0. The impetus kept is b.
 //
@@ -41,7 +44,9 @@ static void variational_equations(const hn_system *system, const hn_simulation_d
         .weight = 0.0,
         .discrete_gradient = false,
         .gradient_weight = 0.5,
-        .time_middle = time + 0.5 * h,
+        .time = time,
+        .load_begin = time,
+        .load_end = time + 0.5 * h,
         .momentum = momentum,
     };
 }
@@ -54,22 +59,13 @@ static double variational_finish(const hn_system *system, const hn_simulation_de
     (void)def;
     (void)state;
     double beta = equations->force_factor;
+    step_equations second = scheme_second_half(equations);
+    second.force_factor = -beta; // gradient adds -beta grad V, load adds +beta F
     mass_apply(system, equations->mass_factor, step->delta, next_impetus);
     mass_add_weights(system, beta, next_impetus);
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        element_step view = {
-            .a_start = system_pose(step->q_start, e->a),
-            .b_start = system_pose(step->q_start, e->b),
-            .a = system_pose(step->q, e->a),
-            .b = system_pose(step->q, e->b),
-            .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
-            .step_size = equations->step_size,
-            .time_middle = equations->time_middle,
-            .gradient_weight = 0.5,
-            .weight = 1.0,
-            .factor = -beta, // gradient adds -beta grad V, load adds +beta F
-        };
+        element_step view = step_element_view(system, &second, step, i);
         element_output out = {
             .residual_a = e->a < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->a,
             .residual_b = e->b < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->b,
@@ -77,8 +73,7 @@ static double variational_finish(const hn_system *system, const hn_simulation_de
         element_type_of(e->kind)->gradient(e, &view, &out);
         element_type_of(e->kind)->load(e, &view, &out);
     }
-    return 0.5 * (scheme_load_work(system, equations, step, 0.0) +
-                  scheme_load_work(system, equations, step, 1.0));
+    return scheme_work_of_halves(system, equations, step);
 }
 
 // (V4) as the mean of its two sides: b + rho/2; at the start p_0 = b itself

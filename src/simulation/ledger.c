@@ -304,6 +304,10 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
         snprintf(text, size, "%s; band of %.2g so far",
                  grows ? "the band GROWS" : s->scheme->energy_habit, band);
     }
+    size_t length = strlen(text);
+    if (s->fine_load >= 0)
+        snprintf(text + length, size - length, "; load '%s' is finer than the step",
+                 s->system->elements[s->fine_load].name);
     static const char *const NOT_KEPT = "not kept by this scheme";
     const char *reason = s->symmetries.loaded ? "not conserved: loads act"
                                               : "not conserved: gravity or ground reactions";

@@ -653,7 +653,7 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
     state->reaction_unique = true;
     if (own_solver) state->reaction_time = s->multiplier_time;
     else if (!s->scheme->look_ahead && !s->scheme->tangent_momenta)
-        state->reaction_time = step->equations.time_middle;
+        state->reaction_time = step->equations.reaction_time;
     if (system->cut_count > 0 && s->dropped_count > 0) {
         TRY(redundancy_update(s));
         state->reaction_unique = !s->redundancy.shared[index];

@@ -64,7 +64,7 @@ static void layout(arena *a, hn_simulation *s)
     size_t n = (size_t)system->body_count;
     s->state.q = arena_doubles(a, POSE_SIZE * n);
     s->state.impetus = arena_doubles(a, POSE_SIZE * n);
-    s->state.memory = arena_doubles(a, POSE_SIZE * n * (size_t)s->scheme->memory_count);
+    s->state.memory = arena_doubles(a, scheme_memory_size(s->scheme, system));
     size_t multipliers = s->scheme->solver_step == NULL ? 0 : (size_t)system->constraint_count;
     s->multipliers = arena_doubles(a, multipliers);
     s->next_multipliers = arena_doubles(a, multipliers);
@@ -121,7 +121,7 @@ static hn_status start_accelerations(hn_simulation *s, const double *v, double *
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
     double *force = context_allocate(s->context, count * sizeof(double));
     if (force == NULL) return HN_OUT_OF_MEMORY;
-    scheme_add_forces(s->system, s->state.q, v, s->angles, 0.0, s->def.step_size, 1.0, force);
+    scheme_add_forces(s->system, s->state.q, v, s->angles, 0.0, 0.0, s->def.step_size, 1.0, force);
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
@@ -258,6 +258,26 @@ static hn_status create_reference(hn_simulation *s)
     return r->reduction_kind->create(r->system, &r->reduction);
 }
 
+// Kinks closer than this part of a step are finer than the step.
+static const double FINE_PROFILE = 1.0 - 1e-9;
+
+// Schemes with steps of their own end them at kinks.
+static void warn_fine_loads(hn_simulation *s)
+{
+    s->fine_load = -1;
+    for (int i = 0; i < s->system->element_count && !s->scheme->ends_steps_at_kinks; ++i) {
+        const element *e = &s->system->elements[i];
+        double at = 0.0, finest = e->profile == NULL ? HUGE_VAL : profile_finest(e->profile, &at);
+        if (!(finest < FINE_PROFILE * s->def.step_size)) continue;
+        if (s->fine_load < 0) s->fine_load = i;
+        context_log(s->context,
+                    "load '%s': two points of its profile are %.3g s apart at t = %.6g s, the step "
+                    "is %.3g s: its impulse is kept, when it acts within a step is not; a smaller "
+                    "step resolves it",
+                    e->name, finest, at, s->def.step_size);
+    }
+}
+
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                hn_simulation **out)
 {
@@ -299,6 +319,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
         bool of_model = status != HN_OUT_OF_MEMORY && status != HN_CANCELLED;
         return of_model ? model_place_message(model, status) : status;
     }
+    warn_fine_loads(s);
     *out = s;
     return HN_OK;
 }
@@ -403,8 +424,11 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     const hn_system *system = s->system;
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
-    step->equations =
-        (step_equations){.step_size = step_size, .time_middle = time + 0.5 * step_size};
+    step->equations = (step_equations){.step_size = step_size,
+                                       .time = time,
+                                       .load_begin = time,
+                                       .load_end = time + step_size,
+                                       .reaction_time = time + 0.5 * step_size};
     memcpy(s->next_angles, s->angles, (size_t)system->angle_count * sizeof(double));
     scheme_step own = {.state = &s->state,
                        .step_size = step_size,

@@ -93,6 +93,7 @@ struct hn_simulation {
     void *backup;         ///< snapshot before a step that may be halved
     newton_report newton;
     hn_statistics statistics;
+    int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
     redundancy_record redundancy;

@@ -30,8 +30,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
-    snapshot_part(action, s->state.memory,
-                  POSE_SIZE * n * (size_t)s->scheme->memory_count * sizeof(double), buffer, &used);
+    snapshot_part(action, s->state.memory, scheme_memory_size(s->scheme, system) * sizeof(double),
+                  buffer, &used);
     if (s->scheme->tangent_momenta)
         snapshot_part(action, s->loose, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);

@@ -231,7 +231,7 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
 {
     const model_load *from = &model->loads[index];
     element *e = &system->elements[index];
-    *e = (element){.a = GROUND, .b = GROUND, .angle = -1};
+    *e = (element){.name = e->name, .a = GROUND, .b = GROUND, .angle = -1};
     switch (from->kind) {
     case LOAD_FORCE:
     case LOAD_TORQUE:
@@ -482,6 +482,7 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     size_t size = strlen(model->name) + 1;
     for (int i = 0; i < model->body_count; ++i) size += strlen(model->bodies[i].name) + 1;
     for (int k = 0; k < model->joint_count; ++k) size += strlen(model->joints[k].name) + 1;
+    for (int k = 0; k < model->load_count; ++k) size += strlen(model->loads[k].name) + 1;
     char *text = system_allocate(system, size);
     if (text == NULL) return HN_OUT_OF_MEMORY;
     system->name = strcpy(text, model->name);
@@ -492,6 +493,10 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     }
     for (int k = 0; k < model->joint_count; ++k) {
         system->reports[k].name = strcpy(text, model->joints[k].name);
+        text += strlen(text) + 1;
+    }
+    for (int k = 0; k < model->load_count; ++k) {
+        system->elements[k].name = strcpy(text, model->loads[k].name);
         text += strlen(text) + 1;
     }
     return HN_OK;

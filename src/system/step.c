@@ -22,8 +22,8 @@ void step_residual(const hn_system *system, const step_equations *equations, con
     rho[2] -= weight * system->gravity.z;
 }
 
-static element_step element_view(const hn_system *system, const step_equations *equations,
-                                 const step_data *step, int index)
+element_step step_element_view(const hn_system *system, const step_equations *equations,
+                               const step_data *step, int index)
 {
     const element *e = &system->elements[index];
     return (element_step){
@@ -33,7 +33,8 @@ static element_step element_view(const hn_system *system, const step_equations *
         .b = system_pose(step->q, e->b),
         .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
         .step_size = equations->step_size,
-        .time_middle = equations->time_middle,
+        .load_begin = equations->load_begin,
+        .load_end = equations->load_end,
         .discrete_gradient = equations->discrete_gradient,
         .gradient_weight = equations->gradient_weight,
         .weight = equations->weight,
@@ -49,7 +50,7 @@ void step_element_forces(const hn_system *system, const step_equations *equation
     memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        element_step view = element_view(system, equations, step, i);
+        element_step view = step_element_view(system, equations, step, i);
         element_output out = {
             .residual_a = e->a < 0 ? NULL : step->force + POSE_SIZE * (size_t)e->a,
             .residual_b = e->b < 0 ? NULL : step->force + POSE_SIZE * (size_t)e->b,
@@ -63,7 +64,7 @@ int step_element_terms(const hn_system *system, const step_equations *equations,
                        const step_data *step, int index, stiffness_term *terms)
 {
     const element *e = &system->elements[index];
-    element_step view = element_view(system, equations, step, index);
+    element_step view = step_element_view(system, equations, step, index);
     view.want_terms = true;
     double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0};
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};

@@ -21,7 +21,9 @@ typedef struct step_equations {
     bool discrete_gradient;   ///< grad V is the discrete derivative, otherwise the gradient at one pose
     double gradient_weight;   ///< that pose: (1 - weight) q_n + weight q_n+1
     double damper_excess;     ///< dampers act with 1 + this times their force in the middle of the step
-    double time_middle;       ///< s, when loads act: the middle of the step, or its end
+    double time;              ///< s, t_n
+    double load_begin, load_end; ///< s: loads act with their mean between these times
+    double reaction_time;     ///< s, when the multipliers act
     const double *momentum;   ///< b, 12 per body
 } step_equations;
 
@@ -39,6 +41,10 @@ typedef struct step_data {
 /// rho of one body (S2).
 void step_residual(const hn_system *system, const step_equations *equations, const step_data *step, int body,
                    double *rho);
+
+/// What element `index` sees of a step.
+element_step step_element_view(const hn_system *system, const step_equations *equations, const step_data *step,
+                               int index);
 
 /// Fill step->force with the elements' part of rho.
 void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step);

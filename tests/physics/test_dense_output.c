@@ -448,10 +448,12 @@ TEST(dense_output, does_not_jump_over_a_pulse_and_stops_at_kinks)
         {.kind = HN_PROFILE_PULSE, .start = 50.0, .peak = 50.002, .end = 50.005},
         {.kind = HN_PROFILE_TABLE, .times = times, .factors = factors, .count = 3}};
     // at t = 60: F/m times the area of the factor, and the integral of the velocity
-    const double speed[2] = {1.5 * 0.0025, 1.5 * (0.005 + 19.99)};
-    const double way[2] = {1.5 * 0.0025 * (60.0 - (50.0 + 50.002 + 50.005) / 3.0),
-                           1.5 *
-                               (0.005 * (60.0 - (40.0 + 2.0 / 3.0 * 0.01)) + 0.5 * 19.99 * 19.99)};
+    // (of the times as they are: 50.005 - 50 is not quite 0.005)
+    const double area = 0.5 * (50.005 - 50.0), rise = 40.01 - 40.0, rest = 60.0 - 40.01;
+    const double speed[2] = {1.5 * area, 1.5 * (0.5 * rise + rest)};
+    const double way[2] = {
+        1.5 * area * (60.0 - (50.0 + 50.002 + 50.005) / 3.0),
+        1.5 * (0.5 * rise * (60.0 - (40.0 + 2.0 / 3.0 * rise)) + 0.5 * rest * rest)};
     for (int p = 0; p < 2; ++p)
         for (int dense = 0; dense < 2; ++dense) {
             hn_simulation_def def = jet_def(1e-8);

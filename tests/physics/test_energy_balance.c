@@ -35,7 +35,7 @@ static const hn_vec3 TORQUE = {0.8, 1.1, -0.6};    // N m
 static const hn_vec3 POINT = {0.2, -0.1, 0.3};     // m, body frame
 static const hn_vec3 CENTER = {-0.04, 0.02, 0.06}; // m, body frame: the child's centre of mass
 static const double TIMES[] = {0.1, 0.25, 0.6}, FACTORS[] = {-0.5, 2.0, 0.3};
-static const double PULSE_START = 0.05, PULSE_PEAK = 0.2, PULSE_END = 0.5; // s
+static const double PULSE_TIMES[] = {0.05, 0.2, 0.5}; // s
 static const double DAMPING = 0.7, TORSION_DAMPING = 0.4, STIFFNESS = 60.0, TORSION_STIFFNESS = 5.0;
 static const hn_vec3 SPRING_A = {0.0, 0.1, 0.6},
                      SPRING_B = {1.7, 0.2, 0.3}; // m, world at the start
@@ -50,9 +50,21 @@ static double table_factor(double t)
 
 static double pulse_factor(double t)
 {
-    if (t <= PULSE_START || t >= PULSE_END) return 0.0;
-    return t < PULSE_PEAK ? (t - PULSE_START) / (PULSE_PEAK - PULSE_START)
-                          : (PULSE_END - t) / (PULSE_END - PULSE_PEAK);
+    if (t <= PULSE_TIMES[0] || t >= PULSE_TIMES[2]) return 0.0;
+    return t < PULSE_TIMES[1] ? (t - PULSE_TIMES[0]) / (PULSE_TIMES[1] - PULSE_TIMES[0])
+                              : (PULSE_TIMES[2] - t) / (PULSE_TIMES[2] - PULSE_TIMES[1]);
+}
+
+// Mean over a step by the trapezoidal rule between the corners in it, which is exact
+static double mean_factor(double (*factor)(double), const double *corners, double begin, double end)
+{
+    double sum = 0.0, from = begin;
+    for (int i = 0; i <= 3; ++i) {
+        double to = i < 3 ? fmin(fmax(corners[i], begin), end) : end;
+        sum += 0.5 * (to - from) * (factor(from) + factor(to));
+        from = to;
+    }
+    return sum / (end - begin);
 }
 
 static void add_load(const generic_pair *g, int kind)
@@ -82,8 +94,10 @@ static void add_load(const generic_pair *g, int kind)
         break;
     case TORQUE_PULSE:
         load.torque = true;
-        load.profile = (hn_profile){
-            .kind = HN_PROFILE_PULSE, .start = PULSE_START, .peak = PULSE_PEAK, .end = PULSE_END};
+        load.profile = (hn_profile){.kind = HN_PROFILE_PULSE,
+                                    .start = PULSE_TIMES[0],
+                                    .peak = PULSE_TIMES[1],
+                                    .end = PULSE_TIMES[2]};
         break;
     case SPRING:
         spring.stiffness = STIFFNESS;
@@ -151,8 +165,12 @@ static double work_of_step(int kind, const instant *a, const instant *b, double 
     case FORCE_BODY: return vec3_dot(turned_force, way);
     case TORQUE_SPACE: return vec3_dot(TORQUE, turn);
     case TORQUE_BODY: return vec3_dot(turned_torque, turn);
-    case FORCE_TABLE: return table_factor(middle) * vec3_dot(FORCE, way);
-    case TORQUE_PULSE: return pulse_factor(middle) * vec3_dot(TORQUE, turn);
+    case FORCE_TABLE:
+        return mean_factor(table_factor, TIMES, middle - 0.5 * h, middle + 0.5 * h) *
+               vec3_dot(FORCE, way);
+    case TORQUE_PULSE:
+        return mean_factor(pulse_factor, PULSE_TIMES, middle - 0.5 * h, middle + 0.5 * h) *
+               vec3_dot(TORQUE, turn);
     case DAMPER: return -DAMPING * stretch * stretch / h;
     case TORSION_DAMPER: return -TORSION_DAMPING * angle * angle / h;
     default: return 0.0; // springs: potential energy

@@ -390,7 +390,7 @@ TEST(projected_rk, multipliers_balance_forces_in_twelve_coordinates)
         for (size_t k = 0; k < count; ++k)
             rho[k] =
                 r.system->inertia[4 * (k / 12) + k % 12 / 3] * (after[k] - before[k]) / (2.0 * h);
-        scheme_add_forces(r.system, q, middle, r.system->angle_start, 0.2, 1e-6, -1.0, rho);
+        scheme_add_forces(r.system, q, middle, r.system->angle_start, 0.2, 0.2, 1e-6, -1.0, rho);
         double scale = 0.0, worst = 0.0;
         for (size_t k = 0; k < count; ++k) scale = fmax(scale, fabs(rho[k]));
         for (int i = 0; i < r.system->body_count; ++i)
@@ -456,7 +456,7 @@ TEST(projected_rk, distribution_solves_the_equations_of_the_paper)
         jet_set_velocity(&jet, w);
         jet_evaluate_rows(&jet);
         CHECK(jet_factor(&jet, METRIC_KINETIC, &worst_body));
-        jet_forces(&jet, r.time);
+        jet_forces(&jet, jet_at(r.time));
         jet_distribution(&jet, w);
         jet_rates(&jet, y, w, y1);
         jet_second_rates(&jet, y, w, jet.acceleration, y2);
@@ -481,7 +481,7 @@ TEST(projected_rk, distribution_solves_the_equations_of_the_paper)
         // E d + H dg^T lambda = F_e - 8 K - H grad U, body by body
         jet_set_position(&jet, y);
         jet_set_velocity(&jet, w);
-        jet_forces(&jet, r.time);
+        jet_forces(&jet, jet_at(r.time));
         double worst = 0.0, force = 0.0;
         for (int i = 0; i < jet.body_count; ++i) {
             const jet_body *b = &jet.bodies[i];

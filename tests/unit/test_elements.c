@@ -437,16 +437,16 @@ TEST(springs, do_not_see_a_rigid_motion_of_everything)
 
 TEST(profiles, follow_their_tables_and_pulses)
 {
-    CHECK_NEAR(profile_factor(&CONSTANT, -3.0), 1.0, 0.0);
-    CHECK_NEAR(profile_factor(&CONSTANT, 1e9), 1.0, 0.0);
+    CHECK_NEAR(profile_mean(&CONSTANT, -3.0, -3.0), 1.0, 0.0);
+    CHECK_NEAR(profile_mean(&CONSTANT, 1e9, 1e9), 1.0, 0.0);
 
     const hn_profile pulse = {.kind = HN_PROFILE_PULSE, .start = 1.0, .peak = 2.0, .end = 4.0};
     const double pulse_at[7][2] = {{0.5, 0.0}, {1.0, 0.0}, {1.25, 0.25}, {2.0, 1.0},
                                    {3.0, 0.5}, {4.0, 0.0}, {9.0, 0.0}};
     for (int i = 0; i < 7; ++i)
-        CHECK_NEAR(profile_factor(&pulse, pulse_at[i][0]), pulse_at[i][1], 1e-15);
+        CHECK_NEAR(profile_mean(&pulse, pulse_at[i][0], pulse_at[i][0]), pulse_at[i][1], 1e-15);
     const hn_profile falling = {.kind = HN_PROFILE_PULSE, .start = 1.0, .peak = 1.0, .end = 2.0};
-    CHECK_NEAR(profile_factor(&falling, 1.5), 0.5, 1e-15);
+    CHECK_NEAR(profile_mean(&falling, 1.5, 1.5), 0.5, 1e-15);
 
     const double times[5] = {0.0, 1.0, 1.5, 4.0, 10.0}, factors[5] = {2.0, -1.0, -1.0, 4.0, 0.0};
     const hn_profile table = {
@@ -454,10 +454,10 @@ TEST(profiles, follow_their_tables_and_pulses)
     const double table_at[8][2] = {{-1.0, 2.0}, {0.0, 2.0}, {0.5, 0.5}, {1.2, -1.0},
                                    {2.5, 1.0},  {4.0, 4.0}, {7.0, 2.0}, {11.0, 0.0}};
     for (int i = 0; i < 8; ++i)
-        CHECK_NEAR(profile_factor(&table, table_at[i][0]), table_at[i][1], 1e-14);
+        CHECK_NEAR(profile_mean(&table, table_at[i][0], table_at[i][0]), table_at[i][1], 1e-14);
     const hn_profile one = {
         .kind = HN_PROFILE_TABLE, .times = times, .factors = factors, .count = 1};
-    CHECK_NEAR(profile_factor(&one, 5.0), 2.0, 0.0);
+    CHECK_NEAR(profile_mean(&one, 5.0, 5.0), 2.0, 0.0);
 }
 
 TEST(profiles, tell_their_next_kink)
