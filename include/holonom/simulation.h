@@ -256,6 +256,7 @@ typedef struct hn_statistics {
     int newton_iteration_max;      ///< in one step
     int last_iteration_count;
     int64_t halved_step_count;     ///< nominal steps that needed substeps
+    int64_t doubtful_turn_count;   ///< steps in which a joint turned so far that its angle may be off by whole turns
     double last_residual;          ///< relative residual norm before the last increment
     double last_increment;         ///< norm of the last Newton increment
 } hn_statistics;

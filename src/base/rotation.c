@@ -53,3 +53,22 @@ hn_vec3 rotation_logarithm(const hn_mat3 *a)
     double angle = 2.0 * atan2(length, sign * w);
     return vec3_scale(sign * angle / length, vec3(x, y, z));
 }
+
+hn_vec3 rotation_between(const double *start, const double *end)
+{
+    hn_mat3 rotation = {{{0.0}}};
+    for (int d = 0; d < 9; d += 3)
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) rotation.m[i][k] += end[d + i] * start[d + k];
+    return rotation_logarithm(&rotation);
+}
+
+double rotation_turn(hn_vec3 axis, hn_vec3 a, double wrapped, double *margin)
+{
+    const double turn = 6.283185307179586;
+    double half = 0.5 * vec3_norm(a);
+    double scalar = cos(half) * cos(0.5 * wrapped) -
+                    0.5 * sine_quotient(half) * vec3_dot(axis, a) * sin(0.5 * wrapped);
+    *margin = fabs(scalar);
+    return scalar >= 0.0 ? wrapped : wrapped - copysign(turn, wrapped);
+}

@@ -44,4 +44,20 @@ hn_mat3 rotation_exponential(hn_vec3 rotation_vector);
 /// Rotation vector of a rotation matrix, |angle| <= pi.
 hn_vec3 rotation_logarithm(const hn_mat3 *rotation);
 
+/// Rotation vector that takes three directors (nine numbers) to others, |angle| <= pi.
+hn_vec3 rotation_between(const double *start, const double *end);
+
+/// How far b turned against a about an axis that is fixed in a and starts as `axis`, when a turned by a rotation vector
+/// and b by less than half a turn: `wrapped`, which is known to be that but for a whole turn, or the other one. On the
+/// way to the right one q_a q_joint, the quaternion of b, has a positive scalar part, on the other way a negative one.
+/// `margin`: its size, 0 when b turned by half a turn.
+double rotation_turn(hn_vec3 axis, hn_vec3 a, double wrapped, double *margin);
+
+/// The angle that differs from `angle` by whole turns and is nearest to `near`.
+static inline double angle_near(double angle, double near)
+{
+    const double turn = 6.283185307179586;
+    return angle + turn * nearbyint((near - angle) / turn);
+}
+
 #endif

@@ -67,6 +67,24 @@ double element_angle(const element *e, const double *a, const double *b, double 
     hn_vec3 x = element_vector(b1, a, b);
     double angle =
         atan2(vec3_dot(element_vector(a2, a, b), x), vec3_dot(element_vector(a1, a, b), x));
-    const double turn = 6.283185307179586;
-    return angle + turn * nearbyint((near - angle) / turn);
+    return angle_near(angle, near);
+}
+
+// By more than a quarter of a turn: 1 + 2 cos(angle) is the sum of the products of the directors
+static bool turned_far(const double *start, const double *end)
+{
+    double sum = 0.0;
+    for (int k = 3; k < 12; ++k) sum += start[k] * end[k];
+    return sum < 1.0;
+}
+
+double element_angle_after(const element *e, const element_step *step)
+{
+    double angle = element_angle(e, step->a, step->b, step->angle_start), margin;
+    if (!turned_far(step->a_start, step->a) && !turned_far(step->b_start, step->b)) return angle;
+    const hn_vec3 n = vec3_cross(e->a1, e->a2);
+    const double axis[8] = {0.0, n.x, n.y, n.z};
+    return step->angle_start + rotation_turn(element_vector(axis, step->a_start, step->b_start),
+                                             rotation_between(step->a_start + 3, step->a + 3),
+                                             angle - step->angle_start, &margin);
 }

@@ -30,7 +30,8 @@ typedef struct element {
     bool body_fixed;
     double stiffness, damping, rest;
     const hn_profile *profile; ///< force, torque
-    int angle;              ///< torsional spring: slot of its unwrapped angle in the state
+    int angle;              ///< torsional spring: slot of its unwrapped angle in the state, otherwise -1
+    int joint;              ///< torsional spring: its joint in the model
 } element;
 
 /// The element's view of a step.
@@ -95,5 +96,7 @@ void element_add(const double *coefficients, hn_vec3 f, element_output *out);
 stiffness_term *element_next_term(element_output *out, const double *u, const double *v);
 /// Angle of b1 about a1 x a2, continued from `near`.
 double element_angle(const element *e, const double *a, const double *b, double near);
+/// That angle at the end of a step, in which each of its bodies turns by less than half a turn.
+double element_angle_after(const element *e, const element_step *step);
 
 #endif

@@ -194,7 +194,7 @@ static void torsion_gradient(const element *e, const element_step *step, element
 {
     if (e->stiffness == 0.0) return;
     if (step->discrete_gradient) {
-        double angle = element_angle(e, step->a, step->b, step->angle_start);
+        double angle = element_angle_after(e, step);
         double torque = e->stiffness * (0.5 * (angle + step->angle_start) - e->rest);
         add_secant_torque(e, step, angle, torque, 0.5 * e->stiffness, out);
         return;
@@ -202,9 +202,10 @@ static void torsion_gradient(const element *e, const element_step *step, element
     // V'(theta) grad theta at one pose, theta = atan2(s, c) continued from the angle at t_n
     torsion_form here = {0};
     vectors_at(e, step, step->gradient_weight, &here);
-    const double turn = 6.283185307179586;
-    double angle = atan2(vec3_dot(here.x2, here.y), vec3_dot(here.x1, here.y));
-    angle += turn * nearbyint((step->angle_start - angle) / turn);
+    double end = element_angle_after(e, step);
+    double angle =
+        angle_near(atan2(vec3_dot(here.x2, here.y), vec3_dot(here.x1, here.y)),
+                   step->angle_start + step->gradient_weight * (end - step->angle_start));
     double slope = step->factor * e->stiffness;
     add_pose_torque(e, step, step->gradient_weight, slope * (angle - e->rest), slope, 0.0, out);
 }
@@ -212,7 +213,7 @@ static void torsion_gradient(const element *e, const element_step *step, element
 static void torsion_load(const element *e, const element_step *step, element_output *out)
 {
     if (e->damping == 0.0) return;
-    double angle = element_angle(e, step->a, step->b, step->angle_start);
+    double angle = element_angle_after(e, step);
     double rate = (1.0 + step->damper_excess) * e->damping / step->step_size;
     double torque = rate * (angle - step->angle_start);
     if (step->discrete_gradient) {

@@ -216,6 +216,16 @@ void advance_position(const joint *j, const double *parent_start, const double *
         cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
 }
 
+int joint_angle_place(hn_joint_kind kind)
+{
+    switch (kind) {
+    case HN_JOINT_REVOLUTE: return 0;
+    case HN_JOINT_CYLINDRICAL: return 1;
+    case HN_JOINT_PLANAR: return 2;
+    default: return -1;
+    }
+}
+
 double joint_angle(const joint *j, const double *a, const double *b)
 {
     hn_vec3 b1 = pose_direction(b, j->b[0]);

@@ -264,6 +264,9 @@ static inline void settle_point(const joint *j, hn_vec3 place, double *child)
 
 /// Angle of b about a3 relative to a.
 double joint_angle(const joint *j, const double *a, const double *b);
+
+/// Place of the angle that counts turns among the coordinates of a joint, or -1.
+int joint_angle_place(hn_joint_kind kind);
 /// Rotation vector of b's frame relative to a's, components in a's frame.
 hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b);
 

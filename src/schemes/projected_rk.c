@@ -25,6 +25,7 @@
 // kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
 #include "schemes/projected_rk_solver.h"
 
+#include "system/angles.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -73,6 +74,12 @@ enum { INTERNAL_STEPS_MAX = 20000000 };
 
 static const double STAGE_TOLERANCE = 1e-2;   // of the step control's: inner stages need no more
 static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
+
+// angles that count turns
+static const double TURN_MAX = 2.0; // rad: controlled internal steps turn no joint by more
+static const double TURN_KNOWN =
+    2.8; // rad, by the rates at the ends of a step: beyond, turns may be lost
+static const double TURN_MISSED = 1.5; // rad: more than that off what the rates say, likewise
 
 // memory: what is carried beside q and v; angles, the internal step and the reported state follow the numbers
 enum {
@@ -281,16 +288,40 @@ static void note_accepted(scheme_solver *s, double h)
     s->observer(s->observer_user, s->last.end, h, s->q, s->v);
 }
 
-static void update_angles(scheme_solver *s)
+// Angles that count turns at the current point, a time `passed` after those that are known. How far joints turned in it
+// the rates at its ends say, of which the first may be that of the second as well.
+static void follow_angles(scheme_solver *s, double passed, bool first_rate)
 {
     const hn_system *system = s->system;
+    const jet_space *jet = &s->jet;
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        if (!system_joint_counts_turns(system, k)) continue;
+        double rate = system_joint_rate(system, k, jet->pose,
+                                        j->parent < 0 ? NULL : jet->twist + TWIST_SIZE * j->parent,
+                                        j->child < 0 ? NULL : jet->twist + TWIST_SIZE * j->child);
+        double turn = 0.5 * passed * ((first_rate ? s->turn_rates[k] : rate) + rate);
+        double expected = s->turns[k] + turn;
+        s->turns[k] = system_joint_angle(system, k, jet->pose, expected);
+        s->turn_rates[k] = rate;
+        if (fabs(turn) > TURN_KNOWN || fabs(s->turns[k] - expected) > TURN_MISSED)
+            s->doubtful_joint = k;
+    }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle >= 0)
-            s->jet.angles[e->angle] =
-                element_angle(e, system_pose(s->jet.pose, e->a), system_pose(s->jet.pose, e->b),
-                              s->jet.angles[e->angle]);
+            s->jet.angles[e->angle] = element_angle(
+                e, system_pose(jet->pose, e->a), system_pose(jet->pose, e->b), s->turns[e->joint]);
     }
+}
+
+// Largest internal step in which no joint turns by more than TURN_MAX at its present rate
+static double turn_limit(const scheme_solver *s)
+{
+    double fastest = 0.0;
+    for (int k = 0; k < s->system->joint_count; ++k)
+        fastest = fmax(fastest, fabs(s->turn_rates[k]));
+    return fastest > 0.0 ? TURN_MAX / fastest : HUGE_VAL;
 }
 
 // The candidate becomes the current point, the current one the begin of the last internal step.
@@ -348,7 +379,7 @@ static void accept(scheme_solver *s, double h, double end)
     last->dense = false;
     // the orthogonal projection does not leave the factors of the nearest position
     s->at_end = s->at_end && s->orthogonal == NULL;
-    update_angles(s);
+    follow_angles(s, h, true);
     note_accepted(s, h);
 }
 
@@ -372,6 +403,7 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
     for (;;) {
         if (step->stopped != NULL && step->stopped(step->stopped_user)) return HN_CANCELLED;
         double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
+        if (!fixed) planned = fmin(planned, turn_limit(s));
         bool last = s->def.fixed_steps || time + STEP_STRETCH * planned >= limit;
         double h = last ? limit - time : planned, error = 0.0;
         if (!fixed &&
@@ -504,6 +536,8 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->loops = system->cut_count > 0;
     for (int k = 0; k < STAGES && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
     s->kept = (bool *)doubles(s, rows, &good);
+    s->turns = doubles(s, (size_t)system->joint_count, &good);
+    s->turn_rates = doubles(s, (size_t)system->joint_count, &good);
     if (!good) return HN_OUT_OF_MEMORY;
     // are there redundant rows at the start?
     int dropped = 0;
@@ -586,6 +620,22 @@ static bool memory_belongs(const scheme_solver *s, const scheme_step *step)
            memcmp(reported + count, step->state->impetus, count * sizeof(double)) == 0;
 }
 
+// Angles at the current point, which lies after the reported state. Without those there, the ones of springs are known.
+static void recall_turns(scheme_solver *s, const scheme_step *step)
+{
+    const hn_system *system = s->system;
+    if (step->joint_angles != NULL) {
+        memcpy(s->turns, step->joint_angles, (size_t)system->joint_count * sizeof(double));
+        follow_angles(s, s->last.end - step->time, false);
+    } else {
+        for (int i = 0; i < system->element_count; ++i)
+            if (system->elements[i].angle >= 0)
+                s->turns[system->elements[i].joint] = s->jet.angles[system->elements[i].angle];
+        follow_angles(s, 0.0, false);
+    }
+    s->doubtful_joint = -1;
+}
+
 // The last internal step and what goes with it from memory; or an empty one at the state. True: from memory.
 static bool recall(scheme_solver *s, const scheme_step *step)
 {
@@ -605,6 +655,9 @@ static bool recall(scheme_solver *s, const scheme_step *step)
             last->error.body[m] = (int)memory[MEMORY_ERROR + ERROR_MEASURES + m];
         }
         s->h = memory[MEMORY_STEP];
+        jet_set_position(jet, s->y);
+        jet_set_velocity(jet, s->w);
+        recall_turns(s, step);
         return true;
     }
     jet_from_state(jet, step->state->q, step->state->impetus, s->y, s->w);
@@ -612,8 +665,8 @@ static bool recall(scheme_solver *s, const scheme_step *step)
     jet_set_velocity(jet, s->w);
     if (step->angles != NULL) memcpy(jet->angles, step->angles, angles);
     else if (step->state->first) memcpy(jet->angles, s->system->angle_start, angles);
-    update_angles(s);
     last->begin = last->end = step->time;
+    recall_turns(s, step);
     jet_energies(jet, s->w, last->energy, s->scale);
     memset(last->work, 0, per_mechanism(s));
     memset(s->work_done, 0, per_mechanism(s));
@@ -797,8 +850,13 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
         return HN_NOT_CONVERGED;
     for (size_t k = 0; k < POSE_SIZE * (size_t)system->body_count; ++k)
         step->delta[k] = step->q[k] - step->state->q[k];
-    if (step->next_angles != NULL)
-        memcpy(step->next_angles, jet->angles, (size_t)system->angle_count * sizeof(double));
+    step->doubtful_joint = s->doubtful_joint;
+    for (int k = 0; step->next_joint_angles != NULL && k < system->joint_count; ++k)
+        step->next_joint_angles[k] =
+            system_joint_counts_turns(system, k)
+                ? system_joint_angle(system, k, step->q,
+                                     s->turns[k] - (s->last.end - target) * s->turn_rates[k])
+                : 0.0;
     step->multiplier_time = target;
     step->work = work;
     report->residual = worst;

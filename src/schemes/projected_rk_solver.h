@@ -75,7 +75,9 @@ struct scheme_solver {
     double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
     double *q, *v;                                  // 12 per body
     double *scratch, *shift;                        // w_count
-    void *memory[56];
+    double *turns, *turn_rates;                     // rad, rad/s: per joint, at the current point
+    int doubtful_joint;                             // a joint that may have turned more often, or -1
+    void *memory[58];
     int memory_count;
 
     double momentum[INVARIANTS_MAX]; // to be kept

@@ -33,9 +33,11 @@ typedef struct scheme_step {
     double work;          ///< out: J, of loads and dampers
     bool (*stopped)(void *user); ///< asked before every internal step where a step has such; NULL: never stops
     void *stopped_user;
-    double *next_angles;  ///< in: rad, `angles`; out: those within half a turn of t_n+1, where a solver follows turns
     bool error_known;     ///< out: the solver estimates its own error
     local_error error;    ///< out: of this step, where it does
+    const double *joint_angles; ///< rad, angles of joints that count turns at t_n, one number per joint
+    double *next_joint_angles;  ///< out where `any_rotation`: those at t_n+1
+    int doubtful_joint;   ///< out there: a joint that may have turned more often, or -1
 } scheme_step;
 
 /// Workspace of such a solver.

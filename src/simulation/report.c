@@ -386,17 +386,6 @@ hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state
 
 // ---- joints -----------------------------------------------------------------------------------------
 
-// place of the unwrapped angle among the coordinates of a joint, or -1
-static int angle_place(hn_joint_kind kind)
-{
-    switch (kind) {
-    case HN_JOINT_REVOLUTE: return 0;
-    case HN_JOINT_CYLINDRICAL: return 1;
-    case HN_JOINT_PLANAR: return 2;
-    default: return -1;
-    }
-}
-
 // a point mass as body b has no orientation to report
 static bool joint_to_point(const hn_system *system, const joint *j)
 {
@@ -417,21 +406,6 @@ static int joint_coordinates(const hn_simulation *s, int index, double *coordina
     if (report->rows_swapped)
         for (int k = 0; k < count; ++k) coordinates[k] = -coordinates[k];
     return count;
-}
-
-void simulation_update_angles(hn_simulation *s)
-{
-    const double turn = 6.283185307179586;
-    if (s->angles_valid) return;
-    s->angles_valid = true;
-    for (int k = 0; k < s->system->joint_count; ++k) {
-        int place = angle_place(s->system->reports[k].rows.kind);
-        if (place < 0) continue;
-        double coordinates[HN_JOINT_COORDINATES_MAX];
-        joint_coordinates(s, k, coordinates);
-        s->joint_angles[k] =
-            coordinates[place] + turn * nearbyint((s->joint_angles[k] - coordinates[place]) / turn);
-    }
 }
 
 static void joint_rates(const hn_simulation *s, int index, double *rates)
@@ -642,7 +616,7 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
     simulation_update_momenta(s);
     simulation_update_angles(s);
     state->coordinate_count = joint_coordinates(s, index, state->coordinates);
-    int place = angle_place(system->reports[index].rows.kind);
+    int place = joint_angle_place(system->reports[index].rows.kind);
     if (place >= 0) state->coordinates[place] = s->joint_angles[index];
     joint_rates(s, index, state->rates);
     const system_joint *report = &system->reports[index];

@@ -71,8 +71,10 @@ static void layout(arena *a, hn_simulation *s)
     s->taken = arena_doubles(a, s->scheme->tangent_momenta ? (size_t)system->cut_row_count : 0);
     s->loose = arena_doubles(a, s->scheme->tangent_momenta ? POSE_SIZE * n : 0);
     s->angles = arena_doubles(a, (size_t)system->angle_count);
-    s->next_angles = arena_doubles(a, (size_t)system->angle_count);
+    s->next_joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
+    s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
+    s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
@@ -221,6 +223,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    s->turning_count = turns_find(system, s->turning);
     simulation_update_angles(s);
     if (s->scheme->solver_step != NULL)
         TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
@@ -429,7 +432,6 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                                        .load_begin = time,
                                        .load_end = time + step_size,
                                        .reaction_time = time + 0.5 * step_size};
-    memcpy(s->next_angles, s->angles, (size_t)system->angle_count * sizeof(double));
     scheme_step own = {.state = &s->state,
                        .step_size = step_size,
                        .time = time,
@@ -438,7 +440,9 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
                        .multipliers = s->next_multipliers,
-                       .next_angles = s->next_angles,
+                       .joint_angles = s->joint_angles,
+                       .next_joint_angles = s->next_joint_angles,
+                       .doubtful_joint = -1,
                        .stopped = stop_asked,
                        .stopped_user = s->context};
     newton_options options = newton_options_of(s);
@@ -448,6 +452,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     s->next_work = own.work;
     s->error_known = own.error_known;
     s->error = own.error;
+    s->doubtful_joint = own.doubtful_joint;
     s->next_multiplier_time = own.multiplier_time;
     step->valid = true;
     note_iterations(s, step);
@@ -544,13 +549,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     }
     TRY(check_impetus(s));
     s->work += s->next_work;
-    const double *near = s->scheme->solver_step == NULL ? s->angles : s->next_angles;
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        if (e->angle >= 0)
-            s->angles[e->angle] = element_angle(e, system_pose(step->data.q, e->a),
-                                                system_pose(step->data.q, e->b), near[e->angle]);
-    }
+    turns_follow(s, step);
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;
     s->next_impetus = impetus;

@@ -28,6 +28,12 @@ typedef struct solved_step {
     double *momentum;    ///< b
 } solved_step;
 
+/// A joint whose angle counts turns, with its bodies in the tree or GROUND.
+typedef struct turning_joint {
+    int joint;
+    int a, b;
+} turning_joint;
+
 /// What is known of redundant joints, see redundancy.h.
 typedef struct redundancy_record {
     self_stress *solver; ///< made when first asked for
@@ -52,7 +58,10 @@ struct hn_simulation {
     double *next_multipliers;
     double multiplier_time, next_multiplier_time;
     double next_work;
-    double *next_angles;   ///< unwrapped angles near the end of its step
+    double *next_joint_angles; ///< of one whose bodies may turn by any angle: those at the end of its step
+    int doubtful_joint;    ///< likewise: a joint that may have turned more often, or -1
+    turning_joint *turning;///< joints with angles that count turns
+    int turning_count;
     saddle *projection; ///< for projected momenta; made when first asked for
     double *scratch;    ///< 24 per body, for reports; made when first asked for
     void *memory;
@@ -60,7 +69,8 @@ struct hn_simulation {
     // state: everything a snapshot holds
     scheme_state state;
     double *angles;       ///< torsional springs, unwrapped
-    double *joint_angles; ///< per joint of the model: last unwrapped angle (0 where there is none)
+    double *joint_angles; ///< per joint of the model: unwrapped angle when last looked at (0 where there is none)
+    double *joint_slack;  ///< per joint: rad, how far it can have turned since then
     double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
     double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first
     int history_count;
@@ -118,7 +128,11 @@ void simulation_update_momenta(hn_simulation *simulation);
 const solved_step *simulation_reaction_step(hn_simulation *simulation);
 /// The state has changed: what was found from it for reports is out of date.
 void simulation_forget_derived(hn_simulation *simulation);
-/// Unwrapped angles of joints, near the last ones.
+/// Angles that count turns (turns.c): find the joints that have them; returns their number.
+int turns_find(const hn_system *system, turning_joint *turning);
+/// Follow them through a solved step, and those of torsional springs with them.
+void turns_follow(hn_simulation *simulation, const solved_step *step);
+/// All of them at the current state.
 void simulation_update_angles(hn_simulation *simulation);
 
 /// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.

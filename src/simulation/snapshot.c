@@ -37,6 +37,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
     snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);
+    snapshot_part(action, s->joint_slack, (size_t)system->joint_count * sizeof(double), buffer,
+                  &used);
     snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
                   &used);
     snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);

@@ -256,6 +256,7 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
     case LOAD_TORSION_SPRING: {
         const joint *j = &system->reports[from->joint].rows;
         bool swapped = system->reports[from->joint].rows_swapped;
+        e->joint = from->joint;
         e->kind = ELEMENT_TORSION_SPRING;
         e->a = swapped ? j->child : j->parent;
         e->b = swapped ? j->parent : j->child;

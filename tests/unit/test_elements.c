@@ -78,6 +78,11 @@ static element_states make_states(const element *e, number_source *numbers)
     s.angle_end = s.angle_start + 2.0 * next_number(numbers);
     place(e, numbers, s.angle_start, s.start);
     place(e, numbers, s.angle_end, s.end);
+    // the bodies turn by any angle up to half a turn, which may lead to the other one of two angles
+    element_step way = {
+        .a_start = s.start, .b_start = s.start + POSE, .a = s.end, .b = s.end + POSE};
+    way.angle_start = s.angle_start;
+    if (e->kind == ELEMENT_TORSION_SPRING) s.angle_end = element_angle_after(e, &way);
     return s;
 }
 
