@@ -29,10 +29,19 @@ typedef struct element {
     hn_vec3 vector;         ///< force, torque: N, N m; world, or directors of b when body_fixed
     bool body_fixed;
     double stiffness, damping, rest;
+    double mobility;        ///< damper: rate that an impulse between its ends makes, with its share of the others, 1/kg
+                            ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
     int angle;              ///< torsional spring: slot of its unwrapped angle in the state, otherwise -1
     int joint;              ///< torsional spring: its joint in the model
 } element;
+
+/// What becomes of a damper's coefficient in a step, where h c/m may be anything (F9, F11).
+typedef enum damper_form {
+    DAMPER_PLAIN,    ///< nothing
+    DAMPER_MIDPOINT, ///< in rules with the mean rate of the step: tanh(z/2)/(z/2)
+    DAMPER_EXPLICIT, ///< in `rattle`
+} damper_form;
 
 /// The element's view of a step.
 typedef struct element_step {
@@ -45,6 +54,8 @@ typedef struct element_step {
     double gradient_weight;          ///< that pose is (1 - weight) q_n + weight q_n+1: 1/2 for the midpoint (LMO 18)
     double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
     double damper_excess;            ///< dampers act with 1 + this times their force in the middle of the step
+    bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
+    damper_form damper_form;
     double factor;                   ///< multiplies everything that is added
     bool want_terms;
 } element_step;
@@ -87,6 +98,13 @@ double profile_mean(const hn_profile *profile, double begin, double end);
 double profile_next_kink(const hn_profile *profile, double time);
 /// Shortest time between two of its kinks and where it begins; HUGE_VAL: fewer than two.
 double profile_finest(const hn_profile *profile, double *time);
+
+/// Part of a damper's coefficient that acts where z = h c/m.
+double damper_part(damper_form form, double z);
+/// The coefficient that acts in a step.
+double element_damping(const element *e, const element_step *step);
+/// The rate of a damper's length or angle as a row on the velocities of its two bodies, 24 numbers; false: it has none.
+bool element_rate_row(const element *e, const double *a, const double *b, double *row);
 
 /// sum c_k x_k
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);

@@ -66,7 +66,8 @@ static void spring_load(const element *e, const element_step *step, element_outp
     // minus the force: + c (l - l_n)/h * 2 e_mid/(l_n + l)
     spring_geometry g = geometry_of(e, step);
     double sum = g.length_start + g.length_end;
-    double c = 2.0 * step->factor * (1.0 + step->damper_excess) * e->damping / step->step_size;
+    double c = 2.0 * step->factor * (1.0 + step->damper_excess) * element_damping(e, step) /
+               step->step_size;
     double rate = (g.length_end - g.length_start) / sum;
     element_add(e->link, vec3_scale(c * rate, g.middle), out);
     if (!step->want_terms) return;

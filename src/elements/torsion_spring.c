@@ -214,14 +214,14 @@ static void torsion_load(const element *e, const element_step *step, element_out
 {
     if (e->damping == 0.0) return;
     double angle = element_angle_after(e, step);
-    double rate = (1.0 + step->damper_excess) * e->damping / step->step_size;
+    double rate = (1.0 + step->damper_excess) * element_damping(e, step) / step->step_size;
     double torque = rate * (angle - step->angle_start);
     if (step->discrete_gradient) {
         add_secant_torque(e, step, angle, torque, rate, out);
         return;
     }
     // torque about the axis at the pose where loads act, or in the middle, where its rate belongs
-    double weight = step->damper_excess != 0.0 ? 0.5 : step->weight;
+    double weight = step->damper_middle ? 0.5 : step->weight;
     add_pose_torque(e, step, weight, step->factor * torque, 0.0, step->factor * rate, out);
 }
 

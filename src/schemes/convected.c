@@ -343,6 +343,7 @@ static step_equations equations_of(const scheme_solver *s, const scheme_step *st
         .weight = 0.5,
         .discrete_gradient = true,
         .gradient_weight = 0.5,
+        .damper_form = DAMPER_MIDPOINT,
         .time = step->time,
         .load_begin = step->time,
         .load_end = step->time + step->step_size,
@@ -918,6 +919,7 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 
 const scheme_type scheme_convected = {
     .name = "convected",
+    .damper_form = DAMPER_MIDPOINT,
     .impetus_is_momentum = true,
     .reaction_weight = 0.5,
     .may_halve = true,

@@ -37,6 +37,7 @@ static void energy_momentum_equations(const hn_system *system, const hn_simulati
         .multiplier_factor = h,
         .weight = 0.5,
         .discrete_gradient = true,
+        .damper_form = DAMPER_MIDPOINT,
         .time = time,
         .load_begin = time,
         .load_end = time + h,
@@ -66,6 +67,7 @@ static void energy_momentum_momenta(const hn_system *system, const scheme_state 
 
 const scheme_type scheme_energy_momentum = {
     .name = "energy-momentum",
+    .damper_form = DAMPER_MIDPOINT,
     .may_halve = true,
     .look_ahead = false,
     .energy_kept = true,

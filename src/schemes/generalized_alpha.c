@@ -8,7 +8,7 @@
 //   (A4)  (1 - alpha_m) w_n+1 + alpha_m w_n = (1 - alpha_f) a_n+1 + alpha_f a_n
 //   (A5)  alpha_m = (2 r - 1)/(r + 1), alpha_f = r/(r + 1), gamma = 1/2 + alpha_f - alpha_m,
 //         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
-//   (A6)  F_n+1 = 2 F_n+1/2 - F_n of dampers: the force of the mean rate in the middle of the step, and that of v_n
+//   (A6)  dampers are no part of F: they add M^-1 F_n+1/2 to d, the force of the mean rate with coefficients by (F9)
 //
 //   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to the
 //         mean factor of the step: d = M^-1 F(q_n) (f_mean - (1 - gamma) s_n - gamma s_n+1), s from f as w from a
@@ -52,20 +52,21 @@ static void next_factors(const alpha_parameters *p, const element *e, double h, 
               (1.0 - p->alpha_m);
 }
 
-// d of one load on its body at q_n, twelve numbers (A7)
-static void load_completion(const hn_system *system, const alpha_parameters *p, int index,
-                            const double *q, double h, double time, const double *now, double *d)
+// Add `factor` M d of the loads (A7), at the poses q = q_n
+static void add_load_completions(const hn_system *system, const alpha_parameters *p,
+                                 const scheme_state *state, const double *q, double h, double time,
+                                 double factor, double *out)
 {
-    const element *e = &system->elements[index];
-    const double *pose = system_pose(q, e->b);
-    double next[2], force[POSE_SIZE] = {0.0};
-    next_factors(p, e, h, time, now, next);
-    double missing =
-        profile_mean(e->profile, time, time + h) - (1.0 - p->gamma) * now[0] - p->gamma * next[0];
-    element_force_at(e, pose, missing, force);
-    double twist[TWIST_SIZE];
-    mass_twist(system, e->b, pose, force, twist);
-    twist_to_velocity(pose, twist, d);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->profile == NULL) continue;
+        const double *now = load_memory(system, state, i);
+        double next[2];
+        next_factors(p, e, h, time, now, next);
+        double missing = profile_mean(e->profile, time, time + h) - (1.0 - p->gamma) * now[0] -
+                         p->gamma * next[0];
+        element_force_at(e, system_pose(q, e->b), factor * missing, out + POSE_SIZE * (size_t)e->b);
+    }
 }
 
 static void generalized_alpha_start(const hn_system *system, const double *v,
@@ -88,6 +89,7 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
                                         const scheme_state *state, const double *angles, double h,
                                         double time, double *momentum, step_equations *equations)
 {
+    (void)angles;
     alpha_parameters p = parameters_of(def);
     int n = POSE_SIZE * system->body_count;
     const double *v = state->impetus, *w = state->memory, *a = state->memory + n;
@@ -100,16 +102,8 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
     mass_add_edges(system, -h * on_v, v, momentum);
     mass_add_edges(system, -h * on_w, w, momentum);
     mass_add_edges(system, -h * on_a, a, momentum);
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        if (e->profile == NULL || mass_is_coupled(system, e->b)) continue;
-        double d[POSE_SIZE];
-        load_completion(system, &p, i, state->q, h, time, load_memory(system, state, i), d);
-        double scale = (1.0 - p.alpha_m) / (1.0 - p.alpha_f) * h / (2.0 * p.beta);
-        for (int k = 0; k < POSE_SIZE; ++k)
-            momentum[POSE_SIZE * e->b + k] += scale * mass_node(system, e->b)[k / 3] * d[k];
-    }
-    scheme_add_damper_forces(system, state->q, v, angles, h, -h, momentum); // (A6)
+    double apart = (1.0 - p.alpha_m) / (1.0 - p.alpha_f) / (2.0 * p.beta); // of d in a_n+1
+    add_load_completions(system, &p, state, state->q, h, time, h * apart, momentum);
     *equations = (step_equations){
         .step_size = h,
         .mass_factor = (1.0 - p.alpha_m) / ((1.0 - p.alpha_f) * p.beta * h),
@@ -118,7 +112,9 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
         .weight = 1.0,
         .discrete_gradient = false,
         .gradient_weight = 1.0,
-        .damper_excess = 1.0,
+        .damper_excess = apart - 1.0,
+        .damper_middle = true,
+        .damper_form = DAMPER_MIDPOINT,
         .time = time,
         .load_begin = time + 0.5 * h,
         .load_end = time + 1.5 * h,
@@ -134,29 +130,26 @@ static double generalized_alpha_finish(const hn_system *system, const hn_simulat
     alpha_parameters p = parameters_of(def);
     double h = equations->step_size;
     int n = POSE_SIZE * system->body_count;
-    double *w = state->memory, *a = state->memory + n;
+    double *w = state->memory, *a = state->memory + n, *d = next_impetus;
+    // d: what loads and dampers do outside of (A4)
+    memset(d, 0, (size_t)n * sizeof(double));
+    add_load_completions(system, &p, state, step->q_start, h, equations->time, 1.0, d);
+    scheme_add_step_dampers(system, equations, step, d);
+    mass_solve(system, d, d);
     for (int k = 0; k < n; ++k) {
         double v = state->impetus[k];
-        double next_w =
-            (step->delta[k] - h * v - h * h * (0.5 - p.beta) * w[k]) / (h * h * p.beta); // (A2)
+        double next_w = (step->delta[k] - h * v - h * h * ((0.5 - p.beta) * w[k] + 0.5 * d[k])) /
+                        (h * h * p.beta); // (A2)
         double next_a = ((1.0 - p.alpha_m) * next_w + p.alpha_m * w[k] - p.alpha_f * a[k]) /
-                        (1.0 - p.alpha_f);                                     // (A4)
-        next_impetus[k] = v + h * ((1.0 - p.gamma) * w[k] + p.gamma * next_w); // (A3)
+                        (1.0 - p.alpha_f);                                            // (A4)
+        next_impetus[k] = v + h * ((1.0 - p.gamma) * w[k] + p.gamma * next_w + d[k]); // (A3)
         w[k] = next_w;
         a[k] = next_a;
     }
     for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        if (e->profile == NULL) continue;
-        double d[POSE_SIZE], next[2], *now = load_memory(system, state, i);
-        load_completion(system, &p, i, step->q_start, h, equations->time, now, d);
-        for (int k = 0; k < POSE_SIZE && !mass_is_coupled(system, e->b); ++k) {
-            int at = POSE_SIZE * e->b + k;
-            w[at] -= d[k] / (2.0 * p.beta);
-            a[at] -= (1.0 - p.alpha_m) / (1.0 - p.alpha_f) * d[k] / (2.0 * p.beta);
-            next_impetus[at] += h * (1.0 - p.gamma / (2.0 * p.beta)) * d[k];
-        }
-        next_factors(&p, e, h, equations->time, now, next);
+        if (system->elements[i].profile == NULL) continue;
+        double next[2], *now = load_memory(system, state, i);
+        next_factors(&p, &system->elements[i], h, equations->time, now, next);
         memcpy(now, next, sizeof next);
     }
     step_equations whole = *equations;
@@ -176,8 +169,10 @@ static void generalized_alpha_momenta(const hn_system *system, const scheme_stat
 
 const scheme_type scheme_generalized_alpha = {
     .name = "generalized-alpha",
+    .damper_form = DAMPER_MIDPOINT,
     .memory_count = 2,
     .element_memory_count = 2,
+    .dampers_apart = true,
     .energy_habit = "high frequencies are damped, the rest may rise or fall",
     .linear_momentum_not_kept = true,
     .angular_momentum_not_kept = true,

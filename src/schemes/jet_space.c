@@ -737,30 +737,13 @@ void jet_rate_change(const jet_space *jet, const double *c, double *out)
 static void add_damper(const element *e, const double *a, const double *b, const double *va,
                        const double *vb, element_output *out)
 {
-    if (e->damping == 0.0) return;
-    if (e->kind == ELEMENT_SPRING) {
-        hn_vec3 link = element_vector(e->link, a, b), rate = element_vector(e->link, va, vb);
-        double square = vec3_dot(link, link);
-        if (square > 0.0)
-            element_add(e->link, vec3_scale(-e->damping * vec3_dot(link, rate) / square, link),
-                        out);
-        return;
+    double row[2 * POSE_SIZE], rate = 0.0;
+    if (e->damping == 0.0 || !element_rate_row(e, a, b, row)) return;
+    for (int k = 0; k < POSE_SIZE; ++k) rate += row[k] * va[k] + row[POSE_SIZE + k] * vb[k];
+    for (int k = 0; k < POSE_SIZE; ++k) {
+        out->residual_a[k] -= e->damping * rate * row[k];
+        out->residual_b[k] -= e->damping * rate * row[POSE_SIZE + k];
     }
-    // theta = atan2(a2 . b1, a1 . b1) and its gradient on a1, a2, b1
-    const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
-    const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
-    hn_vec3 x1 = element_vector(a1, a, b), x2 = element_vector(a2, a, b),
-            z = element_vector(b1, a, b);
-    double c = vec3_dot(x1, z), s = vec3_dot(x2, z), square = c * c + s * s;
-    if (!(square > 0.0)) return;
-    hn_vec3 g1 = vec3_scale(-s / square, z), g2 = vec3_scale(c / square, z);
-    hn_vec3 gz = vec3_scale(1.0 / square, vec3_add_scaled(vec3_scale(c, x2), -s, x1));
-    double rate = vec3_dot(g1, element_vector(a1, va, vb)) +
-                  vec3_dot(g2, element_vector(a2, va, vb)) +
-                  vec3_dot(gz, element_vector(b1, va, vb));
-    element_add(a1, vec3_scale(-e->damping * rate, g1), out);
-    element_add(a2, vec3_scale(-e->damping * rate, g2), out);
-    element_add(b1, vec3_scale(-e->damping * rate, gz), out);
 }
 
 // Generalised forces (12 per body) of one element: -grad V and loads apart.

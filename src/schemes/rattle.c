@@ -15,7 +15,8 @@
 //
 // Keeps: symplectic form, momenta of symmetries, g = 0 and G M^-1 p = 0 to solver tolerance; time-symmetric.
 // Does not keep: energy exactly; its error stays O(h^2) over long times when h is fixed. Dampers are taken at the
-// nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4).
+// nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4), with coefficients by
+// (F11).
 #include "schemes/scheme.h"
 
 #include "system/mass.h"
@@ -45,6 +46,7 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
         .multiplier_factor = 0.5 * h,
         .weight = 0.0,
         .gradient_weight = 0.5,
+        .damper_form = DAMPER_EXPLICIT,
         .time = time,
         .load_begin = time,
         .load_end = time + 0.5 * h,
@@ -108,6 +110,7 @@ static void rattle_momenta(const hn_system *system, const scheme_state *state,
 
 const scheme_type scheme_rattle = {
     .name = "rattle",
+    .damper_form = DAMPER_EXPLICIT,
     .impetus_is_momentum = true,
     .tangent_momenta = true,
     .memory_count = 1,

@@ -75,7 +75,7 @@ double scheme_work_of_halves(const hn_system *system, const step_equations *equa
 // Springs and loads see the pair of poses q -+ h v/2: their midpoint is q, and the secant rate of a damper its rate.
 static void add_element_forces(const hn_system *system, int index, const double *q, const double *v,
                                const double *angles, double load_begin, double load_end,
-                               double step_size, double factor, bool damper_alone, double *out)
+                               double step_size, double factor, double *out)
 {
     const element *e = &system->elements[index];
     const int body[2] = {e->a, e->b};
@@ -101,13 +101,14 @@ static void add_element_forces(const hn_system *system, int index, const double 
         .load_end = load_end,
         .gradient_weight = 0.5,
         .weight = 0.5,
+        .damper_form = DAMPER_EXPLICIT,
         .factor = -factor,
     };
     element_output to = {
         .residual_a = e->a < 0 ? NULL : out + POSE_SIZE * (size_t)e->a,
         .residual_b = e->b < 0 ? NULL : out + POSE_SIZE * (size_t)e->b,
     };
-    if (!damper_alone) element_type_of(e->kind)->gradient(e, &view, &to);
+    element_type_of(e->kind)->gradient(e, &view, &to);
     element_type_of(e->kind)->load(e, &view, &to);
 }
 
@@ -117,16 +118,24 @@ void scheme_add_forces(const hn_system *system, const double *q, const double *v
 {
     mass_add_weights(system, factor, out);
     for (int i = 0; i < system->element_count; ++i)
-        add_element_forces(system, i, q, v, angles, load_begin, load_end, step_size, factor, false,
-                           out);
+        add_element_forces(system, i, q, v, angles, load_begin, load_end, step_size, factor, out);
 }
 
-void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v,
-                              const double *angles, double step_size, double factor, double *out)
+void scheme_add_step_dampers(const hn_system *system, const step_equations *equations,
+                             const step_data *step, double *out)
 {
-    for (int i = 0; i < system->element_count; ++i)
-        if (system->elements[i].damping != 0.0)
-            add_element_forces(system, i, q, v, angles, 0.0, 0.0, step_size, factor, true, out);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->damping == 0.0) continue;
+        element_step view = step_element_view(system, equations, step, i);
+        view.factor = -1.0;
+        view.damper_excess = 0.0;
+        element_output to = {
+            .residual_a = e->a < 0 ? NULL : out + POSE_SIZE * (size_t)e->a,
+            .residual_b = e->b < 0 ? NULL : out + POSE_SIZE * (size_t)e->b,
+        };
+        element_type_of(e->kind)->load(e, &view, &to);
+    }
 }
 
 size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system)

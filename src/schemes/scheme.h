@@ -64,6 +64,8 @@ typedef struct scheme_type {
     bool linear_momentum_not_kept;  ///< momenta of translations are no promise
     bool angular_momentum_not_kept; ///< momenta of rotations are no promise
     bool no_equations; ///< explicit: a step solves none but constraints
+    damper_form damper_form; ///< what strong dampers need, see dampers.c; plain: nothing
+    bool dampers_apart; ///< accelerations at the start are without dampers
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger
     /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.
     void (*start)(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);
@@ -113,9 +115,9 @@ double scheme_work_of_halves(const hn_system *system, const step_equations *equa
 /// Loads act with their mean from `load_begin` to `load_end`.
 void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles,
                        double load_begin, double load_end, double step_size, double factor, double *out);
-/// Those of dampers alone.
-void scheme_add_damper_forces(const hn_system *system, const double *q, const double *v, const double *angles,
-                              double step_size, double factor, double *out);
+/// Forces of dampers in a solved step, with its mean rates: twelve numbers per body, added.
+void scheme_add_step_dampers(const hn_system *system, const step_equations *equations, const step_data *step,
+                             double *out);
 
 /// Numbers in scheme_state.memory.
 size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system);

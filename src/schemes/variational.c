@@ -44,6 +44,7 @@ static void variational_equations(const hn_system *system, const hn_simulation_d
         .weight = 0.0,
         .discrete_gradient = false,
         .gradient_weight = 0.5,
+        .damper_form = DAMPER_MIDPOINT,
         .time = time,
         .load_begin = time,
         .load_end = time + 0.5 * h,
@@ -92,6 +93,7 @@ static void variational_momenta(const hn_system *system, const scheme_state *sta
 
 const scheme_type scheme_variational = {
     .name = "variational",
+    .damper_form = DAMPER_MIDPOINT,
     .impetus_is_momentum = true,
     .may_halve = false,
     .look_ahead = true,

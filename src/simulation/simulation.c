@@ -75,6 +75,14 @@ static void layout(arena *a, hn_simulation *s)
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
     s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
+    size_t dampers = (size_t)dampers_find(system, NULL),
+           responses = dampers <= DAMPERS_MAX ? dampers * dampers : 0;
+    s->damper_count = (int)dampers;
+    s->dampers = arena_bytes(a, dampers * sizeof(int));
+    s->damper_rows = arena_doubles(a, 2 * POSE_SIZE * dampers);
+    s->damper_reference = arena_doubles(a, dampers > 0 ? POSE_SIZE * n : 0);
+    s->damper_impulse = arena_doubles(a, dampers > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
+    s->damper_responses = arena_doubles(a, responses);
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
@@ -121,9 +129,10 @@ static hn_status start_accelerations(hn_simulation *s, const double *v, double *
 {
     saddle *rows;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
-    double *force = context_allocate(s->context, count * sizeof(double));
+    double *force = context_allocate(s->context, 2 * count * sizeof(double));
     if (force == NULL) return HN_OUT_OF_MEMORY;
-    scheme_add_forces(s->system, s->state.q, v, s->angles, 0.0, 0.0, s->def.step_size, 1.0, force);
+    scheme_add_forces(s->system, s->state.q, s->scheme->dampers_apart ? force + count : v,
+                      s->angles, 0.0, 0.0, s->def.step_size, 1.0, force);
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
@@ -224,6 +233,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     s->turning_count = turns_find(system, s->turning);
+    dampers_find(system, s->dampers);
+    TRY(dampers_update(s));
     simulation_update_angles(s);
     if (s->scheme->solver_step != NULL)
         TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
@@ -569,6 +580,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
     simulation_forget_derived(s);
+    dampers_follow(s);
     return HN_OK;
 }
 

@@ -14,6 +14,8 @@
 #include "simulation/ledger_record.h"
 
 enum { HISTORY_DEPTH = 3 };
+/// More dampers than these have mobilities without joints.
+enum { DAMPERS_MAX = 64 };
 
 /// A step with all its data, so that reactions can be found afterwards.
 typedef struct solved_step {
@@ -103,6 +105,14 @@ struct hn_simulation {
     void *backup;         ///< snapshot before a step that may be halved
     newton_report newton;
     hn_statistics statistics;
+    int *dampers;         ///< elements with a damper
+    int damper_count;
+    bool dampers_strong;  ///< their mobilities are followed
+    bool damper_warned;
+    double *damper_rows;  ///< 24 per damper: their rates by velocities, when mobilities were found
+    double *damper_reference; ///< 12 per body: poses then
+    double *damper_impulse;   ///< 18 per body: scratch
+    double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
@@ -134,6 +144,11 @@ int turns_find(const hn_system *system, turning_joint *turning);
 void turns_follow(hn_simulation *simulation, const solved_step *step);
 /// All of them at the current state.
 void simulation_update_angles(hn_simulation *simulation);
+/// Mobilities of dampers (dampers.c): list the elements that have one (NULL: count them), find mobilities at the state,
+/// find them anew where it has moved. @return HN_OK or HN_OUT_OF_MEMORY
+int dampers_find(const hn_system *system, int *list);
+hn_status dampers_update(hn_simulation *simulation);
+void dampers_follow(hn_simulation *simulation);
 
 /// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.
 hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,

@@ -39,6 +39,15 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
                   &used);
     snapshot_part(action, s->joint_slack, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);
+    for (int i = 0; i < s->damper_count; ++i)
+        snapshot_part(action, &s->system->elements[s->dampers[i]].mobility, sizeof(double), buffer,
+                      &used);
+    if (s->damper_count > 0) {
+        size_t rows = 2 * POSE_SIZE * (size_t)s->damper_count;
+        snapshot_part(action, &s->dampers_strong, sizeof s->dampers_strong, buffer, &used);
+        snapshot_part(action, s->damper_rows, rows * sizeof(double), buffer, &used);
+        snapshot_part(action, s->damper_reference, POSE_SIZE * n * sizeof(double), buffer, &used);
+    }
     snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
                   &used);
     snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);

@@ -39,6 +39,8 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .gradient_weight = equations->gradient_weight,
         .weight = equations->weight,
         .damper_excess = equations->damper_excess,
+        .damper_middle = equations->damper_middle,
+        .damper_form = equations->damper_form,
         .factor = equations->force_factor,
     };
 }

@@ -21,6 +21,8 @@ typedef struct step_equations {
     bool discrete_gradient;   ///< grad V is the discrete derivative, otherwise the gradient at one pose
     double gradient_weight;   ///< that pose: (1 - weight) q_n + weight q_n+1
     double damper_excess;     ///< dampers act with 1 + this times their force in the middle of the step
+    bool damper_middle;       ///< torsional dampers act in the middle of the step, wherever loads do
+    damper_form damper_form;
     double time;              ///< s, t_n
     double load_begin, load_end; ///< s: loads act with their mean between these times
     double reaction_time;     ///< s, when the multipliers act

@@ -91,29 +91,18 @@ TEST(generalized_alpha, a_mass_on_a_damper_is_damped_at_any_step)
             settings.step_size = h;
             hn_simulation *s = NULL;
             CHECK_OK(context, hn_simulation_create(model, &settings, &s));
-            // a_n+1 = -c (2 Delta/h - v_n), Delta = h v + h^2 ((1/2 - beta) w + beta w'),
-            // (1 - am) w' + am w = (1 - af) a' + af a
-            double am = (2.0 * r - 1.0) / (r + 1.0), af = r / (r + 1.0), gamma = 0.5 + af - am;
-            double beta = 0.25 * (1.0 + af - am) * (1.0 + af - am);
-            double v = 0.3, a = -c * v, w = a, largest = 0.0;
+            // (A6) with (F9): whatever the spectral radius
+            double v = 0.3;
             for (int n = 0; n < 200; ++n) {
-                double known = v + h * (1.0 - 2.0 * beta) * w; // 2 Delta/h - v without w'
-                double next = ((1.0 - af) * -c * known + af * a - am * w) /
-                              (1.0 - am + (1.0 - af) * c * 2.0 * h * beta);
-                a = -c * (known + 2.0 * h * beta * next);
-                v += h * ((1.0 - gamma) * w + gamma * next);
-                w = next;
+                v *= exp(-X[i]);
                 CHECK_OK(context, hn_simulation_step(s, 1));
                 hn_body_state state;
                 CHECK_OK(context, hn_simulation_body_state(s, body, &state));
-                worst = fmax(worst, fabs(state.velocity.x - v) / (1.0 + X[i]));
-                if (n >= 100) largest = fmax(largest, fabs(state.velocity.x));
+                worst = fmax(worst, fabs(state.velocity.x - v));
             }
-            // no growth: as the damper says, and in stiff cases as the spectral radius does
-            CHECK_BELOW(largest, 0.3 * (exp(-90.0 * fmin(1.0, X[i])) + pow(r, 100.0)) + 1e-12);
             hn_simulation_destroy(s);
             hn_model_destroy(model);
             hn_context_destroy(context);
         }
-    CHECK_BELOW(worst, 1e-12); // m/s; measured 1.3e-14
+    CHECK_BELOW(worst, 1e-12); // m/s; measured 2.4e-14
 }

@@ -64,18 +64,17 @@ TEST(rattle, energy_oscillates_without_trend)
     run_end(&r);
 }
 
-// A mass that runs away from a damper: v' = v (1 - x + x^2/2) with x = h c/m: second order, and growth for x > 2.
+// A mass that runs away from a damper: v' = v e^(-h c/m), or v/2 where that is less.
 TEST(rattle, a_mass_on_a_damper_follows_its_closed_form)
 {
-    static const double X[] = {0.1, 0.5, 1.0, 1.9, 2.1};
+    static const double X[] = {0.1, 0.5, 1.0, 2.1, 1e6};
     double worst = 0.0;
     for (int i = 0; i < 5; ++i) {
         hn_context *context = hn_context_create(NULL);
         hn_body_id body;
         hn_model *model = damped_mass(context, 0.3, 100.0 * DAMPED_MASS * X[i], &body);
         run r = run_start(context, model, HN_SCHEME_RATTLE, HN_REDUCTION_REDUCED, 0.01, false);
-        double v = 0.3, factor = 1.0 - X[i] + 0.5 * X[i] * X[i];
-        CHECK((factor < 1.0) == (X[i] < 2.0));
+        double v = 0.3, factor = fmax(exp(-X[i]), 0.5);
         for (int n = 0; n < 10; ++n) {
             run_step(&r, 1);
             v *= factor;
