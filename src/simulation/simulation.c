@@ -269,6 +269,7 @@ static hn_status create_reference(hn_simulation *s)
     if (r->memory == NULL) return HN_OUT_OF_MEMORY;
     a = (arena){.block = r->memory};
     layout(&a, r);
+    r->turning_count = turns_find(r->system, r->turning);
     return r->reduction_kind->create(r->system, &r->reduction);
 }
 
@@ -781,6 +782,10 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
     const hn_system *system = r->system;
     memcpy(r->state.q, q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(r->angles, angles, (size_t)system->angle_count * sizeof(double));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->angle >= 0) r->joint_angles[e->joint] = angles[e->angle];
+    }
     // v = M^-1 p; of directors without inertia by the rigid motion
     double *v = r->state.impetus, *own = r->momenta;
     mass_solve(system, p, v);
