@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-static const double WEAK = 1e-3;  // z without joints below which mobilities without joints will do
-static const double MOVED = 0.05; // rad: after such a turn of a body mobilities are found anew
+static const double WEAK =
+    1e-2; // z below which mobilities of the start will do: they matter by z^2/12 of c
+static const double MOVED = 0.01; // rad: after such a turn of a body mobilities are found anew
 static const double RATTLE_LIMIT = 0.6931471805599453; // z beyond which (F11) is not e^(-z)
 static const double RUNGE_KUTTA_LIMIT = 3.3; // z where a fixed step of Dormand-Prince grows
 static const double SHARED_LIMIT =
@@ -60,10 +61,10 @@ static double free_mobility(const hn_simulation *s, int damper, int side)
 }
 
 // Bounds without joints: joints only make bodies heavier. Of n dampers on a body each takes n times its own part.
-static double mobilities_without_joints(hn_simulation *s)
+static void mobilities_without_joints(hn_simulation *s)
 {
     hn_system *system = s->system;
-    double strongest = 0.0, *count = s->damper_impulse; // per body
+    double *count = s->damper_impulse; // per body
     memset(count, 0, (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < s->damper_count; ++i) {
         const element *e = &system->elements[s->dampers[i]];
@@ -75,9 +76,18 @@ static double mobilities_without_joints(hn_simulation *s)
         e->mobility = 0.0;
         if (e->a >= 0) e->mobility += count[e->a] * free_mobility(s, i, 0);
         if (e->b >= 0) e->mobility += count[e->b] * free_mobility(s, i, 1);
-        strongest = fmax(strongest, s->def.step_size * e->damping * e->mobility);
     }
-    return strongest;
+}
+
+// Largest z
+static double strongest(const hn_simulation *s)
+{
+    double z = 0.0;
+    for (int i = 0; i < s->damper_count; ++i) {
+        const element *e = &s->system->elements[s->dampers[i]];
+        z = fmax(z, s->def.step_size * e->damping * e->mobility);
+    }
+    return z;
 }
 
 // W: column i are the rates of all dampers after a unit impulse of damper i on the mechanism
@@ -163,14 +173,14 @@ hn_status dampers_update(hn_simulation *s)
     if (s->damper_count == 0 || (s->scheme->damper_form == DAMPER_PLAIN && !explicit_steps))
         return HN_OK;
     find_rows(s);
-    s->dampers_strong = mobilities_without_joints(s) > WEAK;
+    mobilities_without_joints(s);
     double *w = s->damper_responses;
-    if (!s->dampers_strong) return HN_OK;
     // a motion without inertia has no response: then, and for many dampers, bounds without joints stay
     hn_status status = s->damper_count <= DAMPERS_MAX ? find_responses(s, w) : HN_SINGULAR_SYSTEM;
     if (status == HN_OUT_OF_MEMORY) return status;
     if (status == HN_OK) share_mobilities(s, w);
     else w = NULL;
+    s->dampers_strong = strongest(s) > WEAK;
     say_limits(s, w);
     return HN_OK;
 }
