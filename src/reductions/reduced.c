@@ -407,7 +407,6 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
         const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
         const double *start = step->q_start + at;
         double *q = step->q + at, *delta = step->delta + at;
-        hn_vec3 before = step->bodies[i].displacement;
         if (b->pivot != PIVOT_NONE) {
             pivot_turn(b->pivot, j, u, start, q, parent_step, &step->joints[i], &step->bodies[i]);
             step_turn_directors(step->bodies[i].rotation, start, q, delta);
@@ -415,17 +414,17 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
                 pivot_displacement(j, p < 0 ? still : step->delta + POSE_SIZE * (size_t)p, delta);
             step_move_centre(step->bodies[i].displacement, start, q, delta);
         } else {
+            hn_vec3 before = step->bodies[i].displacement;
             joint_type_of(j->kind)->advance(j, u, system_pose(step->q_start, p),
                                             system_pose(step->q, p), start, q, parent_step,
                                             &step->joints[i], &step->bodies[i]);
             step_pose_from_body(system, step, i);
             step_delta_from_body(system, step, i);
+            hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before);
+            double length = measure_length(system, i, step->q, step->delta);
+            linear = larger(linear, vec3_dot(moved, moved) / (length * length));
         }
-        hn_vec3 moved = vec3_subtract(step->bodies[i].displacement, before),
-                turned = vec3_load(t + 3);
-        double length = measure_length(system, i, step->q, step->delta),
-               way = vec3_dot(moved, moved);
-        if (!(way <= linear * length * length)) linear = larger(linear, way / (length * length));
+        hn_vec3 turned = vec3_load(t + 3); // displacements about pivots are those of turns
         angular = larger(angular, vec3_dot(turned, turned));
     }
     return sqrt(larger(linear, angular));
