@@ -32,10 +32,13 @@ static inline hn_vec3 cayley_apply(hn_vec3 theta, hn_vec3 d)
 /// theta with cay(theta) = cay(second) cay(first). Singular when the total is half a turn.
 static inline hn_vec3 cayley_compose(hn_vec3 second, hn_vec3 first)
 {
-    double factor = 1.0 / (1.0 - 0.25 * vec3_dot(second, first));
+    // times 1/(1 - part), as a small sum: the rounded factor would be off by the same 1e-16 in every step of a steady
+    // rotation, and energy would grow with their number
+    double part = 0.25 * vec3_dot(second, first), more = part / (1.0 - part);
     hn_vec3 c = vec3_cross(second, first);
-    return (hn_vec3){factor * (second.x + first.x + 0.5 * c.x), factor * (second.y + first.y + 0.5 * c.y),
-                     factor * (second.z + first.z + 0.5 * c.z)};
+    hn_vec3 x = {second.x + first.x + 0.5 * c.x, second.y + first.y + 0.5 * c.y,
+                 second.z + first.z + 0.5 * c.z};
+    return (hn_vec3){x.x + more * x.x, x.y + more * x.y, x.z + more * x.z};
 }
 
 /// Rotation matrix exp(rotation_vector^), by Rodrigues' formula (BL 43).

@@ -29,10 +29,14 @@ static void energy_momentum_equations(const hn_system *system, const hn_simulati
                                       double time, double *momentum, step_equations *equations)
 {
     (void)def, (void)angles;
-    mass_apply(system, 2.0, state->impetus, momentum);
+    // b = 2 M v as alpha M (2 v/alpha), with the rounded product alpha M that multiplies Delta: a difference between
+    // the two, however small, is the same in every step, and energy would grow with their number
+    double alpha = 2.0 / h, half = 0.5 * alpha;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k] / half;
+    mass_apply(system, alpha, momentum, momentum);
     *equations = (step_equations){
         .step_size = h,
-        .mass_factor = 2.0 / h,
+        .mass_factor = alpha,
         .force_factor = h,
         .multiplier_factor = h,
         .weight = 0.5,
