@@ -209,6 +209,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     }
     print_structure(&structure);
     print_redundancy(model, &structure, unique);
+    print_singular_start(simulation, stdout);
     print_misfit(model, simulation, stdout);
     free(unique);
     code = print_start(simulation, hn_model_context(model));

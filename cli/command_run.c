@@ -311,6 +311,7 @@ static int perform(run *r)
 
     hn_structure structure = hn_simulation_structure(r->simulation);
     print_projection("warning: ", &structure, stderr);
+    print_singular_start(r->simulation, stderr);
     bool said = warn_spin_step(r->options.scheme, &structure);
     if (!is_multiple(r->options.end, r->options.step))
         fprintf(stderr,
@@ -355,8 +356,7 @@ static int perform(run *r)
             fprintf(stderr, "%s\n", hn_context_message(r->context));
             return EXIT_FILE;
         }
-        if (!r->quiet)
-            printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
+        if (!r->quiet) printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
     if (code != EXIT_FINE) return code;
     if (!check_requirements(&r->required, &ledger)) return EXIT_REQUIRE_FAILED;

@@ -157,6 +157,25 @@ void print_projection(const char *before, const hn_structure *structure, FILE *o
                 before, structure->velocity_projection);
 }
 
+void print_singular_start(hn_simulation *simulation, FILE *out)
+{
+    hn_structure structure = hn_simulation_structure(simulation);
+    if (structure.start_kind == HN_START_REGULAR) return;
+    fprintf(
+        out,
+        "  singular start      the constraints of joints %s lose rank where the model stands:\n",
+        SHOWN(structure.singular_joints));
+    fprintf(out, "%s",
+            structure.start_kind == HN_START_BRANCHES
+                ? "                      it may go on in several ways, the motion is not unique; "
+                  "start from\n"
+                  "                      another position, or with rates of all joints that tell "
+                  "the way\n"
+                : "                      they give way for an instant and cannot move, and "
+                  "reactions are not\n"
+                  "                      determined; move a joint out of line, or leave one out\n");
+}
+
 void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out)
 {
     hn_redundancy redundancy;

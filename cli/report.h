@@ -30,6 +30,8 @@ bool *report_unique_reactions(const hn_model *model, hn_simulation *simulation);
 /// them.
 void print_projection(const char *before, const hn_structure *structure, FILE *out);
 
+/// A start from where motions cannot all go on, with the joints and what to change; nothing when it is regular.
+void print_singular_start(hn_simulation *simulation, FILE *out);
 /// Loops that close only nearly, said before a run fails for it; nothing when all are exact.
 void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
 

@@ -72,6 +72,13 @@ HN_API hn_reduction hn_simulation_reduction(const hn_simulation *simulation);
 HN_API hn_body_id hn_simulation_body(const hn_simulation *simulation, int index);
 HN_API hn_joint_id hn_simulation_joint(const hn_simulation *simulation, int index);
 
+/// Can every motion that the joints allow for an instant at the start go on?
+typedef enum hn_start_kind {
+    HN_START_REGULAR,  ///< yes
+    HN_START_BRANCHES, ///< no, but some can: a parallelogram that lies flat may go on in several ways
+    HN_START_IMMOBILE, ///< no, none on the loop: a hub on straight rods gives way for an instant and cannot move
+} hn_start_kind;
+
 /// What the compiled model looks like.
 typedef struct hn_structure {
     int body_count;
@@ -89,6 +96,8 @@ typedef struct hn_structure {
     double velocity_projection;   ///< m/s or rad/s: likewise for start velocities
     double spin_step;             ///< largest h |omega| of any body at the start
     double spin_step_limit;       ///< h |omega| above which a step of this scheme has no solution; 0: none
+    hn_start_kind start_kind;     ///< is the start a singular position?
+    char singular_joints[160];    ///< then the joints it is one of, by name: "a, b, c"
 } hn_structure;
 HN_API hn_structure hn_simulation_structure(const hn_simulation *simulation);
 

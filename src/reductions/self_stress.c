@@ -444,10 +444,20 @@ hn_status self_stress_departure(self_stress *s, const double *q, const double *t
         for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
             int row = s->joints[k].first_row + r;
             double part = fabs(s->given[row] - s->least[row]);
+            s->sum[row] = s->given[row] - s->least[row];
             if (part > largest) largest = part, departure->joint = s->joints[k].rows->model_joint;
         }
     departure->size = scale > 0.0 ? largest / scale : 0.0;
+    departure->rows = s->sum;
+    departure->row_count = s->row_count;
     return HN_OK;
+}
+
+int self_stress_joint_of_row(const self_stress *s, int row)
+{
+    int k = s->joint_count - 1;
+    while (k > 0 && s->joints[k].first_row > row) k--;
+    return s->joints[k].rows->model_joint;
 }
 
 // ---- loops that are not quite exact -----------------------------------------------------------------

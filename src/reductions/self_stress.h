@@ -41,7 +41,11 @@ hn_status self_stress_remove(self_stress *s, const force_place *place, double *m
 typedef struct loop_departure {
     double size; ///< relative to the centripetal accelerations of the bodies
     int joint;   ///< where it is largest, index in the model; -1: none
+    const double *rows; ///< row by row, valid until the next call
+    int row_count;
 } loop_departure;
+/// Joint of the model that a row of `loop_departure` belongs to.
+int self_stress_joint_of_row(const self_stress *s, int row);
 
 /// Find them at the poses q, a configuration on the manifold. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status self_stress_departure(self_stress *s, const double *q, const double *twists, loop_departure *departure);

@@ -2,6 +2,12 @@
 // Redundant constraints of the current state, found when first asked for.
 #include "simulation/redundancy.h"
 
+#include "base/array.h"
+#include "system/mass.h"
+
+#include <stdio.h>
+#include <string.h>
+
 void redundancy_destroy(hn_simulation *s)
 {
     self_stress_destroy(s->redundancy.solver);
@@ -78,6 +84,105 @@ hn_status redundancy_check_start(hn_simulation *s)
         "joint '%s': the start is a singular position, from where its loop may go on in several "
         "ways, and the start velocities fit none of them; give the rates of all its joints",
         s->system->reports[departure.joint].name);
+}
+
+// A motion that the joints allow for an instant, drawn at random, as twists in s->wrench. False: there is none.
+static bool draw_motion(hn_simulation *s, uint64_t *state)
+{
+    const double STILL = 1e-6; // of what was drawn
+    const hn_system *system = s->system;
+    double drawn = 0.0, left = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        double twist[TWIST_SIZE];
+        array_probe(state, twist, TWIST_SIZE);
+        for (int k = 0; k < 3; ++k) twist[k] *= system->unit_length[i];
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            drawn = fmax(drawn, fabs(twist[k]) / (k < 3 ? system->unit_length[i] : 1.0));
+        twist_to_velocity(s->state.q + POSE_SIZE * (size_t)i, twist,
+                          s->next_impetus + POSE_SIZE * (size_t)i);
+    }
+    mass_apply(system, 1.0, s->next_impetus, s->momenta);
+    if (saddle_project(s->projection, s->state.q, s->momenta, s->wrench) != HN_OK) return false;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            left = fmax(left, fabs(s->wrench[TWIST_SIZE * i + k]) /
+                                  (k < 3 ? system->unit_length[i] : 1.0));
+    return left > STILL * drawn;
+}
+
+static void name_joints(hn_simulation *s, const bool *joints)
+{
+    size_t used = 0, size = sizeof s->singular_joints;
+    for (int k = 0; k < s->system->joint_count; ++k) {
+        if (!joints[k]) continue;
+        const char *name = s->system->reports[k].name;
+        if (used + strlen(name) + 6 > size) {
+            snprintf(s->singular_joints + used, size - used, " ...");
+            return;
+        }
+        used += (size_t)snprintf(s->singular_joints + used, size - used, "%s%s",
+                                 used > 0 ? ", " : "", name);
+    }
+}
+
+// Second-order analysis: with constant twists v the rows on loops leave their manifold by accelerations that no further
+// accelerations can undo when they have a part in the self-stresses. In a regular position, redundant or not, there is
+// none for any v. Of both signs, some motions can go on; of one, none can.
+hn_status redundancy_find_singular_start(hn_simulation *s)
+{
+    enum { PROBES = 2, MORE_PROBES = 12 };
+    const double LEAVES = 1e-6,
+                 SHARE = 1e-2; // of the centripetal accelerations; of the largest row
+    const hn_system *system = s->system;
+    if (system->cut_count == 0 || s->dropped_count == 0 ||
+        system->coordinate_count - system->constraint_count + s->dropped_count == 0)
+        return HN_OK;
+    TRY(create_solver(s));
+    uint64_t state = 5;
+    double *first = NULL;
+    bool *joints = s->redundancy.shared, both = false;
+    int found = 0;
+    hn_status status = HN_OK;
+    for (int k = 0; k < (found > 0 ? MORE_PROBES : PROBES) && status == HN_OK; ++k) {
+        loop_departure departure;
+        if (!draw_motion(s, &state)) break;
+        if (self_stress_departure(s->redundancy.solver, s->state.q, s->wrench, &departure) != HN_OK)
+            break;
+        if (departure.size <= LEAVES) continue;
+        size_t rows = (size_t)departure.row_count;
+        double largest = 0.0, common = 0.0;
+        if (first == NULL) {
+            first = context_allocate(s->context, (rows + 1) * sizeof(double));
+            if (first == NULL) {
+                status = HN_OUT_OF_MEMORY;
+                break;
+            }
+            memcpy(first, departure.rows, rows * sizeof(double));
+            memset(joints, 0, (size_t)system->joint_count * sizeof(bool));
+        }
+        for (size_t r = 0; r < rows; ++r) {
+            largest = fmax(largest, fabs(departure.rows[r]));
+            common += first[r] * departure.rows[r];
+        }
+        for (size_t r = 0; r < rows; ++r)
+            if (fabs(departure.rows[r]) > SHARE * largest)
+                joints[self_stress_joint_of_row(s->redundancy.solver, (int)r)] = true;
+        both |= common < 0.0;
+        found++;
+    }
+    memset(s->wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    context_release(s->context, first);
+    if (status != HN_OK || found == 0) return status;
+    s->start_kind = both ? HN_START_BRANCHES : HN_START_IMMOBILE;
+    name_joints(s, joints);
+    s->redundancy.shared_valid = false;
+    if (s->def.scheme != HN_SCHEME_PROJECTED_RK) return HN_OK;
+    return context_fail(
+        s->context, HN_SINGULAR_SYSTEM,
+        "projected-rk cannot start in a singular position: the constraints of joints "
+        "%s lose rank there and accelerations are not determined; start from another "
+        "position, or take energy-momentum",
+        s->singular_joints);
 }
 
 hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique,

@@ -18,4 +18,8 @@ hn_status redundancy_find_misfit(hn_simulation *simulation, loop_misfit *misfit)
 /// Refuse start velocities that fit no way on from a singular position.
 hn_status redundancy_check_start(hn_simulation *simulation);
 
+/// Name a start from where motions cannot all go on: start_kind and singular_joints. `projected-rk` refuses it, as
+/// accelerations are not determined there.
+hn_status redundancy_find_singular_start(hn_simulation *simulation);
+
 #endif

@@ -242,6 +242,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(system_symmetries(system, &s->symmetries));
     TRY(count_redundant(s));
     TRY(redundancy_check_start(s));
+    TRY(redundancy_find_singular_start(s));
     if (s->scheme->tangent_momenta && s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);
@@ -923,7 +924,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         spin = fmax(spin, vec3_norm(vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3)) *
                               s->def.step_size);
     if (s->step_count == 0) spin = fmax(spin, largest_spin(s, &body));
-    return (hn_structure){
+    hn_structure structure = {
         .body_count = system->body_count,
         .joint_count = system->joint_count,
         .loop_count = system->loop_count,
@@ -939,7 +940,10 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .loop_solution = s->reduction != NULL ? s->reduction_kind->loops(s->reduction) : "",
         .spin_step = spin,
         .spin_step_limit = scheme_rotation_limit(s->def.scheme),
+        .start_kind = s->start_kind,
     };
+    memcpy(structure.singular_joints, s->singular_joints, sizeof structure.singular_joints);
+    return structure;
 }
 
 hn_status hn_simulation_condition(hn_simulation *s, double *condition)

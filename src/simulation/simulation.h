@@ -115,6 +115,8 @@ struct hn_simulation {
     double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
+    hn_start_kind start_kind;
+    char singular_joints[160]; ///< as in hn_structure
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
     redundancy_record redundancy;
     symmetry_group symmetries;
