@@ -620,7 +620,8 @@ static hn_status write_result(const hn_model *model, const comparison *c, const 
 }
 
 /// The page of all rows that came to their end; reductions solve the same equations, so each scheme and step is shown once.
-static int write_page(const hn_model *model, const comparison *c, const char *output)
+static int write_page(const hn_model *model, const comparison *c, const char *output,
+                      const char *template_path)
 {
     const char *parent = getenv("TMPDIR");
     char folder[PAGE_PATH_SIZE], paths[PAGE_RESULTS_MAX][PAGE_PATH_SIZE + 16],
@@ -657,7 +658,7 @@ static int write_page(const hn_model *model, const comparison *c, const char *ou
     }
     if (code == EXIT_FINE) {
         putchar('\n');
-        code = page_write(results, count, output, NULL);
+        code = page_write(results, count, output, template_path);
     }
     if (code == EXIT_FINE && left_out > 0)
         printf("  a page takes %d results: the last %d are in the table only\n", PAGE_RESULTS_MAX,
@@ -671,14 +672,15 @@ static int write_page(const hn_model *model, const comparison *c, const char *ou
     return code;
 }
 
-static int compare(const hn_model *model, comparison *c, const char *page)
+static int compare(const hn_model *model, comparison *c, const char *page,
+                   const char *template_path)
 {
     int code = run_variants(model, c);
     choose_place(c);
     print_comparison(model, c);
     print_planar(model, c);
     if (page != NULL) {
-        int page_code = write_page(model, c, page);
+        int page_code = write_page(model, c, page, template_path);
         if (code == EXIT_FINE) code = page_code;
     }
     for (int i = 0; i < c->variant_count; ++i) free(c->variants[i].q);
@@ -688,7 +690,7 @@ static int compare(const hn_model *model, comparison *c, const char *page)
 int command_compare(int argument_count, char **arguments)
 {
     const char *path = NULL, *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
-    const char *settings = NULL, *page = NULL;
+    const char *settings = NULL, *page = NULL, *template_path = NULL;
     const option_spec options[] = {
         {"--schemes", "A,B", "names of schemes as in run (default: all)", &schemes},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
@@ -699,6 +701,8 @@ int command_compare(int argument_count, char **arguments)
          &end},
         {"--output", "FILE",
          "also write a page that shows all of them in one picture, as view does", &page},
+        {"--template", "FILE", "viewer to put them into (default: the one installed)",
+         &template_path},
     };
     const command_usage usage = {"compare",
                                  "MODEL",
@@ -726,7 +730,7 @@ int command_compare(int argument_count, char **arguments)
                      parse_steps(steps, run.step, c) && parse_end(end, run.end, c) &&
                      list_variants(c);
         if (known) list_places(c);
-        code = known ? compare(model, c, page) : EXIT_USAGE;
+        code = known ? compare(model, c, page, template_path) : EXIT_USAGE;
     }
     free(c);
     hn_model_destroy(model);

@@ -208,7 +208,8 @@ static hn_status append_results(hn_context *context, hn_result_file **files,
             "{\"format\":\"holonom page\",\"version\":1,\"holonom_version\":\"%s\",\"results\":[",
             hn_version());
         for (int i = 0; i < count; ++i)
-            describe_result(&json, files[i], &data[i], labels[i], base_name(results[i].path));
+            describe_result(&json, files[i], &data[i], labels[i],
+                            results[i].label == NULL ? base_name(results[i].path) : "");
         if (!json.failed && json.bytes[json.length - 1] == ',') json.length -= 1;
         json_print(&json, "]}");
         if (!buffer_gzip(&json, &packed)) status = HN_OUT_OF_MEMORY;

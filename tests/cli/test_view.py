@@ -128,6 +128,21 @@ holonom("run", source / "models/crank.yaml", "--quiet", "--steps", 5, "--output"
 holonom("view", "crank.h5", "-o", "crank.html", "--template", "template.html")
 check(len(read_page("crank.html")[0]["results"][0]["loads"]) > 0, "loads")
 
+# ---- compare writes the same page --------------------------------------------------------------------
+done = holonom("compare", model, "--schemes", "energy-momentum,rattle", "--reductions", "reduced,multipliers", "--steps",
+               "0.004,0.002", "--end", 0.04, "-o", "compared.html", "--template", "template.html")
+check("wrote compared.html" in done.stdout and "us/step" in done.stdout, "table and page")
+page, blocks = read_page("compared.html")
+labels = [r["label"] for r in page["results"]]
+check(labels == ["energy-momentum, h = 0.004 s", "energy-momentum, h = 0.002 s", "rattle, h = 0.004 s", "rattle, h = 0.002 s"],
+      f"labels of a comparison: {labels}")
+holonom("run", model, "--quiet", "--scheme", "rattle", "--step", 0.002, "--end", 0.04, "--output", "alone.h5")
+with h5py.File("alone.h5") as file:
+    close(blocks[3]["motion"][0], file["bodies/position"][:, 0, 0], 1e-8, "a run of a comparison is that of run")
+done = holonom("compare", model, "--schemes", "rattle", "--end", 0.01, "-o", "no/such/page.html", "--template",
+               "template.html", code=5)
+check("no/such/page.html" in done.stderr, "a page that cannot be written")
+
 # ---- thinning --------------------------------------------------------------------------------------
 holonom("run", source / "models/pendulum.yaml", "--quiet", "--steps", 50000, "--output", "long.h5")
 done = holonom("view", "long.h5", "--template", "template.html")

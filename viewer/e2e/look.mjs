@@ -5,7 +5,7 @@ import { launch, openPage } from "./browser.mjs";
 const [path, output, hash = "", size = "1280x800", theme = "light"] = process.argv.slice(2);
 const [width, height] = size.split("x").map(Number);
 const browser = await launch();
-const phone = width < 600 ? { isMobile: true, hasTouch: true, deviceScaleFactor: 2 } : {};
+const phone = width < 600 ? { isMobile: true, hasTouch: true, deviceScaleFactor: 1.25 } : {};
 const { page, errors, requests } =
   await openPage(browser, path, { hash, viewport: { width, height }, colorScheme: theme, ...phone });
 await page.waitForTimeout(500);

@@ -20,7 +20,7 @@ export interface PageDescription {
 
 export interface ResultDescription {
   label: string; // tells results of one page apart
-  file: string;
+  file: string; // empty: it was not kept
   complete: boolean; // false: the run goes on or was stopped
   model: { name: string; text: string; gravity: Vector };
   options: { scheme: string; reduction: string; step_size: number };

@@ -74,7 +74,7 @@ export function showLedger(results: Result[]): void {
     const { statistics } = description;
     if (statistics.step_count > 0)
       facts.push(["steps", `${statistics.step_count.toLocaleString("en")}, ${shortNumber(statistics.iterations_total / statistics.step_count, 3)} Newton iterations each, at most ${statistics.iterations_max}`]);
-    facts.push(["file", description.file + (description.complete ? "" : " (not complete)")]);
+    if (description.file !== "") facts.push(["file", description.file + (description.complete ? "" : " (not complete)")]);
     const note = thinningNote(description);
     if (note !== "") facts.push(["page", note]);
     panel.append(make("dl", "facts", {}, ...facts.flatMap(([name, text]) => [make("dt", "", {}, name), make("dd", "", {}, text)])));
