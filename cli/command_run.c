@@ -88,8 +88,9 @@ typedef struct run {
     double checkpoint;  ///< s between checkpoints; 0: none but after a signal
     bool resumed;       ///< goes on from a checkpoint
     requirements required;
-    bool condition, quiet;
-    double seconds; ///< time the steps took
+    bool condition, quiet, reverse_check;
+    hn_body_state *start; ///< of all bodies, for the way back
+    double seconds;       ///< time the steps took
 } run;
 
 /// Model's file name without folder and ending, with ".h5"; owned by the caller.
@@ -289,6 +290,72 @@ static int open_results(run *r)
     return EXIT_FINE;
 }
 
+// ---- the way back ---------------------------------------------------------------------------------
+
+/// Positions and orientations of all bodies; the caller frees. NULL: no memory.
+static hn_body_state *body_states(hn_simulation *simulation, const hn_model *model)
+{
+    int count = hn_model_body_count(model);
+    hn_body_state *states = calloc((size_t)count + 1, sizeof *states);
+    for (int i = 0; states != NULL && i < count; ++i)
+        if (hn_simulation_body_state(simulation, hn_model_body(model, i), &states[i]) != HN_OK) {
+            free(states);
+            return NULL;
+        }
+    return states;
+}
+
+/// Angle of the rotation between two orientations, rad.
+static double angle_between(const hn_mat3 *a, const hn_mat3 *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) sum += pow(a->m[i][k] - b->m[i][k], 2.0);
+    return 2.0 * asin(fmin(1.0, sqrt(sum / 8.0)));
+}
+
+/// Is there a way back at all? Asked of a simulation that is thrown away, before the run.
+static int check_way_back(const run *r, const hn_simulation_def *def)
+{
+    hn_simulation *trial = NULL;
+    hn_status status = hn_simulation_create(r->model, def, &trial);
+    if (status == HN_OK) status = hn_simulation_reverse(trial);
+    hn_simulation_destroy(trial);
+    if (status == HN_OK) return EXIT_FINE;
+    options_complain("run", "--reverse-check: %s", hn_context_message(r->context));
+    return exit_code_of(status);
+}
+
+/// Turn round, go back as many steps, and tell how far from the start that ends.
+static int reverse_check(run *r)
+{
+    const hn_body_state *start = r->start;
+    hn_status status = hn_simulation_reverse(r->simulation);
+    if (status == HN_OK) status = hn_simulation_step(r->simulation, r->step_count);
+    hn_body_state *end = status == HN_OK ? body_states(r->simulation, r->model) : NULL;
+    if (end == NULL) {
+        fprintf(stderr, "the way back failed: %s\n", hn_context_message(r->context));
+        return EXIT_RUN_FAILED;
+    }
+    double worst = -1.0, apart = 0.0, turned = 0.0;
+    int body = 0;
+    for (int i = 0; i < hn_model_body_count(r->model); ++i) {
+        double x = start[i].position.x - end[i].position.x,
+               y = start[i].position.y - end[i].position.y,
+               z = start[i].position.z - end[i].position.z;
+        double distance = sqrt(x * x + y * y + z * z),
+               angle = angle_between(&start[i].orientation, &end[i].orientation);
+        apart = fmax(apart, distance);
+        turned = fmax(turned, angle);
+        if (fmax(distance, angle) > worst) worst = fmax(distance, angle), body = i;
+    }
+    free(end);
+    printf("  reverse check      %.1e m, %.1e rad from the start after the way back, worst at body "
+           "%s\n",
+           apart, turned, SHOWN(hn_model_body_name(r->model, hn_model_body(r->model, body))));
+    return EXIT_FINE;
+}
+
 /// With --quiet the error stream says why the exit code is what it is.
 static void print_broken_promises(const hn_ledger *ledger)
 {
@@ -309,6 +376,12 @@ static int perform(run *r)
     if (code != EXIT_FINE)
         return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : code;
 
+    if (r->reverse_check) {
+        code = check_way_back(r, &def);
+        if (code != EXIT_FINE) return code;
+        r->start = body_states(r->simulation, r->model);
+        if (r->start == NULL) return report_no_memory();
+    }
     hn_structure structure = hn_simulation_structure(r->simulation);
     print_projection("warning: ", &structure, stderr);
     print_singular_start(r->simulation, stderr);
@@ -358,6 +431,7 @@ static int perform(run *r)
         }
         if (!r->quiet) printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
+    if (code == EXIT_FINE && r->reverse_check) code = reverse_check(r);
     if (code != EXIT_FINE) return code;
     if (!check_requirements(&r->required, &ledger)) return EXIT_REQUIRE_FAILED;
     if (ledger_is_kept(&ledger)) return EXIT_FINE;
@@ -368,7 +442,7 @@ static int perform(run *r)
 /// The words that say how to run; NULL where not given.
 typedef struct run_words {
     const char *path, *output, *no_output, *every, *require, *condition, *quiet, *settings,
-        *checkpoint, *resume;
+        *checkpoint, *resume, *reverse;
     run_texts texts;
 } run_words;
 
@@ -460,6 +534,8 @@ int command_run(int argument_count, char **arguments)
          "exit with 4 when an error of the ledger is above its bound", &words.require},
         {"--condition", NULL, "show the condition number of the iteration matrix at the end",
          &words.condition},
+        {"--reverse-check", NULL,
+         "then go all the way back, and tell how far from the start that ends", &words.reverse},
         {"--quiet", NULL, "print errors and warnings only", &words.quiet},
     };
     const command_usage usage = {
@@ -491,7 +567,10 @@ int command_run(int argument_count, char **arguments)
     options_result parsed = options_parse(&usage, argument_count, arguments, &words.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
-    run r = {.every = 1, .condition = words.condition != NULL, .quiet = words.quiet != NULL};
+    run r = {.every = 1,
+             .condition = words.condition != NULL,
+             .quiet = words.quiet != NULL,
+             .reverse_check = words.reverse != NULL};
     r.def = hn_simulation_def_default();
     if (!apply_scheme_settings("run", words.settings, &r.def)) return EXIT_USAGE;
     if (words.no_output != NULL &&
@@ -523,5 +602,6 @@ int command_run(int argument_count, char **arguments)
     stop_signal_forget();
     hn_context_destroy(r.context);
     free(r.output);
+    free(r.start);
     return code;
 }

@@ -787,6 +787,7 @@ static void deliver(scheme_solver *s, scheme_step *step)
     double factor = 1.0 / (s->kappa * step->step_size);
     step_equations equations = equations_of(s, step);
     step_data data = data_of(s, step);
+    data.works = step->works;
     step->work = scheme_load_work(system, &equations, &data, equations.weight);
     for (int e = 0; e < system->element_count; ++e) {
         const element *own = &system->elements[e];
@@ -920,6 +921,7 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 const scheme_type scheme_convected = {
     .name = "convected",
     .damper_form = DAMPER_MIDPOINT,
+    .symmetric = true,
     .impetus_is_momentum = true,
     .reaction_weight = 0.5,
     .may_halve = true,

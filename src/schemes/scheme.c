@@ -40,7 +40,7 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
     double work = 0.0;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        double minus_a[POSE_SIZE] = {0.0}, minus_b[POSE_SIZE] = {0.0};
+        double own = 0.0, minus_a[POSE_SIZE] = {0.0}, minus_b[POSE_SIZE] = {0.0};
         element_step view = step_element_view(system, equations, step, i);
         view.weight = weight;
         view.factor = 1.0;
@@ -48,9 +48,11 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
         element_output out = {.residual_a = minus_a, .residual_b = minus_b};
         element_type_of(e->kind)->load(e, &view, &out);
         for (int k = 0; k < POSE_SIZE; ++k) {
-            if (e->a >= 0) work -= minus_a[k] * step->delta[POSE_SIZE * (size_t)e->a + (size_t)k];
-            if (e->b >= 0) work -= minus_b[k] * step->delta[POSE_SIZE * (size_t)e->b + (size_t)k];
+            if (e->a >= 0) own -= minus_a[k] * step->delta[POSE_SIZE * (size_t)e->a + (size_t)k];
+            if (e->b >= 0) own -= minus_b[k] * step->delta[POSE_SIZE * (size_t)e->b + (size_t)k];
         }
+        work += own;
+        if (step->works != NULL) step->works[system->mechanism[e->b >= 0 ? e->b : e->a]] += own;
     }
     return work;
 }

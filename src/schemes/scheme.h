@@ -31,6 +31,7 @@ typedef struct scheme_step {
     double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
     double multiplier_time; ///< out: s, the time they belong to
     double work;          ///< out: J, of loads and dampers
+    double *works;        ///< out: J, the same per mechanism, where the scheme keeps energy; zero before
     bool (*stopped)(void *user); ///< asked before every internal step where a step has such; NULL: never stops
     void *stopped_user;
     bool error_known;     ///< out: the solver estimates its own error
@@ -58,6 +59,7 @@ typedef struct scheme_type {
     int element_memory_count; ///< numbers per element there
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
+    bool symmetric;   ///< with velocities turned round it goes back the way it came
     bool first_order; ///< local errors are of second order in h, otherwise of third or higher
     bool any_rotation; ///< a body may turn by any angle in a step
     bool ends_steps_at_kinks; ///< internal steps end where the slope of a load jumps
@@ -103,7 +105,7 @@ extern const scheme_type scheme_variational;
 extern const scheme_type scheme_rattle;
 extern const scheme_type scheme_generalized_alpha;
 
-/// Work of loads and dampers F . Delta with the loads taken at the given weight.
+/// Work of loads and dampers F . Delta with the loads taken at the given weight; added to step->works by mechanism.
 double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight);
 
 /// The equations with loads as they act in the second half of the step, at q_n+1.

@@ -176,6 +176,8 @@ hn_status ledger_start(hn_simulation *s)
     s->record = (ledger_record){0};
     if (!s->def.ledger) return HN_OK;
     ledger_sample m = take(s);
+    if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
+    mechanisms_note(s, true);
     ledger_record_start(&s->record, &m, s->translation_count,
                         s->translation_count + s->rotation_count);
     return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
@@ -185,6 +187,7 @@ hn_status ledger_note(hn_simulation *s)
 {
     ledger_sample m = take(s);
     ledger_record_note(&s->record, &m);
+    mechanisms_note(s, false);
     return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
 }
 
@@ -275,8 +278,17 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     bool energy = s->scheme->energy_kept || (imposes && s->def.impose_energy);
     bool linear = imposes ? s->def.impose_momentum : !s->scheme->linear_momentum_not_kept;
     bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
-    fill(&e[HN_PROMISE_ENERGY], energy, ratio(r->energy_error, ledger->energy_scale),
-         ratio(r->energy_drift, ledger->energy_scale), ENERGY_BOUND, carried, n);
+    // where there are several mechanisms, or one that is free, by the worst of them
+    energy_verdict verdict;
+    double whole = ledger->energy_scale;
+    if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
+        fill(&e[HN_PROMISE_ENERGY], energy, ratio(r->energy_error, whole),
+             ratio(r->energy_drift, whole), ENERGY_BOUND, carried, n);
+    else {
+        if (verdict.part != NULL) ledger->energy_scale = verdict.scale;
+        fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,
+             carried + fmax(0.0, verdict.floor - ENERGY_BOUND), n);
+    }
     fill(&e[HN_PROMISE_LINEAR_MOMENTUM], linear && s->translation_count > 0,
          ratio(r->linear_error, r->linear_scale), ratio(r->linear_drift, r->linear_scale),
          MOMENTUM_BOUND, carried, n);
@@ -296,10 +308,17 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     // which components, and why not
     char *text = e[HN_PROMISE_ENERGY].note;
     size_t size = sizeof e[0].note;
-    if (energy)
-        snprintf(text, size, s->symmetries.loaded ? "energy minus work of loads" : "energy");
-    else {
-        double band = ratio(r->energy_max - r->energy_min, ledger->energy_scale);
+    if (energy) {
+        int used =
+            snprintf(text, size, s->symmetries.loaded ? "energy minus work of loads" : "energy");
+        if (s->part_count > 0 && verdict.part != NULL)
+            snprintf(text + used, size - (size_t)used, "%s of the mechanism of '%.60s'",
+                     verdict.centre       ? " of the centre of mass"
+                     : verdict.part->tied ? ""
+                                          : " about the centre of mass",
+                     s->system->bodies[verdict.part->first].name);
+    } else {
+        double band = ratio(r->energy_max - r->energy_min, whole);
         bool grows = band > BAND_SEEN && ledger_band_grows(r);
         snprintf(text, size, "%s; band of %.2g so far",
                  grows ? "the band GROWS" : s->scheme->energy_habit, band);

@@ -16,6 +16,19 @@ bool ledger_sample_is_finite(const ledger_sample *m)
     return sum == 0.0 && isfinite(m->kinetic + m->potential - m->work);
 }
 
+void energy_account_note(energy_account *a, double kinetic, double potential, double work,
+                         bool first)
+{
+    double balance = kinetic + potential - work;
+    if (first) *a = (energy_account){.start = balance, .potential_start = potential};
+    a->drift = balance - a->start;
+    a->error = worse_of(a->error, fabs(a->drift));
+    a->kinetic_max = worse_of(a->kinetic_max, kinetic);
+    a->potential_change_max =
+        worse_of(a->potential_change_max, fabs(potential - a->potential_start));
+    a->work_max = worse_of(a->work_max, fabs(work));
+}
+
 static void note(ledger_record *r, const ledger_sample *m)
 {
     double balance = m->kinetic + m->potential - m->work;

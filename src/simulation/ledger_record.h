@@ -43,6 +43,14 @@ typedef struct ledger_record {
     int64_t count;       ///< samples after the first
 } ledger_record;
 
+/// Balance of one part's energy.
+typedef struct energy_account {
+    double start, potential_start;                      ///< J
+    double kinetic_max, potential_change_max, work_max; ///< J
+    double error, drift;                                ///< J, worst and latest T + V - W less the first
+} energy_account;
+void energy_account_note(energy_account *account, double kinetic, double potential, double work, bool first);
+
 /// All measures are finite.
 bool ledger_sample_is_finite(const ledger_sample *sample);
 

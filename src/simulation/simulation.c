@@ -91,7 +91,12 @@ static void layout(arena *a, hn_simulation *s)
     s->equation_wrenches = arena_doubles(a, s->def.ledger ? TWIST_SIZE * n : 0);
     s->equation_scales = arena_bytes(a, s->def.ledger ? n * sizeof(body_scale) : 0);
     for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
-    size_t measured = s->def.ledger ? n : 0;
+    size_t measured = s->def.ledger ? n : 0, mechanisms = (size_t)system->mechanism_count;
+    s->part_count = mechanisms_find(s, NULL, NULL);
+    s->parts = arena_bytes(a, (size_t)s->part_count * sizeof(energy_part));
+    s->part_of = arena_bytes(a, (size_t)s->part_count * sizeof(int));
+    s->works = arena_doubles(a, mechanisms);
+    s->next_works = arena_doubles(a, mechanisms);
     s->differences = arena_doubles(a, 2 * POSE_SIZE * n);
     s->q_before = arena_doubles(a, POSE_SIZE * measured);
     s->p_before = arena_doubles(a, POSE_SIZE * measured);
@@ -456,8 +461,10 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .joint_angles = s->joint_angles,
                        .next_joint_angles = s->next_joint_angles,
                        .doubtful_joint = -1,
+                       .works = s->next_works,
                        .stopped = stop_asked,
                        .stopped_user = s->context};
+    memset(s->next_works, 0, (size_t)system->mechanism_count * sizeof(double));
     newton_options options = newton_options_of(s);
     s->newton = (newton_report){0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
@@ -553,6 +560,8 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     count_iterations(s, step);
     if (equations_are_due(s)) equations_note(s, step);
     if (s->scheme->solver_step == NULL) {
+        memset(s->next_works, 0, (size_t)system->mechanism_count * sizeof(double));
+        step->data.works = s->next_works;
         s->next_work = s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
                                          s->next_impetus);
     } else {
@@ -562,6 +571,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     }
     TRY(check_impetus(s));
     s->work += s->next_work;
+    for (int m = 0; m < s->part_count; ++m) s->works[m] += s->next_works[m];
     turns_follow(s, step);
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;

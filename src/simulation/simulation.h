@@ -12,6 +12,7 @@
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
 #include "simulation/ledger_record.h"
+#include "simulation/mechanisms.h"
 
 enum { HISTORY_DEPTH = 3 };
 /// More dampers than these have mobilities without joints.
@@ -80,11 +81,16 @@ struct hn_simulation {
     double work;
     ledger_record record;
     accuracy_record accuracy;
+    int part_count;       ///< of mechanisms.h; 0: the whole model is one
+    energy_part *parts;
+    double *works;        ///< J, per mechanism: as `work`
     double *differences;  ///< first and second backward differences of q: 24 per body
 
     // derived
     bool borrowed;        ///< a reference: the system belongs to another simulation
     hn_simulation *reference; ///< `energy-momentum` from the same states in finer steps; NULL without a ledger
+    int *part_of;         ///< per mechanism: the part it belongs to
+    double *next_works;   ///< J, of a step
     bool step_was_halved;
     bool error_known;     ///< the scheme told the error of the last step
     local_error error;

@@ -50,6 +50,9 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     }
     snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
                   &used);
+    snapshot_part(action, s->parts, (size_t)s->part_count * sizeof(energy_part), buffer, &used);
+    snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
+                  &used);
     snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);
     return used;
 }

@@ -35,6 +35,7 @@ typedef struct step_data {
     double *q;                 ///< iterate of q_n+1, 12 per body
     double *delta;             ///< Delta, 12 per body, known to relative accuracy
     double *force;             ///< beta (grad V - F) of elements, 12 per body; zero without elements
+    double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
     double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
     joint_step *joints;        ///< per body

@@ -210,6 +210,7 @@ TEST(misuse, of_a_simulation)
     REFUSED(hn_simulation_create(w.model, &w.def, NULL));
     hn_simulation_destroy(NULL);
     REFUSED(hn_simulation_step(NULL, 1));
+    REFUSED(hn_simulation_reverse(NULL));
     REFUSED(hn_simulation_step(s, -1));
     CHECK_OK(w.context, hn_simulation_step(s, 0));
     CHECK(hn_simulation_time(NULL) == 0.0 && hn_simulation_step_size(NULL) == 0.0);

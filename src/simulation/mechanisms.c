@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Energy mechanism by mechanism.
+//
+//   (M1)  T = 1/2 M |v_c|^2 + T_rel,  T_rel = sum 1/2 m |v - v_c|^2 + rotations: from relative velocities, no difference
+//         of large numbers
+//   (M2)  free, no forces: T_rel + V_springs - W and 1/2 M |v_c|^2 - M g . x_c are kept each for itself
+#include "simulation/mechanisms.h"
+
+#include "simulation/simulation.h"
+#include "system/mass.h"
+
+#include <float.h>
+#include <string.h>
+
+static bool is_load(const element *e)
+{
+    return e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE;
+}
+
+static int element_body(const element *e)
+{
+    return e->b >= 0 ? e->b : e->a;
+}
+
+// Do schemes tell the work of loads mechanism by mechanism?
+static bool works_apart(const hn_simulation *s)
+{
+    return s->scheme->energy_kept;
+}
+
+int mechanisms_find(const hn_simulation *s, energy_part *parts, int *part_of)
+{
+    const hn_system *system = s->system;
+    // inertia between bodies is not split
+    if (system->mass_edge_count > 0) return 0;
+    bool tied_alone = false;
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        if (j->kind != HN_JOINT_FREE && (j->parent < 0 || j->child < 0)) tied_alone = true;
+    }
+    if (system->mechanism_count == 1 && tied_alone) return 0;
+    if (parts == NULL) return system->mechanism_count;
+    for (int m = 0; m < system->mechanism_count; ++m)
+        parts[m] = (energy_part){.first = system->mechanism_first[m]}, part_of[m] = m;
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        if (j->kind == HN_JOINT_FREE || (j->parent >= 0 && j->child >= 0)) continue;
+        parts[system->mechanism[j->parent >= 0 ? j->parent : j->child]].tied = true;
+    }
+    int loaded = -1;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        int m = system->mechanism[element_body(e)];
+        if (is_load(e)) parts[m].forced = true;
+        else if (e->a < 0 || e->b < 0) parts[m].tied = true;
+        if (works_apart(s) || (!is_load(e) && e->damping == 0.0)) continue;
+        if (loaded < 0) loaded = m;
+        part_of[m] = loaded;
+        parts[loaded].loaded = true;
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        int m = system->mechanism[i];
+        if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS) parts[m].tied = true;
+        parts[part_of[m]].mass += mass_weight(system, i);
+    }
+    // those that share their work are measured in the ground's frame
+    for (int m = 0; m < system->mechanism_count; ++m)
+        if (part_of[m] != m) parts[part_of[m]].tied = true;
+    return system->mechanism_count;
+}
+
+static energy_part *part_of_body(const hn_simulation *s, int body)
+{
+    return &s->parts[s->part_of[s->system->mechanism[body]]];
+}
+
+static bool has_centre(const energy_part *part)
+{
+    return !part->tied && !part->forced;
+}
+
+static void measure(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    for (int m = 0; m < s->part_count; ++m) {
+        energy_part *part = &s->parts[m];
+        memset(part->linear, 0, sizeof part->linear);
+        part->kinetic = part->potential = part->weight_potential = part->inner_kinetic = 0.0;
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        energy_part *part = part_of_body(s, i);
+        const double *p = s->momenta + POSE_SIZE * (size_t)i, *q = system_pose(s->state.q, i);
+        double mass = mass_node(system, i)[0], speed = vec3_norm(vec3_load(p)) / mass;
+        for (int k = 0; k < 3; ++k) {
+            part->linear[k] += p[k];
+            part->distance = fmax(part->distance, fabs(q[k]));
+        }
+        part->speed = fmax(part->speed, speed);
+        part->kinetic += 0.5 * mass * speed * speed;
+        part->weight_potential -= mass * vec3_dot(system->gravity, pose_center(q));
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        energy_part *part = part_of_body(s, i);
+        const double *p = s->momenta + POSE_SIZE * (size_t)i, *m = mass_node(system, i);
+        double turning = 0.0;
+        for (int k = 3; k < POSE_SIZE; ++k)
+            if (m[k / 3] > 0.0) turning += 0.5 * p[k] * p[k] / m[k / 3];
+        hn_vec3 centre = vec3_scale(1.0 / part->mass, vec3_load(part->linear));
+        double relative = vec3_norm(vec3_subtract(vec3_scale(1.0 / m[0], vec3_load(p)), centre));
+        part->kinetic += turning;
+        part->inner_kinetic += turning + 0.5 * m[0] * relative * relative;
+        part->inner_speed = fmax(part->inner_speed, part->tied ? part->speed : relative);
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        part_of_body(s, element_body(e))->potential += element_type_of(e->kind)->potential(
+            e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
+            e->angle >= 0 ? s->angles[e->angle] : 0.0);
+    }
+}
+
+void mechanisms_note(hn_simulation *s, bool first)
+{
+    if (s->part_count == 0) return;
+    measure(s);
+    for (int m = 0; m < s->part_count; ++m) {
+        energy_part *part = &s->parts[m];
+        if (s->part_of[m] != m) continue;
+        double work = works_apart(s) ? s->works[m] : part->loaded ? s->work : 0.0;
+        bool split = has_centre(part);
+        energy_account_note(&part->inner, split ? part->inner_kinetic : part->kinetic,
+                            part->potential + (split ? 0.0 : part->weight_potential), work, first);
+        part->inner_scale = fmax(part->inner_scale, part->inner_kinetic);
+        if (!split) continue;
+        double square = 0.0;
+        for (int k = 0; k < 3; ++k) square += part->linear[k] * part->linear[k];
+        energy_account_note(&part->centre, 0.5 * square / part->mass, part->weight_potential, 0.0,
+                            first);
+    }
+}
+
+// Keep the worse of two verdicts.
+static void judge(energy_verdict *worst, const energy_part *part, const energy_account *a,
+                  double scale, double floor, double bound, bool centre, double *worst_ratio)
+{
+    // nothing but round-off moves
+    if (!(scale > 0.0) || (a->error <= floor && scale < 100.0 * floor)) return;
+    double ratio = a->error / (bound * scale + floor);
+    if (worst->part != NULL && ratio <= *worst_ratio) return;
+    *worst_ratio = ratio;
+    *worst = (energy_verdict){.error = a->error / scale,
+                              .drift = a->drift / scale,
+                              .scale = scale,
+                              .floor = floor / scale,
+                              .part = part,
+                              .centre = centre};
+}
+
+bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *verdict)
+{
+    const double AT_REST = 1e-12, ROUND_OFF = 4.0 * DBL_EPSILON;
+    const hn_system *system = s->system;
+    double gravity = vec3_norm(system->gravity), worst_ratio = 0.0;
+    *verdict = (energy_verdict){0};
+    for (int m = 0; m < s->part_count; ++m) {
+        const energy_part *part = &s->parts[m];
+        if (s->part_of[m] != m) continue;
+        const energy_account *a = &part->inner;
+        double scale = a->kinetic_max + a->potential_change_max;
+        double rate = ROUND_OFF * (part->distance / s->def.step_size + part->speed);
+        double floor = part->mass * part->inner_speed * rate;
+        if (part->tied) {
+            // a structure at rest: by its weight times its size
+            double standing =
+                fabs(a->potential_start) +
+                part->mass * gravity * (system->unit_length[part->first] + part->distance);
+            if (!(scale > AT_REST * standing)) scale = standing;
+        } else if (part->forced) {
+            floor += ROUND_OFF * (a->kinetic_max + fabs(a->potential_start));
+            scale = fmin(scale, part->inner_scale + a->work_max);
+        }
+        judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);
+        if (!has_centre(part)) continue;
+        a = &part->centre;
+        scale = a->kinetic_max + a->potential_change_max;
+        floor = part->mass * part->speed * rate + ROUND_OFF * fabs(a->potential_start);
+        judge(verdict, part, a, scale, floor, bound, true, &worst_ratio);
+    }
+    return s->part_count > 0;
+}

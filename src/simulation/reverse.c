@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The way back: velocities turned round.
+#include "simulation/ownership.h"
+#include "simulation/simulation.h"
+#include "system/mass.h"
+
+#include <string.h>
+
+static hn_status check_reversible(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    if (!s->scheme->symmetric)
+        return context_fail(
+            s->context, HN_INVALID_ARGUMENT,
+            "scheme '%s' is not time-symmetric: it has no way back; energy-momentum, "
+            "variational, rattle and convected have",
+            s->scheme->name);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        const char *body = system->bodies[e->b >= 0 ? e->b : e->a].name;
+        if (e->damping != 0.0)
+            return context_fail(s->context, HN_INVALID_ARGUMENT,
+                                "a damper acts on body '%s': what it takes does not come back",
+                                body);
+        if (e->profile != NULL && e->profile->kind != HN_PROFILE_CONSTANT)
+            return context_fail(s->context, HN_INVALID_ARGUMENT,
+                                "a load on body '%s' changes in time: it has no way back", body);
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_reverse(hn_simulation *s)
+{
+    REQUIRE(NULL, s != NULL);
+    TRY(check_reversible(s));
+    const hn_system *system = s->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    simulation_update_momenta(s);
+    double *v = context_allocate(s->context, 2 * count * sizeof(double));
+    if (v == NULL) return HN_OUT_OF_MEMORY;
+    double *none = v + count; // accelerations: no symmetric scheme keeps them
+    mass_solve(system, s->momenta, v);
+    for (size_t k = 0; k < count; ++k) v[k] = -v[k];
+    // the first iterate of the way back
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        double *twist = s->system->twist_start + TWIST_SIZE * (size_t)i;
+        mass_twist(system, i, s->state.q + at, s->own_momenta + at, twist);
+        for (int k = 0; k < TWIST_SIZE; ++k) twist[k] = -twist[k];
+    }
+    s->scheme->start(system, v, none, &s->state);
+    context_release(s->context, v);
+    s->steps[0].valid = s->steps[1].valid = false;
+    s->history_count = 0;
+    s->work = 0.0;
+    s->accuracy = (accuracy_record){0};
+    memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
+    memset(s->differences, 0, 2 * count * sizeof(double));
+    simulation_forget_derived(s);
+    return ledger_start(s);
+}
