@@ -16,6 +16,8 @@
 #include <string.h>
 
 enum { LEVELS_MAX = 5 }; // of the reference: at most 32 parts
+static const double FRESH =
+    2.0; // steps that a part of the reference costs: it starts from velocities alone
 static const double COST_PART =
     0.03; // of all steps may be steps of the reference, in the long run, and as many
 static const double CREDIT_START =
@@ -172,7 +174,7 @@ static bool measure(hn_simulation *s, local_error *floor, local_error *out)
     for (; level <= LEVELS_MAX && !resolved; ++level) {
         local_error velocity, coarse, change;
         double parts = (double)(1 << level);
-        a->cost += parts;
+        a->cost += FRESH * parts;
         if (!compare(s, 1 << level, e.x, &velocity)) {
             e.columns = 0;
             continue;

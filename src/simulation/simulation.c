@@ -534,10 +534,15 @@ void simulation_forget_derived(hn_simulation *s)
 static hn_status check_impetus(hn_simulation *s)
 {
     const hn_system *system = s->system;
+    const double *x = s->next_impetus;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    double sums[4] = {0.0, 0.0, 0.0, 0.0}; // side by side: they do not wait for each other
+    for (size_t k = 0; k < count; k += 4)
+        for (size_t l = 0; l < 4; ++l) sums[l] += x[k + l];
+    if (isfinite(sums[0] + sums[1] + sums[2] + sums[3] + s->next_work)) return HN_OK;
     double largest = 0.0;
     int worst = -1, fastest = 0;
-    for (int i = 0; i < system->body_count && worst < 0; ++i) {
-        const double *x = s->next_impetus + POSE_SIZE * (size_t)i;
+    for (int i = 0; i < system->body_count && worst < 0; ++i, x += POSE_SIZE) {
         double sum = 0.0;
         for (int k = 0; k < POSE_SIZE; ++k) sum += x[k];
         if (fabs(sum) > largest) largest = fabs(sum), fastest = i;
