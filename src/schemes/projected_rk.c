@@ -66,6 +66,9 @@ static const double FLAT_ERROR = 10.0; // tolerances, of the shortest step over 
 static const double SINGULAR_ANGLE =
     0.1; // rad: failures nearer to a flat position are put down to it,
 static const double SINGULAR_FALL = 0.5; // where the rows were more independent at the start
+// stiffness (Hairer, Wanner II, IV.2): the border of stability on the negative axis is 3.3
+static const double STIFF_LIMIT = 3.25;
+enum { STIFF_STEPS = 15, STIFF_OTHERS = 6 };
 static const double TURN_SHRINK =
     0.5; // where branches turn into each other the motion is followed in smaller steps
 enum { FLAT_PLANS_MAX = 12 };
@@ -175,6 +178,10 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
             if (!rk_impose_invariants(s, end, s->y_next, s->w_next)) return false;
         }
         rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, NODES[stage]}, stage);
+        if (stage == STAGES - 2) {
+            memcpy(s->sixth, s->y_next, (size_t)n * sizeof(double));
+            jet_rates(jet, s->y_next, s->w_next, s->sixth1);
+        }
     }
     for (int i = 0; i < n; ++i) {
         double dy = 0.0, dy1 = 0.0;
@@ -383,6 +390,43 @@ static void accept(scheme_solver *s, double h, double end)
     note_accepted(s, h);
 }
 
+// (T11) Is the step as long as stability of the method allows? Two stages lie at its end; h lambda is how much their
+// accelerations differ for what they differ themselves. Said once.
+static void note_stiffness(scheme_solver *s, double h)
+{
+    const jet_space *jet = &s->jet;
+    int n = jet->y_count, worst = 0;
+    double *state = s->error, *state1 = s->error1, *slope = s->k[1], largest = 0.0;
+    if (s->stiff_said) return;
+    jet_rates(jet, s->y_next, s->w_next, s->a);
+    for (int i = 0; i < n; ++i) {
+        state[i] = s->y_next[i] - s->sixth[i], state1[i] = s->a[i] - s->sixth1[i];
+        slope[i] = s->k[STAGES - 1][i] - s->k[STAGES - 2][i];
+        slope[n + i] = s->k[STAGES - 1][n + i] - s->k[STAGES - 2][n + i];
+    }
+    double below = norm_of(s, state, state1, s->y_next, s->a),
+           above = norm_of(s, slope, slope + n, s->y_next, s->a);
+    bool stiff = below > 0.0 && h * above > STIFF_LIMIT * below;
+    s->other_steps = stiff ? 0 : s->other_steps + 1;
+    if (stiff) s->stiff_steps++;
+    else if (s->other_steps >= STIFF_OTHERS) s->stiff_steps = 0;
+    if (s->stiff_steps < STIFF_STEPS) return;
+    s->stiff_said = true;
+    for (int b = 0; b < jet->body_count; ++b)
+        for (int k = 0; k < jet->bodies[b].y_count; ++k) {
+            int i = jet->bodies[b].y + k;
+            double size = fabs(slope[n + i]) / s->unit[i];
+            if (size > largest) largest = size, worst = b;
+        }
+    context_log(
+        s->system->context,
+        "projected-rk: the model is stiff from t = %.6g s: internal steps of %.2g s are as "
+        "long as an explicit method is stable, accuracy would allow longer ones; it is worst "
+        "at body '%s' (its springs or dampers); energy-momentum or generalized-alpha take any "
+        "step",
+        s->last.end, h, s->system->bodies[worst].name);
+}
+
 // Does the attempted step come too near to a flat position, at a stage or at its end?
 static bool too_near(const scheme_solver *s, bool good)
 {
@@ -421,6 +465,7 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         s->at_end = good;
         if (enough && !near && (!over || rk_flat_is_exact(s, h))) {
             double growth = rejected ? 1.0 : s->def.step_growth_max;
+            if (!fixed) note_stiffness(s, h);
             accept(s, h, end);
             s->h = h * fmax(STEP_SHRINK_MIN, fmin(growth, change));
             if (last) s->h = fmax(s->h, planned);
@@ -532,6 +577,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
             s->part[b->y + k] = b->mechanism;
             s->part_size[b->mechanism]++;
         }
+    s->sixth = doubles(s, ny, &good), s->sixth1 = doubles(s, ny, &good);
     s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
     s->loops = system->cut_count > 0;
     for (int k = 0; k < STAGES && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);

@@ -69,6 +69,9 @@ struct scheme_solver {
     double angle_start;                             // rad, rk_nearest_flat when the solver was made
     bool close;                                     // a row is near to losing its independence: round-off counts
     flat_place flat;                                // in the last attempt
+    double *sixth, *sixth1;                         // y_count: y and y_1 of the sixth stage, at the end of the step too
+    int stiff_steps, other_steps;                   // in a row: limited by stability, and not
+    bool stiff_said;
     double *error, *error1;                         // y_count: of y and y_1 in an attempt
     bool *kept;                                     // row_count
     double *mu, *rate;                              // row_count

@@ -768,3 +768,51 @@ TEST(projected_rk, stops_in_any_internal_step_and_goes_on)
                projected_rk_get_statistics(stopped.solver).energy_last, 1e-9);
     jet_end(&plain), jet_end(&stopped);
 }
+
+// ---- stiffness ------------------------------------------------------------------------------------------
+
+static char stiff_line[600];
+
+static void keep_line(const char *line, void *user)
+{
+    (void)user;
+    snprintf(stiff_line, sizeof stiff_line, "%s", line);
+}
+
+static void run_slider(double damping)
+{
+    char text[600];
+    hn_model *model = NULL;
+    hn_simulation *sim = NULL;
+    hn_context *context = hn_context_create(NULL);
+    snprintf(text, sizeof text,
+             "holonom: 1\ngravity: [0, -9.81, 0]\nbodies:\n"
+             "  slow: {shape: {sphere: {radius: 0.1}}, position: [3, 0, 0], mass: 1}\n"
+             "  brake: {shape: {sphere: {radius: 0.1}}, position: [0, 1, 0], mass: 1}\n"
+             "joints:\n  hinge: {revolute: {bodies: [ground, slow], at: [2, 0, 0], axis: z}}\n"
+             "  rail: {prismatic: {bodies: [ground, brake], at: [0, 1, 0], axis: y}}\n"
+             "loads:\n  drag: {spring: {bodies: [ground, brake], from: [0, -1, 0], to: [0, 1, 0], "
+             "stiffness: 10, damping: %g}}\n",
+             damping);
+    stiff_line[0] = 0;
+    hn_context_set_log(context, keep_line, NULL);
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "slider", &model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = HN_SCHEME_PROJECTED_RK;
+    def.step_size = 0.1;
+    CHECK_OK(context, hn_simulation_create(model, &def, &sim));
+    CHECK_OK(context, hn_simulation_step(sim, 10));
+    hn_simulation_destroy(sim);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+TEST(projected_rk, says_when_a_model_is_stiff)
+{
+    run_slider(1.0);
+    CHECK(strstr(stiff_line, "stiff") == NULL);
+    run_slider(1e4);
+    CHECK_CONTAINS(stiff_line, "the model is stiff");
+    CHECK_CONTAINS(stiff_line, "body 'brake'");
+    CHECK_CONTAINS(stiff_line, "generalized-alpha");
+}
