@@ -21,6 +21,7 @@ static const char *body_kind_text(hn_body_kind kind)
     case HN_BODY_RIGID: return "rigid";
     case HN_BODY_POINT_MASS: return "point mass";
     case HN_BODY_PLANAR_POINT_MASS: return "planar point mass";
+    case HN_BODY_BEAM_NODE: return "beam node";
     }
     return "?";
 }
@@ -30,17 +31,52 @@ static void print_rest(int count, int shown)
     if (count > shown) printf("    and %d more (--all lists them)\n", count - shown);
 }
 
+static void print_beams(const hn_model *model, int limit)
+{
+    int count = hn_model_beam_count(model), shown = count < limit ? count : limit;
+    if (count == 0) return;
+    table t = table_begin(9);
+    table_add_row(&t);
+    const char *const header[9] = {"beam", "elements",  "length m", "mass kg/m", "EA N",
+                                   "GA N", "EI1 N m^2", "EI2",      "GJ N m^2"};
+    for (int c = 0; c < 9; ++c) table_set(&t, c, "%s", header[c]);
+    for (int i = 0; i < shown; ++i) {
+        hn_beam_id beam = hn_model_beam(model, i);
+        hn_beam_section s = hn_model_beam_section(model, beam);
+        table_add_row(&t);
+        table_set(&t, 0, "%s", hn_model_beam_name(model, beam));
+        table_set(&t, 1, "%d", hn_model_beam_element_count(model, beam));
+        const double values[7] = {hn_model_beam_length(model, beam),
+                                  s.mass,
+                                  s.stiffness[2][2],
+                                  s.stiffness[0][0],
+                                  s.stiffness[3][3],
+                                  s.stiffness[4][4],
+                                  s.stiffness[5][5]};
+        for (int c = 0; c < 7; ++c) table_set(&t, 2 + c, "%.6g", values[c]);
+    }
+    putchar('\n');
+    table_print(&t, 4, 1, stdout);
+    table_end(&t);
+    print_rest(count, shown);
+}
+
+/// Bodies that are no nodes of beams.
 static void print_bodies(const hn_model *model, int limit)
 {
-    int count = hn_model_body_count(model);
-    int shown = count < limit ? count : limit;
+    int count = 0, shown = 0, all = hn_model_body_count(model);
+    for (int i = 0; i < all; ++i)
+        count += hn_model_body_kind(model, hn_model_body(model, i)) != HN_BODY_BEAM_NODE;
+    if (count == 0) return;
     table t = table_begin(6);
     table_add_row(&t);
     const char *const header[6] = {"body", "kind", "mass kg", "inertia xx", "yy", "zz kg m^2"};
     for (int c = 0; c < 6; ++c) table_set(&t, c, "%s", header[c]);
-    for (int i = 0; i < shown; ++i) {
+    for (int i = 0; i < all && shown < limit; ++i) {
         hn_body_id body = hn_model_body(model, i);
         hn_body_kind kind = hn_model_body_kind(model, body);
+        if (kind == HN_BODY_BEAM_NODE) continue;
+        ++shown;
         hn_mat3 inertia = hn_model_body_inertia(model, body);
         table_add_row(&t);
         table_set(&t, 0, "%s", hn_model_body_name(model, body));
@@ -199,6 +235,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     bool *unique = report_unique_reactions(model, simulation);
     putchar('\n');
     print_bodies(model, limit);
+    print_beams(model, limit);
     print_joints(model, unique, limit);
     if (hn_model_load_count(model) > 0) {
         printf("\n  loads               ");

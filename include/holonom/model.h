@@ -89,6 +89,7 @@ typedef enum hn_body_kind {
     HN_BODY_RIGID,              ///< twelve coordinates: centre of mass and three directors
     HN_BODY_POINT_MASS,         ///< three coordinates
     HN_BODY_PLANAR_POINT_MASS,  ///< two coordinates in the plane through its start position with normal `plane_normal`
+    HN_BODY_BEAM_NODE,          ///< node of a beam: twelve coordinates, nine of them with inertia; made by hn_model_add_beam
 } hn_body_kind;
 
 typedef struct hn_body_def {
@@ -116,6 +117,93 @@ HN_API HN_NODISCARD hn_status hn_body_def_set_shapes(hn_context *context, hn_bod
 
 /// Add a body. @return HN_OK, HN_INVALID_MODEL (mass, inertia, orientation, name), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id *body);
+
+// ---- beams --------------------------------------------------------------------------------------
+// Geometrically exact beams. A beam is a row of nodes, which are bodies: their ids go into joints, loads and start
+// velocities like any other. The frame of a node is its cross-section's, (d1, d2) in the section and d3 along the axis.
+
+/// A beam of a model; zero-initialised means none.
+typedef struct hn_beam_id {
+    uint32_t index1; ///< 0: none, otherwise position in the model plus one
+    uint32_t model;  ///< tag of the model
+} hn_beam_id;
+
+/// Elasticity and inertia of a cross-section, by length. Strains are shear along d1 and d2, stretch along d3 (1), and
+/// bending about d1 and d2, torsion about d3 (1/m). The origin is the centre of mass, d1 and d2 its principal axes.
+typedef struct hn_beam_section {
+    double stiffness[6][6]; ///< resultants by strains: N, N m, N m^2; symmetric, positive definite. Commonly a diagonal:
+                            ///< GA1, GA2, EA, EI1, EI2, GJ
+    double mass;            ///< kg/m
+    double inertia[2];      ///< kg m: density times squared coordinate along d1, along d2, integrated over the section
+} hn_beam_section;
+
+typedef struct hn_beam_material {
+    double young;        ///< Pa
+    double poisson;      ///< above -1, below 1/2
+    double density;      ///< kg/m^3
+    double shear_factor; ///< of the shear areas; 0: that of the section's form
+} hn_beam_material;
+
+/// Defaults: no stiffness and no density (to be set), Poisson number 0.3, shear factor of the form.
+HN_API hn_beam_material hn_beam_material_default(void);
+
+/// Sections of one material. Shear factors: rectangle 5/6, circle 9/10, tube 1/2, else 1.
+/// @return HN_OK or HN_INVALID_ARGUMENT (a size or a modulus that cannot be)
+HN_API HN_NODISCARD hn_status hn_beam_section_rectangle(hn_context *context, const hn_beam_material *material,
+                                                        double size1, double size2, hn_beam_section *section);
+HN_API HN_NODISCARD hn_status hn_beam_section_circle(hn_context *context, const hn_beam_material *material,
+                                                     double radius, hn_beam_section *section);
+HN_API HN_NODISCARD hn_status hn_beam_section_tube(hn_context *context, const hn_beam_material *material,
+                                                   double radius, double inner_radius, hn_beam_section *section);
+/// Area (m^2), second moments about d1 and d2 and torsion constant (m^4).
+HN_API HN_NODISCARD hn_status hn_beam_section_moments(hn_context *context, const hn_beam_material *material,
+                                                      double area, double moment1, double moment2, double torsion,
+                                                      hn_beam_section *section);
+
+typedef enum hn_beam_shape {
+    HN_BEAM_POLYLINE, ///< straight pieces through the points, two or more; each point is a node
+    HN_BEAM_ARC,      ///< the circle through three points: start, one between, end
+    HN_BEAM_SPLINE,   ///< a natural cubic spline through the points, two or more
+    HN_BEAM_NODES,    ///< points and frames of all nodes
+} hn_beam_shape;
+
+/// The reference shape, free of stress, is the shape at the start.
+typedef struct hn_beam_def {
+    const char *name;         ///< unique among beams; NULL: "beam1", ... Nodes are the bodies "name.0", "name.1", ...
+    hn_beam_shape shape;
+    const hn_vec3 *points;    ///< m, world; copied
+    int point_count;
+    const hn_mat3 *frames;    ///< HN_BEAM_NODES: columns d1, d2, d3 of every node; NULL elsewhere
+    int element_count;        ///< nodes less one
+    hn_vec3 direction;        ///< world direction of d1 at the start, as far as it is at right angles to the axis; zero: chosen
+    double twist;             ///< rad, by which the section turns about the axis from start to end, beyond what the axis asks
+    hn_beam_section section;
+    double damping;           ///< s, of the stiffness: resultants gain damping times stiffness times strain rate
+} hn_beam_def;
+
+/// Defaults: a polyline of ten elements, no section (to be set).
+HN_API hn_beam_def hn_beam_def_default(void);
+
+/// Add a beam and its nodes.
+/// @return HN_OK, HN_INVALID_MODEL (name, points, frames, section, more than 45 degrees between neighbouring nodes),
+/// HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_add_beam(hn_model *model, const hn_beam_def *def, hn_beam_id *beam);
+
+/// Node `index` as a body, 0 <= index <= element count; no body beyond.
+HN_API hn_body_id hn_model_beam_node(const hn_model *model, hn_beam_id beam, int index);
+/// The node nearest to the arc length `at` (m) of the reference axis.
+HN_API int hn_model_beam_node_at(const hn_model *model, hn_beam_id beam, double at);
+/// Add a point mass (kg) to a node; it is part of the node then.
+HN_API HN_NODISCARD hn_status hn_model_add_beam_mass(hn_model *model, hn_beam_id beam, int node, double mass);
+
+HN_API int hn_model_beam_count(const hn_model *model);
+HN_API hn_beam_id hn_model_beam(const hn_model *model, int index); ///< 0 <= index < beam count
+HN_API const char *hn_model_beam_name(const hn_model *model, hn_beam_id beam);
+HN_API int hn_model_beam_element_count(const hn_model *model, hn_beam_id beam);
+HN_API double hn_model_beam_length(const hn_model *model, hn_beam_id beam); ///< m, of the reference axis
+HN_API hn_beam_section hn_model_beam_section(const hn_model *model, hn_beam_id beam);
+/// Find by name; index1 is 0 when there is none.
+HN_API hn_beam_id hn_model_find_beam(const hn_model *model, const char *name);
 
 // ---- joints -------------------------------------------------------------------------------------
 
@@ -191,6 +279,18 @@ typedef struct hn_load_def {
 
 HN_API hn_load_def hn_load_def_default(void);
 HN_API HN_NODISCARD hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load);
+
+/// Load by length on a whole beam: on each node its part, as hn_load_def has it. The loads are named "name.0", ...
+typedef struct hn_beam_load_def {
+    const char *name;   ///< NULL: "line_load1", ...
+    hn_beam_id beam;
+    bool body_fixed;    ///< the vector turns with the sections
+    hn_vec3 vector;     ///< N/m; world frame, or section frame when body_fixed
+    hn_profile profile;
+} hn_beam_load_def;
+
+HN_API hn_beam_load_def hn_beam_load_def_default(void);
+HN_API HN_NODISCARD hn_status hn_model_add_beam_load(hn_model *model, const hn_beam_load_def *def);
 
 /// Linear spring and damper between two points.
 typedef struct hn_spring_def {
@@ -299,7 +399,8 @@ HN_API hn_vec3 hn_model_body_position(const hn_model *model, hn_body_id body);
 HN_API hn_mat3 hn_model_body_orientation(const hn_model *model, hn_body_id body);
 HN_API int hn_model_body_shape_count(const hn_model *model, hn_body_id body);
 HN_API hn_shape hn_model_body_shape(const hn_model *model, hn_body_id body, int index);
-/// Find by name; index1 is 0 when there is none. "ground" finds the ground.
+/// Find by name; index1 is 0 when there is none. "ground" finds the ground; "BEAM.start", "BEAM.end", "BEAM.tip" (the
+/// end again), "BEAM.middle" and "BEAM[5]" find nodes of a beam.
 HN_API hn_body_id hn_model_find_body(const hn_model *model, const char *name);
 HN_API hn_joint_id hn_model_find_joint(const hn_model *model, const char *name);
 /// Text the model was read from and its length, or NULL and 0 for one built by calls.

@@ -84,6 +84,7 @@ typedef struct hn_result_info {
     int body_count;
     int joint_count;
     int coordinate_count;        ///< of all joints
+    int beam_count;
     int load_count;              ///< forces, torques, springs, torsional springs; 0 in files before 0.2
     hn_structure structure;      ///< loop_solution is "" and spin_step_limit 0: files do not have them
     hn_statistics statistics;    ///< of the whole run; last_* are those of the last record
@@ -94,7 +95,7 @@ HN_API const hn_result_info *hn_result_file_info(const hn_result_file *file);
 
 typedef struct hn_result_body {
     const char *name;
-    const char *kind;       ///< "rigid", "point_mass", "planar_point_mass"
+    const char *kind;       ///< "rigid", "point_mass", "planar_point_mass", "beam_node"
     double mass;            ///< kg
     hn_vec3 center_of_mass; ///< m, body frame
     hn_mat3 inertia;        ///< kg m^2, about the centre of mass, body axes
@@ -133,6 +134,15 @@ typedef struct hn_result_load {
     int profile_count;             ///< 0: the factor is 1 at all times
 } hn_result_load;
 HN_API const hn_result_load *hn_result_file_load(const hn_result_file *file, int index);
+
+/// A beam: its nodes are bodies one after the other, its elements count through all beams.
+typedef struct hn_result_beam {
+    const char *name;
+    int first_node;    ///< index of its first body
+    int element_count; ///< it has one node more
+    int first_element; ///< in the series beams/strain and beams/resultant
+} hn_result_beam;
+HN_API const hn_result_beam *hn_result_file_beam(const hn_result_file *file, int index);
 
 /// A series: one record of numbers for each time.
 typedef struct hn_result_series {

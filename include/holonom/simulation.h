@@ -133,6 +133,18 @@ typedef struct hn_body_state {
 HN_API HN_NODISCARD hn_status hn_simulation_body_state(hn_simulation *simulation, hn_body_id body,
                                                        hn_body_state *state);
 
+/// An element of a beam at the current state, components along d1, d2, d3 of its section.
+typedef struct hn_beam_element_state {
+    double strain[6];    ///< shear along d1 and d2, stretch (1); bending about d1 and d2, torsion (1/m)
+    double resultant[6]; ///< shear forces, axial force (N); bending moments, torsional moment (N m)
+    double angle;        ///< rad, by which its two nodes are turned against each other, beyond the reference shape
+} hn_beam_element_state;
+HN_API hn_beam_id hn_simulation_beam(const hn_simulation *simulation, int index); ///< 0 <= index < beams of the model
+HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int index); ///< 0: no such beam
+/// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)
+HN_API HN_NODISCARD hn_status hn_simulation_beam_element(hn_simulation *simulation, hn_beam_id beam, int element,
+                                                         hn_beam_element_state *state);
+
 typedef struct hn_joint_state {
     int coordinate_count;
     double coordinates[HN_JOINT_COORDINATES_MAX]; ///< m, rad; angles of revolute, cylindrical, planar are unwrapped

@@ -3,11 +3,12 @@
 //
 // An element acts through vectors x = sum_k c_k x_k that are linear in the coordinates of its two bodies
 // (x_0..x_3 = phi, d1, d2, d3 of body a, x_4..x_7 of body b). What it adds to the residual is a list of 3-vectors with
-// such coefficients, and its tangent is a list of terms u^T C v with u, v of this form.
+// such coefficients, and its tangent is a list of terms u^T C v with u, v of this form, or a dense block.
 #ifndef ELEMENTS_ELEMENT_H
 #define ELEMENTS_ELEMENT_H
 
 #include "base/rotation.h"
+#include "elements/beam.h"
 #include "model/model.h"
 
 enum { ELEMENT_TERMS_MAX = 40 };
@@ -17,6 +18,7 @@ typedef enum element_kind {
     ELEMENT_TORQUE,
     ELEMENT_SPRING,
     ELEMENT_TORSION_SPRING,
+    ELEMENT_BEAM,
 } element_kind;
 
 typedef struct element {
@@ -34,6 +36,8 @@ typedef struct element {
     const hn_profile *profile; ///< force, torque
     int angle;              ///< torsional spring: slot of its unwrapped angle in the state, otherwise -1
     int joint;              ///< torsional spring: its joint in the model
+    const beam_element *beam; ///< beam
+    int mass_edge;          ///< block of the mass matrix that it brings, or -1
 } element;
 
 /// What becomes of a damper's coefficient in a step, where h c/m may be anything (F9, F11).
@@ -66,21 +70,30 @@ typedef struct stiffness_term {
     double c[3][3];
 } stiffness_term;
 
+/// delta rho = K delta x, x the eight vectors at t_n+1: rows and columns phi, d1, d2, d3 of a, then of b.
+typedef struct element_block {
+    double k[24][24];
+} element_block;
+
 typedef struct element_output {
     double *residual_a, *residual_b; ///< twelve each, added to; NULL for the ground
     stiffness_term *terms;           ///< ELEMENT_TERMS_MAX
     int term_count;
+    element_block *block;            ///< of a dense element, added to; NULL: not wanted
 } element_output;
 
 /// An element kind: one file each.
 typedef struct element_type {
     const char *name;
+    bool dense; ///< its tangent is a block; both ends are bodies with directors
     /// Potential energy at poses a, b with the unwrapped angle.
     double (*potential)(const element *e, const double *a, const double *b, double angle);
     /// Add factor times the (discrete) gradient of the potential.
     void (*gradient)(const element *e, const element_step *step, element_output *out);
     /// Add minus factor times the generalised force of loads and dampers.
     void (*load)(const element *e, const element_step *step, element_output *out);
+    /// Sizes of what cancels inside the gradient, as a force and a moment on each of its bodies; NULL: nothing does.
+    void (*cancelling)(const element *e, const element_step *step, double *force, double *moment);
 } element_type;
 
 const element_type *element_type_of(element_kind kind);
@@ -88,6 +101,7 @@ extern const element_type element_force;
 extern const element_type element_torque;
 extern const element_type element_spring;
 extern const element_type element_torsion_spring;
+extern const element_type element_beam;
 
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);

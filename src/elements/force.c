@@ -31,4 +31,9 @@ static void force_load(const element *e, const element_step *step, element_outpu
     for (int i = 0; i < 3; ++i) term->c[i][i] = -step->factor * size * step->weight;
 }
 
-const element_type element_force = {"force", no_potential, no_gradient, force_load};
+const element_type element_force = {
+    .name = "force",
+    .potential = no_potential,
+    .gradient = no_gradient,
+    .load = force_load,
+};

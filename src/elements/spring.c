@@ -76,4 +76,9 @@ static void spring_load(const element *e, const element_step *step, element_outp
     add_term(e, 0.5 * c * rate, g.middle, vec3_scale(change, g.end), out);
 }
 
-const element_type element_spring = {"spring", spring_potential, spring_gradient, spring_load};
+const element_type element_spring = {
+    .name = "spring",
+    .potential = spring_potential,
+    .gradient = spring_gradient,
+    .load = spring_load,
+};

@@ -65,4 +65,9 @@ static void torque_load(const element *e, const element_step *step, element_outp
         }
 }
 
-const element_type element_torque = {"torque", no_potential, no_gradient, torque_load};
+const element_type element_torque = {
+    .name = "torque",
+    .potential = no_potential,
+    .gradient = no_gradient,
+    .load = torque_load,
+};

@@ -225,5 +225,9 @@ static void torsion_load(const element *e, const element_step *step, element_out
     add_pose_torque(e, step, weight, step->factor * torque, 0.0, step->factor * rate, out);
 }
 
-const element_type element_torsion_spring = {"torsion spring", torsion_potential, torsion_gradient,
-                                             torsion_load};
+const element_type element_torsion_spring = {
+    .name = "torsion spring",
+    .potential = torsion_potential,
+    .gradient = torsion_gradient,
+    .load = torsion_load,
+};

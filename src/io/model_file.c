@@ -12,8 +12,8 @@
 
 // ---- top level -----------------------------------------------------------------------------------------------
 
-static const char *const TOP_WORDS[] = {"holonom", "name",  "gravity", "parameters", "bodies",
-                                        "joints",  "loads", "start",   "run"};
+static const char *const TOP_WORDS[] = {"holonom", "name",   "gravity", "parameters", "bodies",
+                                        "beams",   "joints", "loads",   "start",      "run"};
 
 static hn_status read_version(const model_reader *r, int root)
 {
@@ -93,11 +93,13 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     TRY(create_model(r, root));
 
     // bodies before joints before what refers to these, in whatever order they stand
-    int bodies;
-    TRY(reader_require(r, root, "bodies", "the model", &bodies));
-    TRY(reader_bodies(r, bodies));
+    int bodies = reader_find(r, root, "bodies"), beams = reader_find(r, root, "beams");
+    if (beams < 0) TRY(reader_require(r, root, "bodies", "the model", &bodies));
+    if (bodies >= 0) TRY(reader_bodies(r, bodies));
+    if (beams >= 0) TRY(reader_beams(r, beams));
     if (hn_model_body_count(r->model) == 0)
-        return reader_fail(r, bodies, "the model has no bodies; expected at least one");
+        return reader_fail(r, bodies >= 0 ? bodies : beams,
+                           "the model has no bodies; expected at least one");
     int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads");
     int start = reader_find(r, root, "start"), run = reader_find(r, root, "run");
     if (joints >= 0) TRY(reader_joints(r, joints));

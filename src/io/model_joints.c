@@ -129,6 +129,21 @@ static void default_place(const model_reader *r, hn_joint_def *def)
     def->point_a = def->kind == HN_JOINT_FREE || !second_moves ? origin_a : origin_b;
 }
 
+// A joint at a node of a beam is there unless it says otherwise; b's node comes before a's.
+static bool place_at_node(const model_reader *r, hn_joint_def *def)
+{
+    const hn_body_id bodies[2] = {def->body_b, def->body_a};
+    for (int i = 0; i < 2; ++i)
+        if (hn_model_body_kind(r->model, bodies[i]) == HN_BODY_BEAM_NODE) {
+            def->point_a = hn_model_body_position(r->model, bodies[i]);
+            if (def->body_coordinates)
+                def->point_a = model_point_to_body(
+                    r->model, model_body_index(r->model, def->body_a), def->point_a);
+            return true;
+        }
+    return false;
+}
+
 static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
                                      hn_joint_def *def)
 {
@@ -163,7 +178,8 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
         return HN_OK;
     default: break;
     }
-    if (at < 0) return reader_fail(r, map, "%s has no 'at'; expected its place", owner);
+    if (at < 0 && !place_at_node(r, def))
+        return reader_fail(r, map, "%s has no 'at'; expected its place", owner);
     switch (def->kind) {
     case HN_JOINT_SPHERICAL: return HN_OK;
     case HN_JOINT_UNIVERSAL: return read_universal_axes(r, map, owner, def);
@@ -260,6 +276,31 @@ static hn_status read_table(const model_reader *r, int index, hn_profile *profil
 }
 
 // Force or torque: body, vector, body_fixed, at or point, table or pulse.
+static hn_status read_profile(const model_reader *r, int map, const char *owner,
+                              hn_profile *profile, double **block)
+{
+    int table = reader_find(r, map, "table"), pulse = reader_find(r, map, "pulse");
+    if (table >= 0 && pulse >= 0)
+        return reader_fail(r, pulse, "%s has both table and pulse; expected one of them", owner);
+    if (table >= 0) return read_table(r, table, profile, block);
+    return pulse < 0 ? HN_OK : read_pulse(r, pulse, profile);
+}
+
+// Force by length on a beam: beam, vector, body_fixed, table or pulse.
+static hn_status read_line_load(const model_reader *r, int map, const char *owner,
+                                hn_beam_load_def *def, double **block)
+{
+    static const char *const WORDS[] = {"beam", "vector", "body_fixed", "table", "pulse"};
+    int beam, vector, fixed = reader_find(r, map, "body_fixed");
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, map, "beam", owner, &beam));
+    TRY(reader_require(r, map, "vector", owner, &vector));
+    TRY(reader_beam(r, beam, &def->beam));
+    TRY(reader_vector(r, vector, "vector", &def->vector));
+    if (fixed >= 0) TRY(reader_boolean(r, fixed, "body_fixed", &def->body_fixed));
+    return read_profile(r, map, owner, &def->profile, block);
+}
+
 static hn_status read_force(const model_reader *r, int map, const char *owner, hn_load_def *def,
                             double **block)
 {
@@ -285,11 +326,7 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
         def->point = model_point_to_body(r->model, model_body_index(r->model, def->body), world);
     }
 
-    int table = reader_find(r, map, "table"), pulse = reader_find(r, map, "pulse");
-    if (table >= 0 && pulse >= 0)
-        return reader_fail(r, pulse, "%s has both table and pulse; expected one of them", owner);
-    if (table >= 0) return read_table(r, table, &def->profile, block);
-    return pulse < 0 ? HN_OK : read_pulse(r, pulse, &def->profile);
+    return read_profile(r, map, owner, &def->profile, block);
 }
 
 // A number that is zero when its key is absent and never negative.
@@ -342,7 +379,7 @@ static hn_status read_torsion_spring(const model_reader *r, int map, const char 
 
 static hn_status read_load(model_reader *r, int key)
 {
-    static const char *const WORDS[] = {"force", "torque", "spring", "torsion_spring"};
+    static const char *const WORDS[] = {"force", "torque", "spring", "torsion_spring", "line_load"};
     const char *name = reader_text(r, key), *word;
     char owner[128];
     int map = -1;
@@ -361,8 +398,16 @@ static hn_status read_load(model_reader *r, int key)
         TRY(read_torsion_spring(r, map, owner, &def));
         return reader_place(r, key, hn_model_add_torsion_spring(r->model, &def, &id));
     }
-    hn_load_def def = hn_load_def_default();
     double *block = NULL;
+    if (strcmp(word, "line_load") == 0) {
+        hn_beam_load_def def = hn_beam_load_def_default();
+        def.name = name;
+        hn_status read = read_line_load(r, map, owner, &def, &block);
+        if (read == HN_OK) read = reader_place(r, key, hn_model_add_beam_load(r->model, &def));
+        context_release(r->context, block);
+        return read;
+    }
+    hn_load_def def = hn_load_def_default();
     def.name = name;
     def.torque = strcmp(word, "torque") == 0;
     hn_status status = read_force(r, map, owner, &def, &block);
@@ -419,10 +464,25 @@ static hn_status read_velocity(const model_reader *r, int index, const char *wha
     return HN_OK;
 }
 
+// A whole beam moves as a rigid body.
+static hn_status read_beam_start(model_reader *r, int map, hn_beam_id beam)
+{
+    hn_vec3 v = {0.0, 0.0, 0.0}, omega = v;
+    hn_mat3 axes = hn_model_body_orientation(r->model, hn_model_beam_node(r->model, beam, 0));
+    int velocity = reader_find(r, map, "velocity"),
+        angular = reader_find(r, map, "angular_velocity");
+    if (velocity >= 0) TRY(read_velocity(r, velocity, "velocity", &axes, &v));
+    if (angular >= 0) TRY(read_velocity(r, angular, "angular_velocity", &axes, &omega));
+    return reader_beam_start(r, map, beam, &v, &omega);
+}
+
 static hn_status read_body_start(model_reader *r, int key, int map)
 {
     hn_body_id body;
     hn_vec3 value;
+    hn_beam_id beam = hn_model_find_beam(r->model, reader_text(r, key));
+    if (beam.index1 != 0 && hn_model_find_body(r->model, reader_text(r, key)).index1 == 0)
+        return read_beam_start(r, map, beam);
     TRY(reader_body(r, key, false, &body));
     hn_mat3 axes = hn_model_body_orientation(r->model, body);
     int velocity = reader_find(r, map, "velocity"),

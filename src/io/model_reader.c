@@ -249,6 +249,7 @@ static const char *joint_name_at(const hn_model *model, int index)
 hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body)
 {
     const char *name = NULL;
+    if (reader_node(r, index)->kind == YAML_MAPPING) return reader_beam_node(r, index, body);
     TRY(reader_word(r, index, "a body's name", &name));
     *body = hn_model_find_body(r->model, name);
     if (!ground_allowed && body->index1 == hn_ground().index1)

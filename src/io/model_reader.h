@@ -75,12 +75,20 @@ hn_status reader_vector(const model_reader *r, int index, const char *what, hn_v
 /// offered here). Not normalised.
 hn_status reader_direction(const model_reader *r, int index, const char *what, const hn_mat3 *frame, hn_vec3 *value);
 
-/// A body by name; "ground" where `ground_allowed`.
+/// A body by name, or a node of a beam; "ground" where `ground_allowed`.
 hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body);
 hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint);
 
+hn_status reader_beam(const model_reader *r, int index, hn_beam_id *beam);
+/// {beam, at}: the node at an arc length.
+hn_status reader_beam_node(const model_reader *r, int index, hn_body_id *body);
+/// A beam that moves as a rigid body at the start: velocity of its first node, and angular velocity.
+hn_status reader_beam_start(const model_reader *r, int index, hn_beam_id beam, const hn_vec3 *velocity,
+                            const hn_vec3 *angular_velocity);
+
 /// The sections of a model file; `index` is the section's node.
 hn_status reader_bodies(model_reader *r, int index);
+hn_status reader_beams(model_reader *r, int index);
 hn_status reader_joints(model_reader *r, int index);
 hn_status reader_loads(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);

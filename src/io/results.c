@@ -404,6 +404,22 @@ static hn_status gather_joints(hn_results *results)
     return HN_OK;
 }
 
+static hn_status gather_beams(hn_results *results)
+{
+    double *strain = record_of(results, SERIES_BEAM_STRAIN);
+    double *resultant = record_of(results, SERIES_BEAM_RESULTANT);
+    int beam = 0, own = 0;
+    for (size_t i = 0; i < results->description.extent.beam_element_count; ++i, ++own) {
+        hn_beam_element_state state;
+        while (own == hn_simulation_beam_element_count(results->simulation, beam)) ++beam, own = 0;
+        TRY(hn_simulation_beam_element(results->simulation,
+                                       hn_simulation_beam(results->simulation, beam), own, &state));
+        memcpy(strain + 6 * i, state.strain, sizeof state.strain);
+        memcpy(resultant + 6 * i, state.resultant, sizeof state.resultant);
+    }
+    return HN_OK;
+}
+
 static hn_status gather_totals(hn_results *results)
 {
     hn_energy energy;
@@ -778,6 +794,7 @@ hn_status hn_results_append(hn_results *results)
     TRY(gather_bodies(results));
     TRY(check_record(results, SERIES_BODY_POSITION, SERIES_BODY_ANGULAR_MOMENTUM));
     TRY(gather_joints(results));
+    TRY(gather_beams(results));
     TRY(gather_totals(results));
     TRY(check_record(results, SERIES_TIME, SERIES_STEP));
     TRY(check_record(results, SERIES_JOINT_COORDINATE, SERIES_STEP_SIZE));

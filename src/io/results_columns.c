@@ -36,6 +36,10 @@ static column_parts parts_of(const hn_result_file *file, const reader_series *se
         parts.element = string_at(&file->joint_names, (size_t)file->coordinate_joint[index]);
         parts.component = string_at(&file->coordinate_names, index);
         break;
+    case SERIES_BEAM_SIX:
+        parts.element = string_at(&file->beam_element_names, index / 6);
+        parts.component = beam_component_name((int)(index % 6));
+        break;
     }
     return parts;
 }
@@ -83,8 +87,8 @@ static hn_status fail_with_suggestion(hn_result_file *file, const char *word,
 {
     if (suggestion == NULL)
         return context_fail(file->context, HN_FILE_FORMAT,
-                            "%s: unknown series '%s' (series are time, bodies, joints, ledger, "
-                            "newton and their parts, "
+                            "%s: unknown series '%s' (series are time, bodies, joints, beams, "
+                            "ledger, newton and their parts, "
                             "such as ledger/energy or bodies/NAME/position)",
                             file->path, word);
     return context_fail(file->context, HN_FILE_FORMAT,
@@ -122,8 +126,8 @@ static hn_status suggest_element(hn_result_file *file, const char *word, const c
 static hn_status fail_unknown_series(hn_result_file *file, const char *word)
 {
     // groups, series with their group, and totals without it
-    const char *words[4 + 2 * SERIES_COUNT] = {"bodies", "joints", "ledger", "newton"};
-    int count = 4;
+    const char *words[5 + 2 * SERIES_COUNT] = {"bodies", "joints", "beams", "ledger", "newton"};
+    int count = 5;
     for (int i = 0; i < file->series_count; ++i) {
         const series_info *info = series_get(file->series[i].id);
         words[count++] = file->series[i].name;
@@ -133,6 +137,8 @@ static hn_status fail_unknown_series(hn_result_file *file, const char *word)
     const char *nearest = NULL;
     TRY(suggest_element(file, word, "bodies", &file->body_names, &nearest));
     if (nearest == NULL) TRY(suggest_element(file, word, "joints", &file->joint_names, &nearest));
+    if (nearest == NULL)
+        TRY(suggest_element(file, word, "beams", &file->beam_element_names, &nearest));
     if (nearest == NULL) nearest = nearest_word(word, words, count);
     return fail_with_suggestion(file, word, nearest);
 }
@@ -177,6 +183,10 @@ const char *hn_result_file_column_unit(const hn_result_file *file, hn_result_col
     switch (series->id) {
     case SERIES_JOINT_COORDINATE: return string_at(&file->coordinate_units, column.component);
     case SERIES_JOINT_RATE: return string_at(&file->coordinate_rate_units, column.component);
+    case SERIES_BEAM_STRAIN:
+    case SERIES_BEAM_RESULTANT:
+        return beam_component_unit(series->id == SERIES_BEAM_RESULTANT,
+                                   (int)(column.component % 6));
     default: return series->about.unit;
     }
 }

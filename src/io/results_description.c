@@ -49,6 +49,7 @@ static const char *body_kind_name(const hn_model *model, size_t index)
     case HN_BODY_RIGID: return "rigid";
     case HN_BODY_POINT_MASS: return "point_mass";
     case HN_BODY_PLANAR_POINT_MASS: return "planar_point_mass";
+    case HN_BODY_BEAM_NODE: return "beam_node";
     }
     return "unknown";
 }
@@ -62,6 +63,8 @@ hn_status description_gather(results_description *description)
     for (size_t i = 0; i < extent->joint_count; ++i)
         extent->coordinate_count +=
             (size_t)hn_model_joint_coordinate_count(model, hn_model_joint(model, (int)i));
+    for (int i = 0; i < model->beam_count; ++i)
+        extent->beam_element_count += (size_t)model->beams[i].element_count;
     TRY(gather_names(description->context, model, extent->body_count, body_name,
                      &description->body_names));
     return gather_names(description->context, model, extent->joint_count, joint_name,
@@ -368,6 +371,55 @@ static bool write_model(hid_t group, const hn_model *model)
            (text == NULL || hdf5_write_text(group, "text", text, length));
 }
 
+static const char *beam_name(const hn_model *model, size_t index)
+{
+    return model->beams[index].name;
+}
+
+/// Beams, and the names and lengths of their elements.
+static hn_status write_beams(const results_description *description, hid_t file, bool *written)
+{
+    enum { NAME_WIDTH = 128 };
+    hn_context *context = description->context;
+    const hn_model *model = description->model;
+    const size_t count = (size_t)model->beam_count,
+                 elements = description->extent.beam_element_count;
+    if (count == 0) return HN_OK;
+    hid_t group = H5Gcreate2(file, "beams", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    name_block names = {NULL, 0};
+    int *integers = context_allocate(context, 2 * count * sizeof *integers);
+    double *lengths = context_allocate(context, elements * sizeof *lengths);
+    char *text = context_allocate(context, elements * NAME_WIDTH);
+    hn_status status =
+        integers == NULL || lengths == NULL || text == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) status = gather_names(context, model, count, beam_name, &names);
+    if (status == HN_OK) {
+        size_t next = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const model_beam *beam = &model->beams[i];
+            integers[i] = beam->first_body;
+            integers[count + i] = beam->element_count;
+            for (int k = 0; k < beam->element_count; ++k, ++next) {
+                lengths[next] = beam->lengths[k];
+                snprintf(text + next * NAME_WIDTH, NAME_WIDTH, "%s.%d", beam->name, k);
+            }
+        }
+        const hsize_t dims = count, element_dims = elements;
+        *written =
+            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
+            hdf5_write_integers(group, "first_node", 1, &dims, integers) &&
+            hdf5_write_integers(group, "element_count", 1, &dims, integers + count) &&
+            hdf5_write_strings(group, "element_names", elements, NAME_WIDTH, text) &&
+            hdf5_write_doubles(group, "element_length", "m", 1, &element_dims, lengths) && *written;
+    }
+    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
+    context_release(context, names.text);
+    context_release(context, text);
+    context_release(context, lengths);
+    context_release(context, integers);
+    return status;
+}
+
 typedef enum group_id {
     GROUP_MODEL,
     GROUP_OPTIONS,
@@ -409,6 +461,7 @@ hn_status description_write(const results_description *description, hid_t file, 
         status = write_shapes(description, groups[GROUP_SHAPES], &complete);
     if (complete && status == HN_OK)
         status = write_loads(description, groups[GROUP_LOADS], &complete);
+    if (complete && status == HN_OK) status = write_beams(description, file, &complete);
     for (int i = 0; i < GROUP_COUNT; ++i)
         if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
     *written = complete;

@@ -658,6 +658,40 @@ static hn_status read_loads(hn_result_file *file)
     return status;
 }
 
+static hn_status read_beams(hn_result_file *file)
+{
+    hn_context *context = file->context;
+    if (!has(file, "beams/element_names")) return HN_OK;
+    TRY(read_strings(file, "beams/names", &file->beam_names));
+    TRY(read_strings(file, "beams/element_names", &file->beam_element_names));
+    const size_t count = file->beam_names.count;
+    file->extent.beam_element_count = file->beam_element_names.count;
+    file->beams = context_allocate(context, count * sizeof *file->beams + 1);
+    int *integers = context_allocate(context, 2 * count * sizeof *integers + 1);
+    hn_status status = file->beams == NULL || integers == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK)
+        status = read_numbers(file, "beams/first_node", H5T_NATIVE_INT, count, integers);
+    if (status == HN_OK)
+        status = read_numbers(file, "beams/element_count", H5T_NATIVE_INT, count, integers + count);
+    size_t next = 0;
+    for (size_t i = 0; i < count && status == HN_OK; ++i) {
+        int first = integers[i], own = integers[count + i];
+        bool fits = first >= 0 && own >= 1 && own < file->info.body_count - first &&
+                    (size_t)own <= file->extent.beam_element_count - next;
+        if (!fits) status = fail_format(file, "the table of beams", "contradicts itself");
+        file->beams[i] = (hn_result_beam){.name = string_at(&file->beam_names, i),
+                                          .first_node = first,
+                                          .element_count = own,
+                                          .first_element = (int)next};
+        next += fits ? (size_t)own : 0;
+    }
+    if (status == HN_OK && next != file->extent.beam_element_count)
+        status = fail_format(file, "the table of beams", "contradicts itself");
+    file->info.beam_count = status == HN_OK ? (int)count : 0;
+    context_release(context, integers);
+    return status;
+}
+
 // ---- series ---------------------------------------------------------------------------------------
 
 static hn_status open_series(hn_result_file *file, series_id id)
@@ -711,6 +745,7 @@ static hn_status take_name(hn_result_file *file)
 {
     size_t longest = file->body_names.stride;
     if (file->joint_names.stride > longest) longest = file->joint_names.stride;
+    if (file->beam_element_names.stride > longest) longest = file->beam_element_names.stride;
     file->name_size = longest + file->coordinate_names.stride + FIXED_NAME_SIZE;
     file->name = context_allocate(file->context, file->name_size);
     return file->name == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -754,6 +789,7 @@ static hn_status read_description(hn_result_file *file)
     TRY(read_joints(file));
     TRY(read_shapes(file));
     TRY(read_loads(file));
+    TRY(read_beams(file));
     TRY(take_name(file));
     TRY(open_all_series(file));
     TRY(read_ledger(file));
@@ -799,15 +835,17 @@ void hn_result_file_close(hn_result_file *file)
                             &file->coordinate_units,
                             &file->coordinate_rate_units,
                             &file->load_names,
-                            &file->load_kinds};
+                            &file->load_kinds,
+                            &file->beam_names,
+                            &file->beam_element_names};
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);
-    void *blocks[] = {file->version,   file->model_name,       file->scheme,
-                      file->reduction, file->model_text,       file->bodies,
-                      file->joints,    file->coordinate_joint, file->shapes,
-                      file->loads,     file->load_profiles,    file->name,
-                      file->path};
+    void *blocks[] = {
+        file->version,    file->model_name, file->scheme,        file->reduction,
+        file->model_text, file->bodies,     file->joints,        file->coordinate_joint,
+        file->shapes,     file->loads,      file->load_profiles, file->name,
+        file->path,       file->beams};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         context_release(context, blocks[i]);
     context_release(context, file);
@@ -831,6 +869,12 @@ const hn_result_joint *hn_result_file_joint(const hn_result_file *file, int inde
 {
     bool known = file != NULL && index >= 0 && index < file->info.joint_count;
     return known ? &file->joints[index] : NULL;
+}
+
+const hn_result_beam *hn_result_file_beam(const hn_result_file *file, int index)
+{
+    bool known = file != NULL && index >= 0 && index < file->info.beam_count;
+    return known ? &file->beams[index] : NULL;
 }
 
 const hn_result_load *hn_result_file_load(const hn_result_file *file, int index)

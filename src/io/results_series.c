@@ -37,6 +37,13 @@ static const series_info TABLE[SERIES_COUNT] = {
     [SERIES_JOINT_REACTION_VALID] = {"joints", "reaction_valid", "1",
                                      "0: no step has given reactions yet (all zero)", SERIES_SCALAR,
                                      true},
+    [SERIES_BEAM_STRAIN] = {"beams", "strain", "1 and 1/m",
+                            "shear along d1, d2, stretch; bending about d1, d2, torsion",
+                            SERIES_BEAM_SIX, false},
+    [SERIES_BEAM_RESULTANT] = {"beams", "resultant", "N and N m",
+                               "shear forces, axial force; bending moments, torsional moment; "
+                               "section axes",
+                               SERIES_BEAM_SIX, false},
     [SERIES_KINETIC] = {"ledger", "kinetic", "J", "kinetic energy", SERIES_SCALAR, false},
     [SERIES_POTENTIAL] = {"ledger", "potential", "J", "potential energy", SERIES_SCALAR, false},
     [SERIES_EXTERNAL_WORK] = {"ledger", "external_work", "J",
@@ -96,6 +103,10 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
     case SERIES_BODY_MATRIX: dims[0] = extent->body_count; return 3;
     case SERIES_JOINT_VECTOR: dims[0] = extent->joint_count; return 2;
     case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
+    case SERIES_BEAM_SIX:
+        dims[0] = extent->beam_element_count;
+        dims[1] = 6;
+        return 2;
     }
     return 0;
 }
@@ -107,6 +118,19 @@ size_t series_width(series_shape shape, const series_extent *extent)
     int rank = series_record_dims(shape, extent, dims);
     for (int i = 0; i < rank; ++i) width *= dims[i];
     return width;
+}
+
+const char *beam_component_name(int index)
+{
+    static const char *const NAMES[6] = {"shear_1",   "shear_2",   "axial",
+                                         "bending_1", "bending_2", "torsion"};
+    return index >= 0 && index < 6 ? NAMES[index] : "";
+}
+
+const char *beam_component_unit(bool resultant, int index)
+{
+    if (resultant) return index < 3 ? "N" : "N m";
+    return index < 3 ? "1" : "1/m";
 }
 
 // Coordinates in the order the joint reports them; a point mass has the displacements only, which come first.

@@ -16,6 +16,7 @@ typedef enum series_shape {
     SERIES_BODY_MATRIX,       ///< [records, bodies, 3, 3]
     SERIES_JOINT_VECTOR,      ///< [records, joints, 3]
     SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
+    SERIES_BEAM_SIX,          ///< [records, elements of all beams, 6]
 } series_shape;
 
 typedef enum series_id {
@@ -33,6 +34,8 @@ typedef enum series_id {
     SERIES_JOINT_REACTION_TORQUE,
     SERIES_JOINT_REACTION_TIME,
     SERIES_JOINT_REACTION_VALID,
+    SERIES_BEAM_STRAIN,
+    SERIES_BEAM_RESULTANT,
     SERIES_KINETIC,
     SERIES_POTENTIAL,
     SERIES_EXTERNAL_WORK,
@@ -57,7 +60,7 @@ typedef enum series_id {
 } series_id;
 
 typedef struct series_info {
-    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "ledger", "newton"
+    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "ledger", "newton"
     const char *name;    ///< dataset in the group
     const char *unit;    ///< value of its attribute `unit`
     const char *meaning; ///< value of its attribute `meaning`
@@ -72,6 +75,7 @@ typedef struct series_extent {
     size_t body_count;
     size_t joint_count;
     size_t coordinate_count; ///< of all joints
+    size_t beam_element_count; ///< of all beams
 } series_extent;
 
 /// Shape of one record: fills `dims` (at most 3) and returns how many there are; 0 for a scalar.
@@ -79,6 +83,10 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
 
 /// Numbers in one record; 0 when the model has no such element.
 size_t series_width(series_shape shape, const series_extent *extent);
+
+/// Name and unit of component 0 to 5 of strains (`resultant` false) or stress resultants.
+const char *beam_component_name(int index);
+const char *beam_component_unit(bool resultant, int index);
 
 /// Name and unit of a joint's coordinate: "angle" in "rad", "displacement" in "m", ...
 const char *joint_coordinate_label(hn_joint_kind kind, int index);

@@ -149,6 +149,10 @@ static hn_status check_body(hn_context *context, const char *name, const hn_body
         break;
     case HN_BODY_POINT_MASS:
     case HN_BODY_PLANAR_POINT_MASS: TRY(check_point_mass(context, name, def)); break;
+    case HN_BODY_BEAM_NODE:
+        return context_fail(context, HN_INVALID_MODEL,
+                            "body '%s': nodes of beams come with their beam; use hn_model_add_beam",
+                            name);
     default:
         return context_fail(context, HN_INVALID_MODEL, "body '%s': unknown kind %d", name,
                             (int)def->kind);
@@ -254,7 +258,7 @@ hn_vec3 model_point_to_world(const hn_model *model, int body, hn_vec3 local)
 hn_status model_settle_point_mass(const hn_model *model, const char *kind, const char *name,
                                   int body, hn_vec3 *point)
 {
-    if (body == BODY_GROUND || model->bodies[body].kind == HN_BODY_RIGID) return HN_OK;
+    if (body == BODY_GROUND || model_has_directors(&model->bodies[body])) return HN_OK;
     double distance = vec3_norm(*point);
     if (distance > POINT_MASS_TOLERANCE * fmax(1.0, vec3_norm(model->bodies[body].position)))
         return context_fail(
@@ -305,7 +309,7 @@ hn_status hn_model_set_angular_velocity(hn_model *model, hn_body_id body, hn_vec
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "start angular velocity: the ground does not move");
     model_body *b = &model->bodies[index];
-    if (b->kind != HN_BODY_RIGID)
+    if (!model_has_directors(b))
         return context_fail(context, HN_INVALID_MODEL,
                             "body '%s': a point mass has no angular velocity", b->name);
     if (!vec3_is_finite(angular_velocity))

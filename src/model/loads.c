@@ -111,7 +111,7 @@ static hn_status check_load(const hn_model *model, const hn_load_def *def, model
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': acts on the ground; expected a body that can move", name);
     const model_body *body = &model->bodies[load->body_a];
-    if (body->kind != HN_BODY_RIGID && (def->torque || def->body_fixed))
+    if (!model_has_directors(body) && (def->torque || def->body_fixed))
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': '%s' is a point mass, which takes no %s", name, body->name,
                             def->torque ? "torque" : "body-fixed force");

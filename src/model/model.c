@@ -64,6 +64,12 @@ void hn_model_destroy(hn_model *model)
     name_table_clear(context, &model->body_names);
     name_table_clear(context, &model->joint_names);
     name_table_clear(context, &model->load_names);
+    name_table_clear(context, &model->beam_names);
+    for (int i = 0; i < model->beam_count; ++i) {
+        context_release(context, model->beams[i].name);
+        context_release(context, model->beams[i].lengths);
+    }
+    context_release(context, model->beams);
     context_release(context, model->bodies);
     context_release(context, model->joints);
     context_release(context, model->loads);
@@ -276,7 +282,7 @@ int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint)
 {
     const model_joint *found = joint_of(model, joint);
     if (found == NULL) return 0;
-    bool turns = found->body_b == BODY_GROUND || model->bodies[found->body_b].kind == HN_BODY_RIGID;
+    bool turns = found->body_b == BODY_GROUND || model_has_directors(&model->bodies[found->body_b]);
     if (!turns && found->kind == HN_JOINT_SPHERICAL) return 0; // nothing is left to turn
     if (!turns && found->kind == HN_JOINT_FREE) return 3;      // position only
     return joint_kind_coordinate_count(found->kind);
@@ -336,7 +342,8 @@ hn_body_id hn_model_find_body(const hn_model *model, const char *name)
 {
     if (model == NULL || name == NULL) return (hn_body_id){0};
     if (strcmp(name, "ground") == 0) return hn_ground();
-    return hn_model_body(model, name_table_find(&model->body_names, name));
+    int found = name_table_find(&model->body_names, name);
+    return hn_model_body(model, found >= 0 ? found : model_find_node(model, name));
 }
 
 hn_joint_id hn_model_find_joint(const hn_model *model, const char *name)

@@ -20,7 +20,7 @@ typedef struct model_body {
     char *name;
     model_place place;
     hn_body_kind kind;
-    double mass;            ///< kg
+    double mass;            ///< kg; beam node: with its part of the elements beside it
     hn_mat3 inertia;        ///< kg m^2, tensor about the centre of mass, body axes; zero for point masses
     hn_vec3 center_of_mass; ///< m, body frame
     hn_vec3 position;       ///< m, world, of the body frame's origin
@@ -28,6 +28,7 @@ typedef struct model_body {
     hn_vec3 plane_normal;   ///< unit vector, planar point mass only
     hn_shape *shapes;       ///< shape_count
     int shape_count;
+    double node_inertia[4];    ///< beam node: m (kg), E1, E2, E3 (kg m^2) of the node alone, as mass.h has them
     bool has_velocity;         ///< start velocity of the body frame's origin was set
     hn_vec3 velocity;          ///< m/s
     bool has_angular_velocity; ///< start angular velocity was set
@@ -71,6 +72,16 @@ typedef struct model_load {
     double rest;              ///< m or rad
 } model_load;
 
+/// A beam: its nodes are `element_count + 1` bodies one after the other.
+typedef struct model_beam {
+    char *name;
+    int first_body;
+    int element_count;
+    double *lengths;        ///< m, per element, of the reference axis
+    hn_beam_section section;
+    double damping;         ///< s
+} model_beam;
+
 struct hn_model {
     hn_context *context;
     uint32_t tag; ///< of its ids
@@ -82,7 +93,9 @@ struct hn_model {
     int joint_count, joint_capacity;
     model_load *loads;
     int load_count, load_capacity;
-    name_table body_names, joint_names, load_names; ///< index by name; the names are those of the elements
+    model_beam *beams;
+    int beam_count, beam_capacity;
+    name_table body_names, joint_names, load_names, beam_names; ///< index by name; the names are those of the elements
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
@@ -96,6 +109,18 @@ int model_joint_index(const hn_model *model, hn_joint_id joint);
 
 /// A number that changes with anything in the model that a simulation depends on (identity.c).
 uint64_t model_identity(const hn_model *model);
+
+/// Does a body have an orientation?
+static inline bool model_has_directors(const model_body *body)
+{
+    return body->kind == HN_BODY_RIGID || body->kind == HN_BODY_BEAM_NODE;
+}
+
+/// Index of a beam id, or -1.
+int model_beam_index(const hn_model *model, hn_beam_id beam);
+
+/// The node of a beam that a name like "BEAM.tip" means, as a body index, or -1 (beams.c).
+int model_find_node(const hn_model *model, const char *name);
 
 /// Number of coordinates and constraint rows of a joint kind between rigid bodies.
 int joint_kind_coordinate_count(hn_joint_kind kind);

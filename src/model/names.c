@@ -51,6 +51,12 @@ static hn_status enlarge(hn_context *context, name_table *table)
     return HN_OK;
 }
 
+hn_status name_table_reserve(hn_context *context, name_table *table, int extra)
+{
+    while (2 * ((int64_t)table->count + extra) > table->capacity) TRY(enlarge(context, table));
+    return HN_OK;
+}
+
 hn_status name_table_add(hn_context *context, name_table *table, const char *name, int value)
 {
     if (2 * table->count >= table->capacity) TRY(enlarge(context, table));

@@ -24,6 +24,9 @@ int name_table_find(const name_table *table, const char *name);
 /// Store a value >= 0 under a name that is not in the table yet. The name must live as long as the table.
 hn_status name_table_add(hn_context *context, name_table *table, const char *name, int value);
 
+/// Make room for `extra` more names, so that adding them cannot fail.
+hn_status name_table_reserve(hn_context *context, name_table *table, int extra);
+
 /// Release the memory of a table; it is empty afterwards.
 void name_table_clear(hn_context *context, name_table *table);
 

@@ -85,6 +85,21 @@ void border_add_term(border *b, const step_equations *equations, const step_data
     }
 }
 
+void border_add_blocks(border *b, int body_a, int body_b, const double *on_a, const double *on_b)
+{
+    for (int c = 0; c < 2 * TWIST_SIZE; ++c) {
+        border_column *column = border_add(b, body_a, body_b);
+        if (column == NULL) return;
+        // the twist of a pushes b, that of b pushes a
+        bool of_a = c < TWIST_SIZE;
+        column->unit = 1.0;
+        column->row[c] = 1.0;
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            column->load[(of_a ? TWIST_SIZE : 0) + k] =
+                (of_a ? on_b : on_a)[TWIST_SIZE * k + c % TWIST_SIZE];
+    }
+}
+
 // V delta of a column; twists of the system's bodies, or of those that take part
 static double row_product(const border *b, const border_column *column, const double *twists,
                           bool listed)

@@ -27,6 +27,7 @@
 #include "linalg/small_lu.h"
 #include "reductions/closed.h"
 #include "reductions/closure_range.h"
+#include "reductions/dense_block.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -390,6 +391,31 @@ static void add_terms(reduction *r, const step_equations *equations, const step_
         }
 }
 
+// the tangent of a dense element in the rows of the sums
+static void add_dense(reduction *r, const step_equations *equations, const step_data *step,
+                      int index)
+{
+    const hn_system *system = r->system;
+    double scale = scale_of(system, equations, system->elements[index].a);
+    const int body[2] = {system->elements[index].a, system->elements[index].b};
+    const hn_vec3 centre = {0.0, 0.0, 0.0};
+    element_block block;
+    step_element_block(system, equations, step, index, true, &block);
+    for (int x = 0; x < 2; ++x) {
+        double pose[POSE_SIZE], wrenches[6][24];
+        step_projection_pose(equations, step, body[x], pose);
+        turning_vectors left = turning_vectors_of(pose, centre);
+        block_to_wrenches(&block, POSE_SIZE * x, &left, wrenches);
+        for (int y = 0; y < 2; ++y) {
+            double *to = block_lu_block(r->lu, body[x], body[y]);
+            int stride = block_lu_node_size(r->lu, body[y]);
+            for (int i = 0; i < TWIST_SIZE; ++i)
+                for (int k = 0; k < POSE_SIZE; ++k)
+                    to[i * stride + k] += scale * wrenches[i][POSE_SIZE * y + k];
+        }
+    }
+}
+
 // (N2) with the forces of elements and of closures
 static void find_wrenches(reduction *r, const step_equations *equations, const step_data *step)
 {
@@ -411,6 +437,10 @@ static void assemble(reduction *r, const step_equations *equations, const step_d
     }
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; e < system->element_count; ++e) {
+        if (step_element_is_dense(system, e)) {
+            add_dense(r, equations, step, e);
+            continue;
+        }
         int count = step_element_terms(system, equations, step, e, terms);
         add_terms(r, equations, step, system->elements[e].a, system->elements[e].b, terms, count);
     }

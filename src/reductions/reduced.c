@@ -22,11 +22,13 @@
 #include "linalg/dense.h"
 #include "reductions/closed.h"
 #include "reductions/closures.h"
+#include "reductions/dense_block.h"
 #include "reductions/tree.h"
 
 #include <string.h>
 
-enum { BORDER_TERMS_PER_ELEMENT = 2 }; // a spring and a damper
+enum { BORDER_TERMS_PER_ELEMENT = 2 };  // a spring and a damper
+enum { BORDER_COLUMNS_PER_BLOCK = 12 }; // the twists of both bodies of a dense element
 
 // The iterate a step starts from.
 typedef struct iterate {
@@ -69,7 +71,9 @@ static int spring_columns(const hn_system *system)
 {
     int count = 0;
     for (int i = 0; i < system->element_count; ++i)
-        if (system->places[i] == PLACE_ELSEWHERE) count += 3 * BORDER_TERMS_PER_ELEMENT;
+        if (system->places[i] == PLACE_ELSEWHERE)
+            count += step_element_is_dense(system, i) ? BORDER_COLUMNS_PER_BLOCK
+                                                      : 3 * BORDER_TERMS_PER_ELEMENT;
     return count;
 }
 
@@ -227,11 +231,54 @@ static void add_congruent(const double left[3][6], const double c[3][3], const d
                              left[2][i] * product[2][k];
 }
 
+// A dense element: blocks of its two bodies and of the edge between them, or columns of the border.
+static void add_dense(reduction *r, const step_equations *equations, const step_data *step,
+                      int index)
+{
+    const hn_system *system = r->system;
+    const element *e = &system->elements[index];
+    const int body[2] = {e->a, e->b};
+    const hn_vec3 centre = {0.0, 0.0, 0.0};
+    element_block block;
+    step_element_block(system, equations, step, index, true, &block);
+    bool elsewhere = system->places[index] == PLACE_ELSEWHERE;
+    double across[2][36] = {{0.0}}; // rows of one body, columns of the other, about centres of mass
+    for (int x = 0; x < 2; ++x) {
+        const tree_body *rows = &r->tree.bodies[body[x]];
+        double pose[POSE_SIZE], wrenches[6][24];
+        step_projection_pose(equations, step, body[x], pose);
+        turning_vectors left = turning_vectors_of(pose, rows->reference);
+        block_to_wrenches(&block, POSE_SIZE * x, &left, wrenches);
+        for (int y = 0; y < 2; ++y) {
+            if (x != y && elsewhere) continue;
+            turning_vectors right = turning_vectors_of(system_pose(step->q, body[y]),
+                                                       r->tree.bodies[body[y]].reference);
+            double *to = r->tree.nodes[rows->node].stiffness;
+            if (x != y) {
+                int child = system->element_edge[index];
+                to = r->tree.edges + 72 * (size_t)r->tree.edge_of[child] +
+                     (body[x] == child ? 0 : 36);
+            }
+            add_wrenches_by_twist(wrenches, POSE_SIZE * y, &right, 1.0, 6, to);
+        }
+        if (!elsewhere) continue;
+        turning_vectors other = turning_vectors_of(system_pose(step->q, body[1 - x]), centre);
+        left = turning_vectors_of(pose, centre);
+        block_to_wrenches(&block, POSE_SIZE * x, &left, wrenches);
+        add_wrenches_by_twist(wrenches, POSE_SIZE * (1 - x), &other, 1.0, 6, across[x]);
+    }
+    if (elsewhere) border_add_blocks(&r->border, body[0], body[1], across[0], across[1]);
+}
+
 static void add_elements(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
+        if (step_element_is_dense(system, i)) {
+            add_dense(r, equations, step, i);
+            continue;
+        }
         stiffness_term terms[ELEMENT_TERMS_MAX];
         int count = step_element_terms(system, equations, step, i, terms);
         for (int t = 0; t < count; ++t) {

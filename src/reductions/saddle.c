@@ -5,6 +5,7 @@
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
 #include "reductions/coordinates.h"
+#include "reductions/dense_block.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/row_vectors.h"
 #include "system/mass.h"
@@ -365,6 +366,35 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
         }
 }
 
+// A block between two bodies with directors.
+static void add_block(const assembly *x, const element_block *dense, int a, int b, double scale)
+{
+    const saddle *s = x->s;
+    const int body[2] = {a, b};
+    const hn_vec3 centre = {0.0, 0.0, 0.0};
+    for (int from = 0; from < 2; ++from) {
+        double wrenches[6][24];
+        if (s->level == SADDLE_TWISTS) {
+            turning_vectors left = turning_vectors_of(projection_pose(s, body[from]), centre);
+            block_to_wrenches(dense, POSE_SIZE * from, &left, wrenches);
+        }
+        for (int to = 0; to < 2; ++to) {
+            int stride = block_lu_node_size(s->lu, body[to]);
+            double *block = block_lu_block(s->lu, body[from], body[to]);
+            if (s->level == SADDLE_TWISTS) {
+                turning_vectors right =
+                    turning_vectors_of(system_pose(x->step->q, body[to]), centre);
+                add_wrenches_by_twist(wrenches, POSE_SIZE * to, &right, scale, stride, block);
+                continue;
+            }
+            for (int i = 0; i < POSE_SIZE; ++i)
+                for (int k = 0; k < POSE_SIZE; ++k)
+                    block[i * stride + k] +=
+                        scale * dense->k[POSE_SIZE * from + i][POSE_SIZE * to + k];
+        }
+    }
+}
+
 // w mu d^2 g through u and w: u^T w delta w + w^T delta u
 static void add_row_stiffness(const assembly *x, const constraint_row *row, int a, int b, double mu)
 {
@@ -595,6 +625,12 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         }
     }
     if (s->level == SADDLE_TWISTS && x->tangent) add_rotations(x);
+    for (int e = 0; x->tangent && e < s->system->mass_edge_count; ++e) {
+        const mass_edge *edge = mass_edge_of(s->system, e);
+        element_block block = {{{0.0}}};
+        step_add_mass_block(edge, 1.0 / s->system->unit_mass[edge->a], &block);
+        add_block(x, &block, edge->a, edge->b, 1.0);
+    }
 }
 
 static void assemble(saddle *s, const step_equations *equations, const step_data *step,
@@ -620,6 +656,13 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
     add_mass_and_rows(&x, false);
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; tangent && e < system->element_count; ++e) {
+        if (step_element_is_dense(system, e)) {
+            element_block block;
+            step_element_block(system, equations, step, e, false, &block);
+            add_block(&x, &block, system->elements[e].a, system->elements[e].b,
+                      scale_of(s, equations, system->elements[e].a));
+            continue;
+        }
         int count = step_element_terms(system, equations, step, e, terms);
         int a = system->elements[e].a, b = system->elements[e].b;
         double scale = scale_of(s, equations, a < 0 ? b : a);

@@ -920,6 +920,8 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 
 const scheme_type scheme_convected = {
     .name = "convected",
+    .no_beams = "divides each body's momenta by its own moments of inertia, which the nodes of a "
+                "beam share",
     .damper_form = DAMPER_MIDPOINT,
     .symmetric = true,
     .impetus_is_momentum = true,

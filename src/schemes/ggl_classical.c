@@ -16,6 +16,8 @@
 
 const scheme_type scheme_ggl_classical = {
     .name = "ggl-classical",
+    .no_beams = "divides by the inertia of every director, and the third director of a beam's node "
+                "has none",
     .first_order = true,
     .impetus_is_momentum = true,
     .reaction_weight = 1.0,

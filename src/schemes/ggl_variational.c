@@ -20,6 +20,8 @@
 
 const scheme_type scheme_ggl_variational = {
     .name = "ggl-variational",
+    .no_beams = "divides by the inertia of every director, and the third director of a beam's node "
+                "has none",
     .first_order = true,
     .impetus_is_momentum = true,
     .energy_habit = "oscillates without drift",

@@ -979,6 +979,8 @@ const jet_space *projected_rk_space(const scheme_solver *solver)
 
 const scheme_type scheme_projected_rk = {
     .name = "projected-rk",
+    .no_beams = "turns bodies by Euler parameters, each with an inertia of its own, which the "
+                "nodes of a beam share",
     .may_halve = false,
     .look_ahead = false,
     .memory_count = MEMORY_VECTORS,

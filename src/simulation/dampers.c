@@ -24,8 +24,9 @@ enum { SHARING_POWER = 8 };
 int dampers_find(const hn_system *system, int *list)
 {
     int count = 0;
+    // a beam's own damping has no single rate
     for (int i = 0; i < system->element_count; ++i)
-        if (system->elements[i].damping > 0.0) {
+        if (system->elements[i].damping > 0.0 && !step_element_is_dense(system, i)) {
             if (list != NULL) list[count] = i;
             ++count;
         }

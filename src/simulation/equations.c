@@ -43,13 +43,13 @@ static void sum_wrenches(hn_simulation *s, const step_equations *equations, cons
         force_to_wrench(pose, rho, own);
         for (int k = 0; k < TWIST_SIZE; ++k) w[k] += own[k];
         if (j->parent < 0) continue;
-        body_scale *from = &s->equation_scales[i], *into = &s->equation_scales[j->parent];
-        into->force += from->force;
-        into->moment += from->moment + (system->sizes[i] + system->sizes[j->parent]) * from->force;
         motion m;
         step_projection_pose(equations, step, j->parent, parent);
         joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
         if (m.carry == CARRY_NONE) continue;
+        body_scale *from = &s->equation_scales[i], *into = &s->equation_scales[j->parent];
+        into->force += from->force;
+        into->moment += from->moment + (system->sizes[i] + system->sizes[j->parent]) * from->force;
         double *to = wrenches + TWIST_SIZE * (size_t)j->parent;
         hn_vec3 force = vec3_load(w), moment = carry_moment(&m, force, vec3_load(w + 3));
         vec3_store(vec3_add(vec3_load(to), force), to);
@@ -70,6 +70,16 @@ static void check_reduced(hn_simulation *s, const step_equations *equations, con
             s->equation_scales[i].force += one_norm(f);
             for (int k = 3; k < POSE_SIZE; k += 3) s->equation_scales[i].moment += one_norm(f + k);
         }
+    for (int k = 0; k < system->element_count; ++k) {
+        const int ends[2] = {system->elements[k].a, system->elements[k].b};
+        double force, moment;
+        step_element_cancelling(system, equations, step, k, &force, &moment);
+        for (int side = 0; side < 2; ++side) {
+            if (ends[side] < 0) continue;
+            s->equation_scales[ends[side]].force += force;
+            s->equation_scales[ends[side]].moment += moment;
+        }
+    }
     sum_wrenches(s, equations, step);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];

@@ -273,6 +273,41 @@ hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_st
     return HN_OK;
 }
 
+hn_beam_id hn_simulation_beam(const hn_simulation *s, int index)
+{
+    bool known = s != NULL && index >= 0 && index < s->system->beam_count;
+    return known ? (hn_beam_id){(uint32_t)index + 1, s->model_tag} : (hn_beam_id){0};
+}
+
+int hn_simulation_beam_element_count(const hn_simulation *s, int index)
+{
+    if (s == NULL || index < 0 || index >= s->system->beam_count) return 0;
+    return s->system->beam_first[index + 1] - s->system->beam_first[index];
+}
+
+hn_status hn_simulation_beam_element(hn_simulation *s, hn_beam_id beam, int index,
+                                     hn_beam_element_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    const hn_system *system = s->system;
+    if (beam.index1 == 0 || beam.model != s->model_tag ||
+        beam.index1 > (uint32_t)system->beam_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no beam of this simulation has the id %u", beam.index1);
+    int first = system->beam_first[beam.index1 - 1],
+        count = system->beam_first[beam.index1] - first;
+    if (index < 0 || index >= count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "the beam has no element %d; expected one of 0 to %d", index,
+                            count - 1);
+    const element *e = &system->elements[first + index];
+    const double *a = system_pose(s->state.q, e->a), *b = system_pose(s->state.q, e->b);
+    beam_resultants(e->beam, a, b, state->strain, state->resultant);
+    state->angle = beam_bend(e->beam, a, b);
+    return HN_OK;
+}
+
 hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count)
 {
     REQUIRE(NULL, s != NULL);
@@ -325,8 +360,20 @@ static double row_rate(const constraint_row *row, const double *qa, const double
     return sum;
 }
 
-// max |G(q) v| over all constraints
-static double hidden_residual(const hn_system *system, const double *q, const double *v)
+// Does a row touch a vector without inertia? Momenta say nothing of its velocity (LMO 115).
+static bool touches_massless(const hn_system *system, const constraint_row *row, int a, int b)
+{
+    for (int k = 0; k < 8; ++k) {
+        int body = k < 4 ? a : b;
+        if (body < 0 || (row->alpha[k] == 0.0 && row->beta[k] == 0.0)) continue;
+        if (mass_node(system, body)[k % 4] == 0.0) return true;
+    }
+    return false;
+}
+
+// max |G(q) v| over all constraints; `of_momenta`: without those that momenta say nothing of
+static double hidden_residual(const hn_system *system, const double *q, const double *v,
+                              bool of_momenta)
 {
     double worst = 0.0;
     constraint_row row;
@@ -334,6 +381,7 @@ static double hidden_residual(const hn_system *system, const double *q, const do
         for (int r = 0; r < system->bodies[i].internal_count; ++r) {
             size_t at = POSE_SIZE * (size_t)i;
             row_internal(r, &row);
+            if (of_momenta && touches_massless(system, &row, i, GROUND)) continue;
             worst = fmax(worst, fabs(row_rate(&row, q + at, q + at, v + at, NULL)));
         }
     for (int k = 0; k < system->joint_count; ++k) {
@@ -342,6 +390,7 @@ static double hidden_residual(const hn_system *system, const double *q, const do
         const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
         for (int r = 0; r < j->row_count; ++r) {
             joint_type_of(j->kind)->row(j, r, &row);
+            if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
             worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent),
                                               system_pose(q, j->child), va, vb)));
         }
@@ -372,15 +421,16 @@ hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state
             middle[k] = 0.5 * (last->data.q_start[k] + last->data.q[k]);
             velocity[k] = last->data.delta[k] / last->equations.step_size;
         }
-        state->hidden_velocity = hidden_residual(system, middle, velocity);
+        state->hidden_velocity = hidden_residual(system, middle, velocity, false);
     }
     // h_d (LMO 46)
     simulation_update_momenta(s);
     mass_solve(system, s->momenta, velocity);
-    state->hidden_momentum = hidden_residual(system, s->state.q, velocity);
+    state->hidden_momentum = hidden_residual(system, s->state.q, velocity, true);
     hn_status status = simulation_project_momenta(s, s->momenta, middle, NULL);
     mass_solve(system, middle, velocity);
-    if (status == HN_OK) state->hidden_projected = hidden_residual(system, s->state.q, velocity);
+    if (status == HN_OK)
+        state->hidden_projected = hidden_residual(system, s->state.q, velocity, true);
     return status;
 }
 

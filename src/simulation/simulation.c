@@ -299,6 +299,16 @@ static void warn_fine_loads(hn_simulation *s)
     }
 }
 
+// Not all schemes take bodies whose inertia is coupled.
+static hn_status check_beams(const scheme_type *scheme, const hn_model *model)
+{
+    if (model->beam_count == 0 || scheme->no_beams == NULL) return HN_OK;
+    return context_fail(model->context, HN_INVALID_MODEL,
+                        "beam '%s': scheme '%s' %s; energy-momentum, variational, rattle and "
+                        "generalized-alpha take beams",
+                        model->beams[0].name, scheme->name, scheme->no_beams);
+}
+
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                hn_simulation **out)
 {
@@ -318,7 +328,8 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
     s->scheme = scheme_type_of(def->scheme);
     s->reduction_kind = reduction_type_of(def->reduction);
     context_begin_cancellable(context);
-    hn_status status = system_create(model, def->start_tolerance, &s->system);
+    hn_status status = check_beams(s->scheme, model);
+    if (status == HN_OK) status = system_create(model, def->start_tolerance, &s->system);
     if (status == HN_OK) {
         arena a = {0};
         layout(&a, s);

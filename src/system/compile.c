@@ -16,7 +16,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
-enum { COMPILE_BLOCKS = 19 }; // allocations made by `compile`
+enum { COMPILE_BLOCKS = 22 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
@@ -47,7 +47,7 @@ static void compile_body(hn_system *system, const model_body *from, int index, i
     memcpy(q, GROUND_POSE, sizeof GROUND_POSE);
     body->kind = from->kind;
     body->model_index = model_index;
-    body->has_directors = from->kind == HN_BODY_RIGID;
+    body->has_directors = model_has_directors(from);
     body->coordinate_count = body->has_directors ? 12 : from->kind == HN_BODY_POINT_MASS ? 3 : 2;
     body->internal_count = body->has_directors ? INTERNAL_ROWS : 0;
     body->user_axes = mat3_identity();
@@ -62,6 +62,13 @@ static void compile_body(hn_system *system, const model_body *from, int index, i
         body->plane[1] = vec3_cross(from->plane_normal, body->plane[0]);
     }
     if (!body->has_directors) return;
+    if (from->kind == HN_BODY_BEAM_NODE) {
+        // the section's own axes
+        memcpy(inertia, from->node_inertia, sizeof from->node_inertia);
+        for (int k = 0; k < 3; ++k) vec3_store(mat3_column(&from->orientation, k), q + 3 + 3 * k);
+        settle_directors(vec3(0.0, 0.0, 0.0), q);
+        return;
+    }
     hn_vec3 principal;
     hn_mat3 axes;
     inertia_principal(&from->inertia, &principal, &axes);
@@ -227,11 +234,26 @@ static hn_status compile_profile(hn_system *system, const hn_profile *from, hn_p
     return HN_OK;
 }
 
+// Where an element sits in the tree.
+static void place_element(hn_system *system, int index)
+{
+    const element *e = &system->elements[index];
+    system->element_edge[index] = -1;
+    if (e->a < 0 || e->b < 0 || e->a == e->b) {
+        system->places[index] = PLACE_ONE_BODY;
+    } else if (system->parent[e->a] == e->b || system->parent[e->b] == e->a) {
+        system->places[index] = PLACE_EDGE;
+        system->element_edge[index] = system->parent[e->a] == e->b ? e->a : e->b;
+    } else {
+        system->places[index] = PLACE_ELSEWHERE;
+    }
+}
+
 static hn_status compile_element(hn_system *system, const hn_model *model, const tree *t, int index)
 {
     const model_load *from = &model->loads[index];
     element *e = &system->elements[index];
-    *e = (element){.name = e->name, .a = GROUND, .b = GROUND, .angle = -1};
+    *e = (element){.name = e->name, .a = GROUND, .b = GROUND, .angle = -1, .mass_edge = -1};
     switch (from->kind) {
     case LOAD_FORCE:
     case LOAD_TORQUE:
@@ -270,16 +292,53 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
         break;
     }
     }
-    system->element_edge[index] = -1;
-    if (e->a < 0 || e->b < 0 || e->a == e->b) {
-        system->places[index] = PLACE_ONE_BODY;
-    } else if (system->parent[e->a] == e->b || system->parent[e->b] == e->a) {
-        system->places[index] = PLACE_EDGE;
-        system->element_edge[index] = system->parent[e->a] == e->b ? e->a : e->b;
-    } else {
-        system->places[index] = PLACE_ELSEWHERE;
-    }
+    place_element(system, index);
     return HN_OK;
+}
+
+// The elements of all beams, after the loads, each with its block of the mass matrix.
+static void compile_beams(hn_system *system, const hn_model *model, const tree *t)
+{
+    int index = model->load_count, count = 0;
+    for (int i = 0; i < model->beam_count; ++i) {
+        const model_beam *from = &model->beams[i];
+        system->beam_first[i] = index;
+        for (int k = 0; k < from->element_count; ++k, ++index, ++count) {
+            const model_body *a = &model->bodies[from->first_body + k], *b = a + 1;
+            beam_element *beam = &system->beam_elements[count];
+            double length = from->lengths[k], poses[2][POSE_SIZE];
+            *beam = (beam_element){.length = length, .damping = from->damping};
+            for (int r = 0; r < 6; ++r)
+                for (int c = 0; c < 6; ++c)
+                    beam->stiffness[r][c] =
+                        0.5 * (from->section.stiffness[r][c] + from->section.stiffness[c][r]);
+            for (int side = 0; side < 2; ++side) {
+                const model_body *node = side == 0 ? a : b;
+                vec3_store(node->position, poses[side]);
+                for (int c = 0; c < 3; ++c)
+                    vec3_store(mat3_column(&node->orientation, c), poses[side] + 3 + 3 * c);
+            }
+            beam_strain_measures(length, poses[0], poses[1], beam->rest);
+            element *e = &system->elements[index];
+            *e = (element){.kind = ELEMENT_BEAM,
+                           .a = t->place[from->first_body + k],
+                           .b = t->place[from->first_body + k + 1],
+                           .angle = -1,
+                           .damping = from->damping,
+                           .beam = beam,
+                           .mass_edge = count};
+            double sixth = length / 6.0;
+            system->mass_edges[count] =
+                (mass_edge){.a = e->a,
+                            .b = e->b,
+                            .mass = {sixth * from->section.mass, sixth * from->section.inertia[0],
+                                     sixth * from->section.inertia[1], 0.0}};
+            place_element(system, index);
+        }
+    }
+    system->beam_first[model->beam_count] = index;
+    system->element_count = index;
+    system->mass_edge_count = count;
 }
 
 // ---- start poses ------------------------------------------------------------------------------------
@@ -560,7 +619,13 @@ static hn_status check_rods(const hn_system *system)
 static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
 {
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
-           loads = (size_t)model->load_count;
+           beams = (size_t)model->beam_count, beam_elements = 0;
+    for (size_t i = 0; i < beams; ++i) beam_elements += (size_t)model->beams[i].element_count;
+    size_t loads = (size_t)model->load_count + beam_elements;
+    system->beam_count = model->beam_count;
+    system->beam_first = system_allocate(system, (beams + 1) * sizeof(int));
+    system->beam_elements = system_allocate(system, beam_elements * sizeof(beam_element));
+    system->mass_edges = system_allocate(system, beam_elements * sizeof(mass_edge));
     system->inertia = system_allocate(system, 4 * n * sizeof(double));
     system->parent = system_allocate(system, n * sizeof(int));
     system->mechanism = system_allocate(system, 2 * n * sizeof(int));
@@ -596,6 +661,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
         system->element_count = i + 1;
         TRY(compile_element(system, model, t, i));
     }
+    compile_beams(system, model, t);
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
     system_find_sizes(system);

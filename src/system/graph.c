@@ -17,9 +17,9 @@ typedef struct neighbours {
 
 typedef struct tree_search {
     const hn_model *model;
-    graph_edge *edges; // joints, then elastic ones
-    int joint_count, edge_count;
-    neighbours joints, elastic;
+    graph_edge *edges; // joints, then beam elements, then springs
+    int joint_count, beam_count, edge_count;
+    neighbours joints, beams, springs;
     int *queue;           // bodies of the search in the order they were reached, by whatever edge
     int tail;             // bodies in it
     int *from;            // per body: body it was reached from, FROM_GROUND or NOT_REACHED
@@ -29,7 +29,7 @@ typedef struct tree_search {
     int *child, *sibling; // the tree as lists of children; entry body_count is the ground
 } tree_search;
 
-// Edges that count: joints with constraints, and springs between two bodies.
+// Edges that count: joints with constraints, beam elements, and springs between two bodies.
 static void list_edges(tree_search *t)
 {
     const hn_model *model = t->model;
@@ -42,6 +42,12 @@ static void list_edges(tree_search *t)
                                                  .joint = j};
     }
     t->joint_count = t->edge_count;
+    for (int i = 0; i < model->beam_count; ++i)
+        for (int k = 0; k < model->beams[i].element_count; ++k) {
+            int node = model->beams[i].first_body + k;
+            t->edges[t->edge_count++] = (graph_edge){.a = node, .b = node + 1, .joint = -1};
+        }
+    t->beam_count = t->edge_count - t->joint_count;
     for (int k = 0; k < model->load_count; ++k) {
         const model_load *from = &model->loads[k];
         if (from->kind != LOAD_SPRING || from->body_a < 0 || from->body_b < 0 ||
@@ -144,21 +150,28 @@ static void find_components(tree_search *t)
             ask_for_root(t, i, t->component[i]);
 }
 
-// The ground's component, whatever hangs on it by elastic edges, then the same from every body not yet reached.
+// Components that elastic edges tie to a body, unless they must have another root.
+static void reach_elastic(tree_search *t, const neighbours *edges, int body)
+{
+    for (int p = edges->first[body]; p < edges->first[body + 1]; ++p) {
+        int to = other_end(&t->edges[edges->list[p]], body);
+        int root = t->from[to] == NOT_REACHED ? t->root[t->component[to]] : -1;
+        if (t->from[to] != NOT_REACHED || (root >= 0 && root != to)) continue;
+        reach_component(t, to, body);
+    }
+}
+
+// The ground's component, whatever hangs on it by elastic edges, then the same from every body not yet reached. A spring
+// is taken only when no beam leads on: as the edge that closes a ring it costs less.
 static void search(tree_search *t)
 {
-    int n = t->model->body_count, head = 0;
+    int n = t->model->body_count, beams = 0, springs = 0;
     forget_search(t);
     reach_from_ground(t);
     for (int next = 0; next <= n; ++next) {
-        for (; head < t->tail; ++head) {
-            int body = t->queue[head];
-            for (int p = t->elastic.first[body]; p < t->elastic.first[body + 1]; ++p) {
-                int to = other_end(&t->edges[t->elastic.list[p]], body);
-                int root = t->from[to] == NOT_REACHED ? t->root[t->component[to]] : -1;
-                if (t->from[to] != NOT_REACHED || (root >= 0 && root != to)) continue;
-                reach_component(t, to, body);
-            }
+        while (springs < t->tail) {
+            if (beams < t->tail) reach_elastic(t, &t->beams, t->queue[beams++]);
+            else reach_elastic(t, &t->springs, t->queue[springs++]);
         }
         if (next == n || t->from[next] != NOT_REACHED) continue;
         int root = t->root[t->component[next]];
@@ -193,16 +206,18 @@ static void number_depth_first(tree_search *t, tree *out)
 
 hn_status tree_find(hn_context *context, const hn_model *model, tree *out)
 {
+    // a beam has fewer elements than bodies
     size_t n = (size_t)model->body_count + 2,
-           m = (size_t)model->joint_count + (size_t)model->load_count + 1;
-    int *memory = context_allocate(context, (10 * n + 4 * m) * sizeof(int));
+           m = (size_t)model->joint_count + (size_t)model->load_count + n;
+    int *memory = context_allocate(context, (11 * n + 6 * m) * sizeof(int));
     graph_edge *edges = context_allocate(context, m * sizeof(graph_edge));
     hn_status status = memory == NULL || edges == NULL ? HN_OUT_OF_MEMORY : HN_OK;
     if (status == HN_OK) {
         tree_search t = {.model = model,
                          .edges = edges,
-                         .joints = {memory, memory + 10 * n},
-                         .elastic = {memory + n, memory + 10 * n + 2 * m},
+                         .joints = {memory, memory + 11 * n},
+                         .beams = {memory + n, memory + 11 * n + 2 * m},
+                         .springs = {memory + 10 * n, memory + 11 * n + 4 * m},
                          .queue = memory + 2 * n,
                          .from = memory + 3 * n,
                          .via = memory + 4 * n,
@@ -213,7 +228,9 @@ hn_status tree_find(hn_context *context, const hn_model *model, tree *out)
         int *fill = memory + 9 * n;
         list_edges(&t);
         list_neighbours(&t, 0, t.joint_count, &t.joints, fill);
-        list_neighbours(&t, t.joint_count, t.edge_count, &t.elastic, fill);
+        int beams_end = t.joint_count + t.beam_count;
+        list_neighbours(&t, t.joint_count, beams_end, &t.beams, fill);
+        list_neighbours(&t, beams_end, t.edge_count, &t.springs, fill);
         find_components(&t);
         search(&t);
         number_depth_first(&t, out);

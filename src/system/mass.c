@@ -72,6 +72,15 @@ void mass_add_weights(const hn_system *system, double factor, double *y)
     }
 }
 
+void mass_add_edge_weights(const hn_system *system, double factor, double *y)
+{
+    for (int i = 0; system->mass_edge_count > 0 && i < system->body_count; ++i) {
+        hn_vec3 weight = vec3_scale(factor * system->edge_inertia[4 * (size_t)i], system->gravity);
+        double *to = y + POSE_SIZE * (size_t)i;
+        vec3_store(vec3_add(vec3_load(to), weight), to);
+    }
+}
+
 // L y = p of the factors L D L^T: first bodies of edges into second ones
 static void substitute_forward(const hn_system *system, double *y)
 {

@@ -55,6 +55,9 @@ static inline bool mass_is_coupled(const hn_system *system, int body)
     return system->edge_inertia != NULL && system->edge_inertia[4 * (size_t)body] > 0.0;
 }
 
+/// The edges' part of that.
+void mass_add_edge_weights(const hn_system *system, double factor, double *y);
+
 /// v with M v = p, twelve numbers per body; zero for vectors without inertia. v may be p.
 void mass_solve(const hn_system *system, const double *p, double *v);
 /// The same for bodies with edges alone; v of the others stays.

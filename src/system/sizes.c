@@ -39,7 +39,8 @@ static void lengthen(hn_system *system, int body, double length)
     if (body >= 0) system->sizes[body] = fmax(system->sizes[body], length);
 }
 
-// the largest distance from the centre of mass to a joint or a spring, radius of gyration, link or spring at the body
+// the largest distance from the centre of mass to a joint or a spring, radius of gyration, link, beam element or spring
+// at the body
 static void find_own_sizes(hn_system *system)
 {
     for (int i = 0; i < system->body_count; ++i) {
@@ -50,6 +51,11 @@ static void find_own_sizes(hn_system *system)
         const joint *j = &system->reports[k].rows;
         lengthen(system, j->parent, fmax(vec3_norm(j->rho_a), j->length));
         lengthen(system, j->child, fmax(vec3_norm(j->rho_b), j->length));
+    }
+    for (int k = system->beam_first[0]; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        lengthen(system, e->a, e->beam->length);
+        lengthen(system, e->b, e->beam->length);
     }
 }
 

@@ -60,6 +60,41 @@ void step_element_forces(const hn_system *system, const step_equations *equation
         element_type_of(e->kind)->gradient(e, &view, &out);
         element_type_of(e->kind)->load(e, &view, &out);
     }
+    mass_add_edges(system, equations->mass_factor, step->delta, step->force);
+    mass_add_edge_weights(system, -equations->force_factor, step->force);
+}
+
+void step_add_mass_block(const mass_edge *edge, double factor, element_block *block)
+{
+    for (int x = 0; x < POSE_SIZE; ++x) {
+        double m = factor * edge->mass[x / 3];
+        block->k[x][POSE_SIZE + x] += m;
+        block->k[POSE_SIZE + x][x] += m;
+    }
+}
+
+void step_element_block(const hn_system *system, const step_equations *equations,
+                        const step_data *step, int index, bool mass, element_block *block)
+{
+    const element *e = &system->elements[index];
+    element_step view = step_element_view(system, equations, step, index);
+    double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0};
+    element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .block = block};
+    memset(block, 0, sizeof *block);
+    element_type_of(e->kind)->gradient(e, &view, &out);
+    element_type_of(e->kind)->load(e, &view, &out);
+    if (mass && e->mass_edge >= 0)
+        step_add_mass_block(mass_edge_of(system, e->mass_edge), equations->mass_factor, block);
+}
+
+void step_element_cancelling(const hn_system *system, const step_equations *equations,
+                             const step_data *step, int index, double *force, double *moment)
+{
+    const element *e = &system->elements[index];
+    element_step view = step_element_view(system, equations, step, index);
+    *force = *moment = 0.0;
+    if (element_type_of(e->kind)->cancelling != NULL)
+        element_type_of(e->kind)->cancelling(e, &view, force, moment);
 }
 
 int step_element_terms(const hn_system *system, const step_equations *equations,

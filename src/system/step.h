@@ -34,7 +34,8 @@ typedef struct step_data {
     const double *angle_start; ///< unwrapped angles of torsional springs at t_n
     double *q;                 ///< iterate of q_n+1, 12 per body
     double *delta;             ///< Delta, 12 per body, known to relative accuracy
-    double *force;             ///< beta (grad V - F) of elements, 12 per body; zero without elements
+    double *force;             ///< beta (grad V - F) of elements and the edges' part of alpha M Delta - beta M g, 12 per
+                               ///< body; zero without elements
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
     double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
@@ -49,12 +50,30 @@ void step_residual(const hn_system *system, const step_equations *equations, con
 element_step step_element_view(const hn_system *system, const step_equations *equations, const step_data *step,
                                int index);
 
-/// Fill step->force with the elements' part of rho.
+/// Fill step->force with the elements' part of rho: their forces, and what edges of the mass matrix add to alpha M Delta
+/// and to the weights.
 void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// The tangent terms of element `index`; returns their number.
 int step_element_terms(const hn_system *system, const step_equations *equations, const step_data *step, int index,
                        stiffness_term *terms);
+
+/// Is the tangent of element `index` a block? Then `step_element_block` gives it, otherwise `step_element_terms`.
+static inline bool step_element_is_dense(const hn_system *system, int index)
+{
+    return element_type_of(system->elements[index].kind)->dense;
+}
+
+/// The tangent of a dense element, and with `mass` alpha times the block of the mass matrix it brings.
+void step_element_block(const hn_system *system, const step_equations *equations, const step_data *step, int index,
+                        bool mass, element_block *block);
+
+/// Sizes of what cancels inside element `index`, as a force and a moment on each of its bodies; zero for most.
+void step_element_cancelling(const hn_system *system, const step_equations *equations, const step_data *step,
+                             int index, double *force, double *moment);
+
+/// Add factor times a block of the mass matrix.
+void step_add_mass_block(const mass_edge *edge, double factor, element_block *block);
 
 /// Pose q_w of a body.
 void step_projection_pose(const step_equations *equations, const step_data *step, int body, double *pose);

@@ -93,7 +93,10 @@ typedef struct hn_system {
     bool *in_loop;        ///< per body: its tree joint lies on a loop
     system_body *bodies;
     system_joint *reports;///< joint_count
-    element *elements;
+    element *elements;    ///< loads of the model, then the elements of its beams
+    int beam_count;
+    int *beam_first;      ///< per beam: its first element, and the end
+    beam_element *beam_elements;
     element_place *places;///< per element
     int *element_edge;    ///< per element: the child body of the edge, or -1
     hn_profile *profiles;

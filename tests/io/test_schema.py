@@ -13,6 +13,11 @@ import yaml
 # Wrong files whose mistake is one of meaning, not of structure: a schema cannot see it.
 BEYOND_A_SCHEMA = {
     "bad-expression",
+    "beam-frames-not-orthonormal",
+    "beam-mass-beside-nodes",
+    "beam-of-no-length",
+    "beam-stiffness-not-positive",
+    "beam-with-a-sharp-corner",
     "deep-nesting",
     "distance-of-zero",
     "duplicate-body",
@@ -28,6 +33,8 @@ BEYOND_A_SCHEMA = {
     "inertia-zero",
     "infinite-by-expression",
     "joint-beside-a-point-mass",
+    "line-load-on-an-unknown-beam",
+    "load-on-an-unknown-node",
     "not-a-number",  # JSON has no such value, YAML has
     "number-too-large",
     "orientation-left-handed",
@@ -42,6 +49,7 @@ BEYOND_A_SCHEMA = {
     "tag",
     "too-many-rates",
     "torsion-spring-on-a-slider",
+    "tube-inside-out",
     "universal-axes-not-at-right-angles",
     "unknown-body",
     "unknown-word-in-expression",

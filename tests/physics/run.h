@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUN_COORDINATES_MAX = 256, RUN_CONSTRAINTS_MAX = 256 };
+enum { RUN_COORDINATES_MAX = 288, RUN_CONSTRAINTS_MAX = 256 };
 
 typedef struct run {
     hn_context *context;

@@ -140,6 +140,70 @@ TEST(misuse, of_a_model)
     close_world(&w);
 }
 
+TEST(misuse, of_beams)
+{
+    world w = open_world();
+    hn_beam_material material = hn_beam_material_default();
+    hn_beam_section section;
+    const hn_vec3 line[2] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
+    REFUSED(hn_beam_section_rectangle(w.context, NULL, 1.0, 1.0, &section));
+    REFUSED(hn_beam_section_rectangle(w.context, &material, 1.0, 1.0, &section)); // no modulus
+    material.young = material.density = 1.0;
+    REFUSED(hn_beam_section_rectangle(w.context, &material, 1.0, 1.0, NULL));
+    REFUSED(hn_beam_section_circle(w.context, &material, 0.0, &section));
+    REFUSED(hn_beam_section_circle(w.context, &material, 1.0, NULL));
+    REFUSED(hn_beam_section_tube(w.context, &material, 1.0, 1.0, &section));
+    REFUSED(hn_beam_section_moments(w.context, &material, 1.0, -1.0, 1.0, 1.0, &section));
+    CHECK_OK(w.context, hn_beam_section_circle(w.context, &material, 0.1, &section));
+
+    hn_beam_def def = hn_beam_def_default();
+    hn_beam_id beam, foreign;
+    REFUSED(hn_model_add_beam(NULL, &def, &beam));
+    REFUSED(hn_model_add_beam(w.model, NULL, &beam));
+    REFUSED(hn_model_add_beam(w.model, &def, NULL));
+    CHECK(hn_model_add_beam(w.model, &def, &beam) != HN_OK); // no section, no points
+    def.section = section;
+    CHECK(hn_model_add_beam(w.model, &def, &beam) != HN_OK); // no points
+    def.points = line;
+    def.point_count = 2;
+    CHECK_OK(w.context, hn_model_add_beam(w.model, &def, &beam));
+    CHECK_OK(w.context, hn_model_add_beam(w.other, &def, &foreign));
+    REFUSED(hn_model_add_beam_mass(NULL, beam, 0, 1.0));
+    REFUSED(hn_model_add_beam_mass(w.model, foreign, 0, 1.0));
+    REFUSED(hn_model_add_beam_mass(w.model, beam, 11, 1.0));
+    CHECK(hn_model_add_beam_mass(w.model, beam, 0, -1.0) == HN_INVALID_MODEL);
+    hn_beam_load_def load = hn_beam_load_def_default();
+    REFUSED(hn_model_add_beam_load(NULL, &load));
+    REFUSED(hn_model_add_beam_load(w.model, NULL));
+    REFUSED(hn_model_add_beam_load(w.model, &load)); // no beam
+
+    CHECK_EQUAL(hn_model_beam_count(NULL), 0);
+    CHECK_EQUAL(hn_model_beam(w.model, 1).index1, 0);
+    CHECK_EQUAL(hn_model_beam(NULL, 0).index1, 0);
+    CHECK_EQUAL(hn_model_beam_node(w.model, beam, -1).index1, 0);
+    CHECK_EQUAL(hn_model_beam_node(NULL, beam, 0).index1, 0);
+    CHECK_EQUAL(hn_model_beam_node_at(w.model, foreign, 0.5), -1);
+    CHECK_TEXT(hn_model_beam_name(w.model, foreign), "");
+    CHECK_EQUAL(hn_model_beam_element_count(w.model, foreign), 0);
+    CHECK(hn_model_beam_length(w.model, foreign) == 0.0);
+    CHECK(hn_model_beam_section(w.model, foreign).mass == 0.0);
+    CHECK_EQUAL(hn_model_find_beam(w.model, NULL).index1, 0);
+    CHECK_EQUAL(hn_model_find_beam(NULL, "beam1").index1, 0);
+
+    hn_simulation *s = NULL;
+    hn_beam_element_state state;
+    CHECK_OK(w.context, hn_simulation_create(w.model, &w.def, &s));
+    CHECK_EQUAL(hn_simulation_beam(NULL, 0).index1, 0);
+    CHECK_EQUAL(hn_simulation_beam(s, 1).index1, 0);
+    CHECK_EQUAL(hn_simulation_beam_element_count(s, 7), 0);
+    REFUSED(hn_simulation_beam_element(NULL, beam, 0, &state));
+    REFUSED(hn_simulation_beam_element(s, beam, 0, NULL));
+    REFUSED(hn_simulation_beam_element(s, beam, 10, &state));
+    REFUSED(hn_simulation_beam_element(s, foreign, 0, &state));
+    hn_simulation_destroy(s);
+    close_world(&w);
+}
+
 TEST(misuse, of_words)
 {
     hn_scheme scheme;
@@ -391,6 +455,7 @@ TEST(misuse, of_reading_result_files)
     CHECK(hn_result_file_body(NULL, 0) == NULL && hn_result_file_body(file, -1) == NULL);
     CHECK(hn_result_file_joint(NULL, 0) == NULL && hn_result_file_joint(file, 9) == NULL);
     CHECK(hn_result_file_load(NULL, 0) == NULL && hn_result_file_load(file, 9) == NULL);
+    CHECK(hn_result_file_beam(NULL, 0) == NULL && hn_result_file_beam(file, 0) == NULL);
     CHECK_EQUAL(hn_result_file_series_count(NULL), 0);
     CHECK(hn_result_file_series(NULL, 0) == NULL && hn_result_file_series(file, -1) == NULL);
     CHECK_EQUAL(hn_result_file_find_series(NULL, "time"), -1);

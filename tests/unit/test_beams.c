@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT
+// The beam element by itself: derivatives against complex step, directionality, objectivity; sections and shapes of beams.
+#include "elements/element.h"
+
+#include "support/check.h"
+#include "support/generic_models.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+// ---- strains in complex numbers, written from (G1) as the note has it -----------------------------------
+
+static double complex product(const double complex *x, const double complex *y)
+{
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+}
+
+// q: phi, d1, d2, d3 of a, then of b; derivative and mean at the middle, no use of the closed form of K
+static void complex_strain(double length, const double complex *q, double complex *strain)
+{
+    double complex mean[4][3], slope[4][3];
+    for (int x = 0; x < 4; ++x)
+        for (int i = 0; i < 3; ++i) {
+            mean[x][i] = 0.5 * (q[3 * x + i] + q[12 + 3 * x + i]);
+            slope[x][i] = (q[12 + 3 * x + i] - q[3 * x + i]) / length;
+        }
+    for (int i = 0; i < 3; ++i) strain[i] = product(mean[1 + i], slope[0]);
+    static const int J[3] = {2, 3, 1}, K[3] = {3, 1, 2};
+    for (int i = 0; i < 3; ++i)
+        strain[3 + i] = 0.5 * (product(mean[K[i]], slope[J[i]]) - product(mean[J[i]], slope[K[i]]));
+}
+
+static void next_pose(number_source *numbers, double *q)
+{
+    hn_mat3 r = next_rotation(numbers);
+    vec3_store(next_vector(numbers, 1.0), q);
+    for (int k = 0; k < 3; ++k) vec3_store(mat3_column(&r, k), q + 3 + 3 * k);
+}
+
+// An element between generic poses, strained at will, with a full stiffness matrix.
+static beam_element next_element(number_source *numbers)
+{
+    beam_element beam = {.length = 0.7, .damping = 0.03};
+    double root[6][6];
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < 6; ++k) root[i][k] = next_number(numbers) + (i == k ? 3.0 : 0.0);
+    for (int i = 0; i < 6; ++i) {
+        beam.rest[i] = next_number(numbers);
+        for (int k = 0; k < 6; ++k)
+            for (int m = 0; m < 6; ++m) beam.stiffness[i][k] += root[i][m] * root[k][m];
+    }
+    return beam;
+}
+
+typedef struct fixture {
+    beam_element beam;
+    element e;
+    double start[24], end[24];
+    element_step step;
+} fixture;
+
+static void make(fixture *f, number_source *numbers, bool discrete, double weight)
+{
+    f->beam = next_element(numbers);
+    f->e = (element){.kind = ELEMENT_BEAM, .a = 0, .b = 1, .angle = -1, .beam = &f->beam};
+    for (int k = 0; k < 24; k += 12) {
+        next_pose(numbers, f->start + k);
+        next_pose(numbers, f->end + k);
+    }
+    f->step = (element_step){.a_start = f->start,
+                             .b_start = f->start + 12,
+                             .a = f->end,
+                             .b = f->end + 12,
+                             .step_size = 0.2,
+                             .discrete_gradient = discrete,
+                             .gradient_weight = weight,
+                             .weight = weight,
+                             .factor = 1.3};
+}
+
+static void residual_of(const fixture *f, bool damper, double *residual)
+{
+    memset(residual, 0, 24 * sizeof(double));
+    element_output out = {.residual_a = residual, .residual_b = residual + 12};
+    if (damper) element_beam.load(&f->e, &f->step, &out);
+    else element_beam.gradient(&f->e, &f->step, &out);
+}
+
+TEST(beam_element, gradient_is_that_of_the_energy)
+{
+    number_source numbers = {21};
+    fixture f;
+    make(&f, &numbers, false, 1.0);
+    double residual[24], worst = 0.0, size = 0.0;
+    residual_of(&f, false, residual);
+    for (int k = 0; k < 24; ++k) {
+        const double tiny = 1e-30;
+        double complex q[24], strain[6], energy = 0.0;
+        for (int i = 0; i < 24; ++i) q[i] = CMPLX(f.end[i], i == k ? tiny : 0.0);
+        complex_strain(f.beam.length, q, strain);
+        for (int i = 0; i < 6; ++i)
+            for (int m = 0; m < 6; ++m)
+                energy += 0.5 * f.beam.length * f.beam.stiffness[i][m] *
+                          (strain[i] - f.beam.rest[i]) * (strain[m] - f.beam.rest[m]);
+        double expected = f.step.factor * cimag(energy) / tiny;
+        worst = fmax(worst, fabs(residual[k] - expected));
+        size = fmax(size, fabs(expected));
+    }
+    CHECK_BELOW(worst / size, 1e-14); // measured 4e-16
+}
+
+// residual in complex numbers: factor l B(q_w)^T S
+static void complex_residual(const fixture *f, const double complex *end, bool damper,
+                             double complex *residual)
+{
+    double length = f->beam.length,
+           w = damper || f->step.discrete_gradient ? 0.5 : f->step.gradient_weight;
+    double complex start[24], at[24], e0[6], e1[6], here[6], strain[6], stress[6];
+    for (int k = 0; k < 24; ++k) start[k] = f->start[k], at[k] = (1.0 - w) * start[k] + w * end[k];
+    complex_strain(length, start, e0);
+    complex_strain(length, end, e1);
+    complex_strain(length, at, here);
+    for (int i = 0; i < 6; ++i) {
+        strain[i] = f->step.discrete_gradient ? 0.5 * (e0[i] + e1[i]) : here[i];
+        strain[i] -= f->beam.rest[i];
+        if (damper) strain[i] = f->beam.damping * (e1[i] - e0[i]) / f->step.step_size;
+    }
+    for (int i = 0; i < 6; ++i) {
+        stress[i] = 0.0;
+        for (int k = 0; k < 6; ++k) stress[i] += f->beam.stiffness[i][k] * strain[k];
+    }
+    // B is linear in q: its columns from differences of the quadratic strains are exact
+    for (int k = 0; k < 24; ++k) {
+        double complex plus[24], minus[24], up[6], down[6];
+        memcpy(plus, at, sizeof plus);
+        memcpy(minus, at, sizeof minus);
+        plus[k] += 0.5, minus[k] -= 0.5;
+        complex_strain(length, plus, up);
+        complex_strain(length, minus, down);
+        residual[k] = 0.0;
+        for (int i = 0; i < 6; ++i)
+            residual[k] += f->step.factor * length * (up[i] - down[i]) * stress[i];
+    }
+}
+
+TEST(beam_element, tangent_is_that_of_the_residual)
+{
+    number_source numbers = {22};
+    const struct {
+        bool discrete, damper;
+        double weight;
+    } cases[] = {{true, false, 0.5}, {false, false, 0.5}, {false, false, 1.0}, {true, true, 0.5}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        fixture f;
+        make(&f, &numbers, cases[c].discrete, cases[c].weight);
+        element_block block = {{{0.0}}};
+        double ignored[24] = {0.0}, residual[24], worst = 0.0, size = 0.0;
+        element_output out = {.residual_a = ignored, .residual_b = ignored + 12, .block = &block};
+        if (cases[c].damper) element_beam.load(&f.e, &f.step, &out);
+        else element_beam.gradient(&f.e, &f.step, &out);
+        residual_of(&f, cases[c].damper, residual);
+        for (int k = 0; k < 24; ++k) {
+            const double tiny = 1e-30;
+            double complex q[24], expected[24];
+            for (int i = 0; i < 24; ++i) q[i] = CMPLX(f.end[i], i == k ? tiny : 0.0);
+            complex_residual(&f, q, cases[c].damper, expected);
+            for (int i = 0; i < 24; ++i) {
+                worst = fmax(worst, fabs(creal(expected[i]) - residual[i]));
+                worst = fmax(worst, fabs(cimag(expected[i]) / tiny - block.k[i][k]));
+                size = fmax(size, fabs(block.k[i][k]));
+            }
+        }
+        CHECK_BELOW(worst / size, 1e-14); // measured 9e-16
+    }
+}
+
+TEST(beam_element, discrete_gradient_gives_the_energy_difference)
+{
+    number_source numbers = {23};
+    double worst = 0.0, sign = 0.0;
+    for (int trial = 0; trial < 20; ++trial) {
+        fixture f;
+        make(&f, &numbers, true, 0.5);
+        double residual[24], work = 0.0, lost = 0.0;
+        residual_of(&f, false, residual);
+        for (int k = 0; k < 24; ++k) work += residual[k] * (f.end[k] - f.start[k]);
+        double before = element_beam.potential(&f.e, f.start, f.start + 12, 0.0),
+               after = element_beam.potential(&f.e, f.end, f.end + 12, 0.0);
+        worst = fmax(worst, fabs(work / f.step.factor - (after - before)) / (before + after));
+        residual_of(&f, true, residual);
+        for (int k = 0; k < 24; ++k) lost += residual[k] * (f.end[k] - f.start[k]);
+        sign = fmin(sign, lost); // the damper takes energy, whatever the step
+    }
+    CHECK_BELOW(worst, 1e-14); // relative; measured 5e-16
+    CHECK(sign >= 0.0);
+}
+
+TEST(beam_element, strains_do_not_see_rigid_motions)
+{
+    number_source numbers = {24};
+    double worst = 0.0;
+    for (int trial = 0; trial < 100; ++trial) {
+        double q[24], moved[24], before[6], after[6];
+        next_pose(&numbers, q);
+        next_pose(&numbers, q + 12);
+        hn_mat3 turn = next_rotation(&numbers);
+        hn_vec3 shift = next_vector(&numbers, 10.0);
+        for (int x = 0; x < 24; x += 3) {
+            hn_vec3 v = mat3_apply(&turn, vec3_load(q + x));
+            vec3_store(x % 12 == 0 ? vec3_add(v, shift) : v, moved + x);
+        }
+        beam_strain_measures(0.4, q, q + 12, before);
+        beam_strain_measures(0.4, moved, moved + 12, after);
+        for (int i = 0; i < 6; ++i) worst = fmax(worst, fabs(before[i] - after[i]));
+    }
+    CHECK_BELOW(worst, 1e-13); // measured 1e-14; promised 1e-12
+}
+
+// ---- sections ---------------------------------------------------------------------------------------
+
+TEST(beam_section, forms_have_the_textbook_constants)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_beam_material steel = hn_beam_material_default();
+    hn_beam_section s;
+    steel.young = 2.1e11, steel.poisson = 0.25, steel.density = 7800.0;
+    double shear = 0.84e11;
+    CHECK_OK(context, hn_beam_section_rectangle(context, &steel, 0.02, 0.02, &s));
+    // torsion of a square: 2.2492 a^4 with half side a (Timoshenko, Goodier)
+    CHECK_NEAR(s.stiffness[5][5] / (shear * 1e-8), 2.2492, 5e-5);
+    CHECK_OK(context, hn_beam_section_rectangle(context, &steel, 0.05, 0.015, &s));
+    CHECK_NEAR(s.stiffness[3][3] / (2.1e11 * 0.05 * 0.015 * 0.015 * 0.015 / 12.0), 1.0, 1e-14);
+    CHECK_NEAR(s.stiffness[4][4] / (2.1e11 * 0.015 * 0.05 * 0.05 * 0.05 / 12.0), 1.0, 1e-14);
+    CHECK_NEAR(s.stiffness[0][0] / (5.0 / 6.0 * shear * 0.05 * 0.015), 1.0, 1e-14);
+    // d1 is the long side: its inertia is that of bending about d2
+    CHECK_NEAR(s.inertia[0] / (7800.0 * 0.015 * 0.05 * 0.05 * 0.05 / 12.0), 1.0, 1e-14);
+    CHECK_OK(context, hn_beam_section_tube(context, &steel, 0.03, 0.02, &s));
+    double pi = 3.14159265358979323846;
+    CHECK_NEAR(s.stiffness[5][5] / (shear * 0.5 * pi * (81e-8 - 16e-8)), 1.0, 1e-14);
+    CHECK_NEAR(s.mass / (7800.0 * pi * (9e-4 - 4e-4)), 1.0, 1e-14);
+    CHECK_EQUAL(hn_beam_section_tube(context, &steel, 0.02, 0.03, &s), HN_INVALID_ARGUMENT);
+    CHECK_EQUAL(hn_beam_section_circle(context, &steel, -1.0, &s), HN_INVALID_ARGUMENT);
+    steel.poisson = 0.5;
+    CHECK_EQUAL(hn_beam_section_circle(context, &steel, 1.0, &s), HN_INVALID_ARGUMENT);
+    hn_context_destroy(context);
+}
+
+// ---- shapes -----------------------------------------------------------------------------------------
+
+typedef struct shaped {
+    hn_context *context;
+    hn_model *model;
+    hn_beam_def def;
+    hn_beam_id beam;
+} shaped;
+
+static void begin(shaped *s)
+{
+    hn_model_def world = hn_model_def_default();
+    s->context = hn_context_create(NULL);
+    CHECK_OK(s->context, hn_model_create(s->context, &world, &s->model));
+    s->def = hn_beam_def_default();
+    for (int i = 0; i < 6; ++i) s->def.section.stiffness[i][i] = 100.0 + i;
+    s->def.section.mass = 2.0;
+    s->def.section.inertia[0] = s->def.section.inertia[1] = 0.01;
+}
+
+static void end(shaped *s)
+{
+    hn_model_destroy(s->model);
+    hn_context_destroy(s->context);
+}
+
+TEST(beam_shape, arc_lies_on_its_circle_with_tangents)
+{
+    shaped s;
+    begin(&s);
+    const hn_vec3 points[3] = {{2.0, 0.0, 1.0}, {0.0, 2.0, 1.0}, {-2.0, 0.0, 1.0}};
+    s.def.shape = HN_BEAM_ARC;
+    s.def.points = points;
+    s.def.point_count = 3;
+    s.def.element_count = 16;
+    s.def.direction = (hn_vec3){0.0, 0.0, 1.0};
+    CHECK_OK(s.context, hn_model_add_beam(s.model, &s.def, &s.beam));
+    double worst = 0.0, pi = 3.14159265358979323846;
+    for (int i = 0; i <= 16; ++i) {
+        hn_body_id node = hn_model_beam_node(s.model, s.beam, i);
+        hn_vec3 p = hn_model_body_position(s.model, node);
+        hn_mat3 r = hn_model_body_orientation(s.model, node);
+        double a = pi * i / 16;
+        worst = fmax(worst, vec3_norm(vec3_subtract(p, vec3(2.0 * cos(a), 2.0 * sin(a), 1.0))));
+        hn_vec3 t = mat3_column(&r, 2), d1 = mat3_column(&r, 0);
+        worst = fmax(worst, vec3_norm(vec3_subtract(t, vec3(-sin(a), cos(a), 0.0))));
+        worst = fmax(worst, vec3_norm(vec3_subtract(d1, vec3(0.0, 0.0, 1.0))));
+        worst = fmax(worst, mat3_orthonormality_error(&r));
+    }
+    CHECK_BELOW(worst, 1e-13); // m, 1; measured 2e-15
+    CHECK_NEAR(hn_model_beam_length(s.model, s.beam), 2.0 * pi, 1e-13);
+    end(&s);
+}
+
+TEST(beam_shape, spline_follows_a_circle_and_keeps_equal_lengths)
+{
+    shaped s;
+    begin(&s);
+    enum { POINTS = 41 };
+    hn_vec3 points[POINTS];
+    double pi = 3.14159265358979323846, worst = 0.0;
+    for (int i = 0; i < POINTS; ++i) {
+        double a = pi * i / (POINTS - 1);
+        points[i] = vec3(cos(a), sin(a), 0.3 * a); // a helix
+    }
+    s.def.shape = HN_BEAM_SPLINE;
+    s.def.points = points;
+    s.def.point_count = POINTS;
+    s.def.element_count = 30;
+    CHECK_OK(s.context, hn_model_add_beam(s.model, &s.def, &s.beam));
+    for (int i = 3; i <= 27; ++i) { // natural ends are straight: away from them
+        hn_vec3 p = hn_model_body_position(s.model, hn_model_beam_node(s.model, s.beam, i));
+        worst = fmax(worst, fabs(sqrt(p.x * p.x + p.y * p.y) - 1.0));
+    }
+    CHECK_BELOW(worst, 1e-5); // m; measured 1.2e-6
+    CHECK_NEAR(hn_model_beam_length(s.model, s.beam), pi * sqrt(1.09), 1e-3);
+    end(&s);
+}
+
+TEST(beam_shape, polyline_has_its_points_as_nodes_and_twist_turns_the_section)
+{
+    shaped s;
+    begin(&s);
+    const hn_vec3 points[3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {1.5, 0.2, 0.0}};
+    s.def.points = points;
+    s.def.point_count = 3;
+    s.def.element_count = 9;
+    s.def.direction = (hn_vec3){0.0, 0.0, 1.0};
+    s.def.twist = 0.9;
+    CHECK_OK(s.context, hn_model_add_beam(s.model, &s.def, &s.beam));
+    int corner = hn_model_beam_node_at(s.model, s.beam, 1.0);
+    hn_vec3 p = hn_model_body_position(s.model, hn_model_beam_node(s.model, s.beam, corner));
+    CHECK_BELOW(vec3_norm(vec3_subtract(p, points[1])), 1e-15); // m; measured 0
+    hn_mat3 last = hn_model_body_orientation(s.model, hn_model_find_body(s.model, "beam1.tip"));
+    CHECK_NEAR(mat3_column(&last, 0).z, cos(0.9), 1e-14);
+    CHECK_EQUAL(hn_model_find_body(s.model, "beam1[3]").index1,
+                hn_model_find_body(s.model, "beam1.3").index1);
+    CHECK_EQUAL(hn_model_find_body(s.model, "beam1[10]").index1, 0);
+    CHECK_EQUAL(hn_model_find_body(s.model, "beam1.middle").index1, 0); // nine elements have none
+    end(&s);
+}
+
+static void refuse(const hn_beam_def *def, const char *part)
+{
+    shaped s;
+    begin(&s);
+    hn_beam_id beam;
+    CHECK_EQUAL(hn_model_add_beam(s.model, def, &beam), HN_INVALID_MODEL);
+    CHECK(strstr(hn_context_message(s.context), part) != NULL);
+    CHECK_EQUAL(hn_model_body_count(s.model), 0);
+    end(&s);
+}
+
+TEST(beam_shape, what_cannot_be_is_refused)
+{
+    shaped s;
+    begin(&s);
+    const hn_vec3 line[2] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}},
+                  point[2] = {{1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}},
+                  corner[3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.5, 2.0, 0.0}},
+                  straight[3] = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {2.0, 0.0, 0.0}};
+    hn_mat3 skew[2] = {mat3_identity(), mat3_identity()};
+    skew[1].m[0][1] = 0.1;
+    s.def.points = line;
+    s.def.point_count = 2;
+    hn_beam_def bad = s.def;
+    bad.element_count = 0;
+    refuse(&bad, "elements");
+    bad = s.def, bad.points = point;
+    refuse(&bad, "one place");
+    bad = s.def, bad.point_count = 1;
+    refuse(&bad, "points");
+    bad = s.def, bad.section.stiffness[4][4] = -1.0;
+    refuse(&bad, "bending about d2");
+    bad = s.def, bad.section.stiffness[0][1] = 1.0;
+    refuse(&bad, "not symmetric");
+    bad = s.def, bad.section.stiffness[0][1] = bad.section.stiffness[1][0] = 101.0;
+    refuse(&bad, "not positive definite");
+    bad = s.def, bad.section.mass = 0.0;
+    refuse(&bad, "kg/m");
+    bad = s.def, bad.section.inertia[1] = 0.0;
+    refuse(&bad, "along d2");
+    bad = s.def, bad.direction = (hn_vec3){1.0, 0.0, 0.0};
+    refuse(&bad, "along its axis");
+    bad = s.def, bad.damping = -1.0;
+    refuse(&bad, "damping");
+    bad = s.def, bad.points = corner, bad.point_count = 3;
+    bad.element_count = 20;
+    refuse(&bad, "degrees");
+    bad = s.def, bad.shape = HN_BEAM_ARC, bad.points = straight, bad.point_count = 3;
+    refuse(&bad, "on a line");
+    bad = s.def, bad.shape = HN_BEAM_NODES, bad.element_count = 1, bad.frames = skew;
+    refuse(&bad, "frame of node 1");
+    end(&s);
+}
