@@ -197,7 +197,7 @@ static void sampler_begin(sampler *s, const gathering *g, size_t width, double *
 {
     *s = (sampler){g, width, values, within, 0, 0};
     s->end = g->thinned_samples ? interval_end(g, 0) : 0;
-    for (size_t k = 0; k < width; ++k) within[k] = (extremes){INFINITY, -INFINITY, 0, 0};
+    for (size_t k = 0; k < width; ++k) within[k] = (extremes){HUGE_VAL, -HUGE_VAL, 0, 0};
 }
 
 static void sampler_close_interval(sampler *s)
@@ -208,7 +208,7 @@ static void sampler_close_interval(sampler *s)
         const bool low_first = e->low_at <= e->high_at;
         pair[0] = low_first ? e->low : e->high;
         pair[1] = low_first ? e->high : e->low;
-        *e = (extremes){INFINITY, -INFINITY, 0, 0};
+        *e = (extremes){HUGE_VAL, -HUGE_VAL, 0, 0};
     }
     s->interval += 1;
     s->end = interval_end(s->g, s->interval);

@@ -288,6 +288,12 @@ static hn_status read_ledger_entry(hn_result_file *file, hn_promise promise)
     hn_ledger_entry *entry = &file->info.ledger.entry[promise];
     char place[64];
     snprintf(place, sizeof place, "ledger/promises/%s", hn_promise_name(promise));
+    if (promise == HN_PROMISE_EQUATIONS && !has(file, place)) { // of an earlier version
+        *entry = (hn_ledger_entry){.kept = true};
+        snprintf(entry->note, sizeof entry->note,
+                 "not measured by the version that wrote the file");
+        return HN_OK;
+    }
     bool read = attribute_bool(file, place, "conserved", &entry->conserved) &&
                 attribute_double(file, place, "error", &entry->error) &&
                 attribute_double(file, place, "drift", &entry->drift) &&

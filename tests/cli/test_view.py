@@ -128,6 +128,14 @@ holonom("run", source / "models/crank.yaml", "--quiet", "--steps", 5, "--output"
 holonom("view", "crank.h5", "-o", "crank.html", "--template", "template.html")
 check(len(read_page("crank.html")[0]["results"][0]["loads"]) > 0, "loads")
 
+# a file of a version that did not measure the equations
+pathlib.Path("earlier.h5").write_bytes(pathlib.Path("linkage.h5").read_bytes())
+with h5py.File("earlier.h5", "r+") as file:
+    if "equations" in file["ledger/promises"]:
+        del file["ledger/promises/equations"]
+holonom("view", "earlier.h5", "--template", "template.html")
+check(read_page("earlier.html")[0]["results"][0]["ledger"][0]["kept"], "files of earlier versions")
+
 # ---- compare writes the same page --------------------------------------------------------------------
 done = holonom("compare", model, "--schemes", "energy-momentum,rattle", "--reductions", "reduced,multipliers", "--steps",
                "0.004,0.002", "--end", 0.04, "-o", "compared.html", "--template", "template.html")

@@ -5,13 +5,13 @@ import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import { instances, spanInstance } from "./instances";
 import { roundness, unitCylinder } from "./shapes";
 
-const HEAD = 0.26; // of the length
-const SLENDER = 0.07; // radius of a shaft by its length, so that short arrows stay arrows
+const HEAD = 0.22; // of the length
+const SLENDER = 0.04; // radius of a shaft by its length, so that short arrows stay arrows
 
 /// Arrow from the origin to z = 1, its shaft of radius one.
 function unitArrow(heads: 1 | 2, around: number): BufferGeometry {
   const head = (tip: number): BufferGeometry =>
-    new ConeGeometry(2.8, HEAD, around).rotateX(Math.PI / 2).translate(0, 0, tip - 0.5 * HEAD);
+    new ConeGeometry(2.6, HEAD, around).rotateX(Math.PI / 2).translate(0, 0, tip - 0.5 * HEAD);
   const shaft = unitCylinder(around).scale(1, 1, 1 - HEAD).translate(0, 0, 0.5 * (1 - HEAD));
   return mergeGeometries(heads === 1 ? [shaft, head(1)] : [shaft, head(1), head(1 - 0.6 * HEAD)]);
 }

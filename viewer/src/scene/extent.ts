@@ -11,6 +11,7 @@ export interface Extent {
   points: Vector3[]; // corners of bodies over all times, some thousands: what the camera fits
   size: number; // m, diagonal of that box
   symbol: number; // m, radius-like size for joints
+  stroke: number; // m, the same for arrows, which follow the size of the scene alone
   up: Vector3;
   gravity: { from: Vector3; to: Vector3 } | undefined; // an arrow beside the motion
 }
@@ -115,10 +116,12 @@ export function measure(results: Result[]): Extent {
   const size = box.min.distanceTo(box.max);
   box.expandByScalar(STAND_IN_SHARE * size);
   const typical = median(sizes) || 0.2 * size;
-  const symbol = Math.min(0.016 * size, Math.max(0.003 * size, 0.03 * typical));
+  // large enough to be seen, but never larger than the bodies
+  const symbol = Math.min(0.016 * size, Math.max(0.03 * typical, Math.min(0.003 * size, 0.06 * typical)));
+  const stroke = Math.min(0.012 * size, Math.max(symbol, 0.004 * size));
   const up = upward(results[0].description.model.gravity);
   const gravity = gravityArrow(results[0].description.model.gravity, box, size, up);
   if (points.length === 0) points.push(box.min, box.max);
   if (gravity !== undefined) points.push(gravity.from, gravity.to);
-  return { box, points, size, symbol, up, gravity };
+  return { box, points, size, symbol, stroke, up, gravity };
 }

@@ -8,6 +8,7 @@ import { FORCE_COLOUR, REACTION_COLOUR, REACTION_TORQUE_COLOUR, TORQUE_COLOUR } 
 import { Arrows } from "./arrows";
 
 const NOWHERE: Vector = [0, 0, 0];
+const ROUND_OFF = 1e-9; // of force times length: torques of ball joints, which have none
 const LENGTH_SHARE = 0.16; // of the scene's size, for the largest arrow
 
 /// Factor of a load at a time.
@@ -32,12 +33,12 @@ export class Loads {
   readonly group = new Group();
   private readonly sorts: { arrows: Arrows; loads: LoadDescription[]; scale: number }[] = [];
 
-  constructor(private readonly result: Result, sceneSize: number, symbol: number) {
+  constructor(private readonly result: Result, sceneSize: number, stroke: number) {
     for (const kind of ["force", "torque"]) {
       const loads = result.description.loads.filter((load) => load.kind === kind);
       const largest = Math.max(0, ...loads.map((load) => Math.hypot(...load.vector) * largestFactor(load.profile)));
       if (loads.length === 0 || !(largest > 0)) continue;
-      const arrows = new Arrows(loads.length, kind === "force" ? FORCE_COLOUR : TORQUE_COLOUR, 0.45 * symbol,
+      const arrows = new Arrows(loads.length, kind === "force" ? FORCE_COLOUR : TORQUE_COLOUR, 0.4 * stroke,
                                 kind === "force" ? 1 : 2);
       this.sorts.push({ arrows, loads, scale: (LENGTH_SHARE * sceneSize) / largest });
       this.group.add(arrows.group);
@@ -65,7 +66,7 @@ export class Reactions {
   private readonly forceScale: number = 0;
   private readonly torqueScale: number = 0;
 
-  constructor(private readonly result: Result, sceneSize: number, symbol: number) {
+  constructor(private readonly result: Result, sceneSize: number, stroke: number) {
     const table = result.table("reactions");
     const count = result.description.joints.length;
     if (table === undefined || count === 0) return;
@@ -77,9 +78,9 @@ export class Reactions {
         torque = Math.max(torque, Math.hypot(v[at + 3 * n], v[at + 4 * n], v[at + 5 * n]));
       }
     this.forceScale = force > 0 ? (LENGTH_SHARE * sceneSize) / force : 0;
-    this.torqueScale = torque > 0 ? (LENGTH_SHARE * sceneSize) / torque : 0;
-    this.force = new Arrows(count, REACTION_COLOUR, 0.4 * symbol, 1);
-    this.torque = new Arrows(count, REACTION_TORQUE_COLOUR, 0.3 * symbol, 2);
+    this.torqueScale = torque > ROUND_OFF * force * sceneSize ? (LENGTH_SHARE * sceneSize) / torque : 0;
+    this.force = new Arrows(count, REACTION_COLOUR, 0.35 * stroke, 1);
+    this.torque = new Arrows(count, REACTION_TORQUE_COLOUR, 0.3 * stroke, 2);
     this.group.add(this.force.group, this.torque.group);
   }
 

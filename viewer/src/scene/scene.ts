@@ -22,6 +22,15 @@ const PIXEL_RATIO_MAX = 2;
 const TRAILS_MAX = 200;
 const SHADOWS_MAX = 200; // bodies; of more, shadows tell nothing and cost the most
 
+/// A part of the picture, in px from its upper left corner.
+interface Cell {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  actors: Actor[];
+}
+
 /// What is drawn of one result.
 interface Actor {
   result: Result;
@@ -45,6 +54,7 @@ export class Scene {
   private readonly renderer: WebGLRenderer;
   private readonly actors: Actor[];
   private readonly ray = new Raycaster();
+  private readonly cellNames = document.createElement("div");
   private width = 1;
   private height = 1;
   private dirty = true;
@@ -62,6 +72,8 @@ export class Scene {
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "3D picture of the model; drag to turn, wheel to zoom, arrow keys step");
     element.prepend(canvas);
+    this.cellNames.className = "cell-names";
+    element.append(this.cellNames);
     this.camera = new Camera(canvas, this.extent, () => this.invalidate());
     this.ground = new Ground(this.extent);
     this.three.add(this.ground.group);
@@ -97,9 +109,9 @@ export class Scene {
   pick(x: number, y: number): Selection | undefined {
     const view = this.state.current;
     const cells = this.cells(view);
-    const cell = cells.find(({ left, width }) => x >= left && x < left + width);
+    const cell = cells.find(({ left, top, width, height }) => x >= left && x < left + width && y >= top && y < top + height);
     if (cell === undefined) return undefined;
-    const point = new Vector2((2 * (x - cell.left)) / cell.width - 1, 1 - (2 * y) / this.height);
+    const point = new Vector2((2 * (x - cell.left)) / cell.width - 1, 1 - (2 * (y - cell.top)) / cell.height);
     this.ray.setFromCamera(point, this.camera.camera);
     let nearest: (Selection & { distance: number }) | undefined;
     for (const actor of cell.actors) {
@@ -115,8 +127,8 @@ export class Scene {
     const actor = this.actors[selection.result];
     const cell = this.cells(this.state.current).find(({ actors }) => actors.includes(actor));
     const point = new Vector3(...actor.result.bodies.position(selection.body)).project(this.camera.camera);
-    const width = cell?.width ?? this.width, left = cell?.left ?? 0;
-    return { x: left + (0.5 + 0.5 * point.x) * width, y: (0.5 - 0.5 * point.y) * this.height };
+    const { left, top, width, height } = cell ?? { left: 0, top: 0, width: this.width, height: this.height };
+    return { x: left + (0.5 + 0.5 * point.x) * width, y: top + (0.5 - 0.5 * point.y) * height };
   }
 
   /// The picture as it is now, on the page's background.
@@ -139,13 +151,14 @@ export class Scene {
       for (const actor of this.actors)
         actor.bodies.select(view.selected?.result === actor.result.index ? view.selected.body : undefined);
     if (changed.has("layout") || changed.has("hidden")) this.applyLayout(view);
-    if (changed.has("layout")) this.resize();
+    if (changed.has("layout") || changed.has("hidden")) this.resize();
+    if (changed.has("layout")) this.camera.take("fit");
     if (changed.has("follow") && view.follow === undefined) this.camera.follow(undefined);
     this.invalidate();
   }
 
   private makeActor(result: Result): Actor {
-    const { symbol, size, up } = this.extent;
+    const { symbol, stroke, size, up } = this.extent;
     const bodyCount = result.description.bodies.length;
     const colour = (body: number): Color => bodyColour(body, bodyCount, result.index, this.results.length);
     const actor: Actor = {
@@ -154,8 +167,8 @@ export class Scene {
       bodies: new Bodies(result, this.results.length, 2.2 * symbol),
       joints: new Joints(result, symbol, up),
       springs: new Springs(result, symbol),
-      loads: new Loads(result, size, symbol),
-      reactions: new Reactions(result, size, symbol),
+      loads: new Loads(result, size, stroke),
+      reactions: new Reactions(result, size, stroke),
       frames: new Frames(result, Math.max(4 * symbol, 0.02 * size)),
       trails: new Trails(result, colour),
       beams: new Beams(result, new Color(seriesColour(result.index))),
@@ -211,11 +224,27 @@ export class Scene {
     this.camera.follow(new Vector3(...this.results[result].bodies.position(body)));
   }
 
-  private cells(view: Readonly<View>): { left: number; width: number; actors: Actor[] }[] {
+  /// Parts of the picture: one, or one for each result in rows and columns.
+  private cells(view: Readonly<View>): Cell[] {
     const shown = this.actors.filter((actor) => !view.hidden.has(actor.result.index));
-    if (view.layout === "overlaid" || shown.length < 2) return [{ left: 0, width: this.width, actors: shown }];
-    const width = this.width / shown.length;
-    return shown.map((actor, i) => ({ left: i * width, width, actors: [actor] }));
+    if (view.layout === "overlaid" || shown.length < 2)
+      return [{ left: 0, top: 0, width: this.width, height: this.height, actors: shown }];
+    const columns = Math.min(shown.length, Math.ceil(Math.sqrt((shown.length * this.width) / this.height)));
+    const width = this.width / columns, height = this.height / Math.ceil(shown.length / columns);
+    return shown.map((actor, i) => ({ left: (i % columns) * width, top: Math.floor(i / columns) * height, width, height,
+                                      actors: [actor] }));
+  }
+
+  /// Names in the corners of the parts, when there are several.
+  private nameCells(view: Readonly<View>): void {
+    const cells = this.cells(view);
+    this.cellNames.replaceChildren(...(cells.length < 2 ? [] : cells.map(({ left, top, height, actors }) => {
+      const name = document.createElement("span");
+      name.textContent = actors[0].result.description.label;
+      name.style.transform = `translate(${left + 10}px, ${top + height - 46}px)`;
+      name.style.color = seriesColour(actors[0].result.index);
+      return name;
+    })));
   }
 
   private render(view: Readonly<View>): void {
@@ -223,11 +252,11 @@ export class Scene {
     this.renderer.setScissorTest(false);
     this.renderer.clear();
     this.renderer.setScissorTest(cells.length > 1);
-    for (const { left, width, actors } of cells) {
+    for (const { left, top, width, height, actors } of cells) {
       for (const actor of this.actors) actor.group.visible = actors.includes(actor);
-      this.camera.setAspect(width / this.height);
-      this.renderer.setViewport(left, 0, width, this.height);
-      this.renderer.setScissor(left, 0, width, this.height);
+      this.camera.setAspect(width / height);
+      this.renderer.setViewport(left, this.height - top - height, width, height);
+      this.renderer.setScissor(left, this.height - top - height, width, height);
       this.renderer.render(this.three, this.camera.camera);
     }
     for (const actor of this.actors)
@@ -257,7 +286,9 @@ export class Scene {
     this.width = Math.max(1, this.element.clientWidth);
     this.height = Math.max(1, this.element.clientHeight);
     this.renderer.setSize(this.width, this.height);
-    this.camera.setAspect(this.cells(this.state.current)[0]?.width / this.height || 1);
+    const [first] = this.cells(this.state.current);
+    this.camera.setAspect(first.width / first.height);
+    this.nameCells(this.state.current);
     this.invalidate();
   }
 }
