@@ -21,10 +21,11 @@ typedef struct joint_view {
         *upper[2];  // blocks (rows, body) and (body, rows) from the first row on; NULL: ground
     int columns[2]; // row length of `lower`
     int width;      // row length of `upper`
-    int body_right[2], right; // first equation of the bodies, of the rows
-    int loop_row;             // first row among those of joints on loops, -1: on none
-    bool rigid;               // unknowns of both bodies are twists
-    double square;            // gamma of (C9), 0: no rod is near
+    int body_right[2], right;    // first equation of the bodies, of the rows
+    int loop_row;                // first row among those of joints on loops, -1: on none
+    bool rigid;                  // unknowns of both bodies are twists
+    double square;               // gamma of (C9), 0: no rod is near
+    double size[JOINT_ROWS_MAX]; // what gaps of the rows are compared with
 } joint_view;
 
 struct saddle {
@@ -116,6 +117,11 @@ static void fill_views(saddle *s)
         v->loop_row = is_loop_node(s, p) ? v->right - first_loop_row : -1;
         v->width = block_lu_node_size(s->lu, p->node);
         v->rigid = s->level == SADDLE_TWISTS;
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            v->size[r] = measure_row(system, p->rows, &row, p->a, p->b, system->q_start, NULL);
+        }
         for (int side = 0; side < 2; ++side) {
             if (body[side] < 0) continue;
             v->body_right[side] = block_lu_offset(s->lu, body[side]);
@@ -866,13 +872,9 @@ saddle_residual saddle_residual_size(const saddle *s, const step_data *step)
         const joint_place *p = &s->joints[k];
         double reach =
             fmax(reach_of(system, step->q_start, p->a), reach_of(system, step->q_start, p->b));
-        for (int i = 0; i < p->rows->row_count; ++i) {
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, i, &row);
-            double gap = fabs(s->right[s->views[k].right + i]) /
-                         measure_row(system, p->rows, &row, p->a, p->b, step->q_start, step->delta);
-            note_size(&r, gap, reach, p->rows->child >= 0 ? p->rows->child : p->rows->parent);
-        }
+        for (int i = 0; i < p->rows->row_count; ++i)
+            note_size(&r, fabs(s->right[s->views[k].right + i]) / s->views[k].size[i], reach,
+                      p->rows->child >= 0 ? p->rows->child : p->rows->parent);
     }
     return r;
 }
