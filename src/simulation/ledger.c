@@ -320,8 +320,10 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     } else {
         double band = ratio(r->energy_max - r->energy_min, whole);
         bool grows = band > BAND_SEEN && ledger_band_grows(r);
-        snprintf(text, size, "%s; band of %.2g so far",
-                 grows ? "the band GROWS" : s->scheme->energy_habit, band);
+        bool swings = strncmp(s->scheme->energy_habit, "oscillates", 10) == 0;
+        snprintf(text, size, "%s; band of %.2g so far%s",
+                 grows && swings ? "the band GROWS" : s->scheme->energy_habit, band,
+                 grows ? ", growing" : "");
     }
     size_t length = strlen(text);
     if (s->fine_load >= 0)
