@@ -14,7 +14,7 @@ static const int64_t FRAME_NUMBERS_MAX = 24 << 20; // that are held in memory at
 static const int64_t FINE_NUMBERS_MAX = 6 << 20;   // up to so many are kept to 26 bits, more to 16
 static const size_t SLAB_NUMBERS = 1 << 18;        // read from the file at a time
 static const double THINNING_MARGIN = 0.92;        // aim a little below the size allowed
-enum { POSE_ROWS = 7, VELOCITY_ROWS = 6, REACTION_ROWS = 6, FITTING_TRIES = 8 };
+enum { POSE_ROWS = 7, VELOCITY_ROWS = 6, REACTION_ROWS = 6, BEAM_SCALARS = 6, FITTING_TRIES = 8 };
 
 // ---- records chosen ---------------------------------------------------------------------------------
 
@@ -106,6 +106,17 @@ static void take_orientations(void *user, int64_t frame, const double *numbers)
         for (size_t k = 0; k < 4 && frame > 0; ++k) product += q[k] * first[k * table->columns - 1];
         for (size_t k = 0; k < 4; ++k) first[k * table->columns] = product < 0.0 ? -q[k] : q[k];
     }
+}
+
+/// Resultants of beams, six of an element, as one row of elements after the other for each of them.
+static void take_resultants(void *user, int64_t frame, const double *numbers)
+{
+    const frame_table *table = user;
+    const size_t elements = table->element_count / BEAM_SCALARS;
+    for (size_t k = 0; k < BEAM_SCALARS; ++k)
+        for (size_t i = 0; i < elements; ++i)
+            table->values[(k * elements + i) * table->columns + (size_t)frame] =
+                numbers[i * BEAM_SCALARS + k];
 }
 
 // ---- blocks -----------------------------------------------------------------------------------------
@@ -425,10 +436,18 @@ static hn_status gather_totals(gathering *g, const double *times)
 
 // ---- the whole --------------------------------------------------------------------------------------
 
-/// Numbers that a frame has.
-static int64_t frame_width(const hn_result_info *info)
+static size_t beam_element_count(const hn_result_file *file)
 {
-    return (POSE_ROWS + VELOCITY_ROWS) * (int64_t)info->body_count +
+    const int series = hn_result_file_find_series(file, "beams/resultant");
+    return series < 0 ? 0 : hn_result_file_series(file, series)->width / BEAM_SCALARS;
+}
+
+/// Numbers that a frame has.
+static int64_t frame_width(const hn_result_file *file)
+{
+    const hn_result_info *info = hn_result_file_info(file);
+    return BEAM_SCALARS * (int64_t)beam_element_count(file) +
+           (POSE_ROWS + VELOCITY_ROWS) * (int64_t)info->body_count +
            REACTION_ROWS * (int64_t)info->joint_count + 2 * (int64_t)info->coordinate_count + 1;
 }
 
@@ -478,6 +497,10 @@ static hn_status gather_blocks(gathering *g, const double *times, block_encoding
     if (status == HN_OK)
         status = gather_frames(g, "velocities", encoding, bodies, VELOCITY_ROWS, velocities, 2);
     if (status == HN_OK) status = gather_reactions(g, encoding);
+    const frame_source resultants[] = {{"beams/resultant", 0, 1, take_resultants}};
+    if (status == HN_OK)
+        status = gather_frames(g, "beam_scalars", encoding,
+                               BEAM_SCALARS * beam_element_count(g->file), 1, resultants, 1);
 
     const int64_t coordinates = g->info->coordinate_count, joints = g->info->joint_count;
     const bool all_frames = g->frames.count == g->info->record_count;
@@ -515,8 +538,8 @@ hn_status page_data_gather(hn_context *context, hn_result_file *file, size_t siz
         .context = context, .file = file, .info = hn_result_file_info(file), .data = data};
     const int64_t records = g.info->record_count;
     int64_t frames = FRAMES_MAX, samples = SAMPLES_MAX;
-    if (frames > FRAME_NUMBERS_MAX / frame_width(g.info))
-        frames = FRAME_NUMBERS_MAX / frame_width(g.info);
+    if (frames > FRAME_NUMBERS_MAX / frame_width(file))
+        frames = FRAME_NUMBERS_MAX / frame_width(file);
     double *times = NULL;
     hn_status status = read_scalar(&g, "time", &times);
     bool fine = true;
@@ -527,7 +550,7 @@ hn_status page_data_gather(hn_context *context, hn_result_file *file, size_t siz
         g.frames = choose_frames(records, frames);
         g.thinned_samples = records > samples;
         g.sample_count = g.thinned_samples ? samples / 2 * 2 : records;
-        fine = fine && g.frames.count * frame_width(g.info) <= FINE_NUMBERS_MAX;
+        fine = fine && g.frames.count * frame_width(file) <= FINE_NUMBERS_MAX;
         status = gather_blocks(&g, times, fine ? BLOCK_Q32 : BLOCK_Q16);
         if (status == HN_OK && !buffer_gzip(&g.plain, &data->packed)) status = HN_OUT_OF_MEMORY;
         buffer_free(&g.plain);

@@ -228,7 +228,47 @@ static void describe_loads(byte_buffer *json, const hn_result_file *file)
             describe_load(json, load);
     }
     close_with(json, "]");
-    json_print(json, "\"beams\":[],\"beam_scalars\":[],");
+}
+
+/// The rectangle with the inertia of a beam's section: a file has no outline of it.
+static void describe_outline(byte_buffer *json, const hn_result_body *node)
+{
+    const double(*inertia)[3] = node->inertia.m;
+    const double half1 = 0.5 * sqrt(12.0 * fmax(0.0, inertia[1][1]) / node->mass),
+                 half2 = 0.5 * sqrt(12.0 * fmax(0.0, inertia[0][0]) / node->mass);
+    json_print(json, "\"outline\":[[%.9g,%.9g],[%.9g,%.9g],", -half1, -half2, half1, -half2);
+    json_print(json, "[%.9g,%.9g],[%.9g,%.9g]],", half1, half2, -half1, half2);
+}
+
+static void describe_beams(byte_buffer *json, hn_result_file *file)
+{
+    static const char *const NAMES[6] = {"shear force 1",    "shear force 2",    "axial force",
+                                         "bending moment 1", "bending moment 2", "torsion moment"};
+    const hn_result_info *info = hn_result_file_info(file);
+    open_list(json, "beams");
+    for (int i = 0; i < info->beam_count; ++i) {
+        const hn_result_beam *beam = hn_result_file_beam(file, i);
+        json_print(json, "{");
+        name(json, "name", beam->name);
+        integer(json, "node_start", beam->first_node);
+        integer(json, "node_count", beam->element_count + 1);
+        integer(json, "element_start", beam->first_element);
+        integer(json, "element_count", beam->element_count);
+        json_print(json, "\"section_axes\":[0,1],");
+        describe_outline(json, hn_result_file_body(file, beam->first_node));
+        close_with(json, "}");
+    }
+    close_with(json, "]");
+    const int series = hn_result_file_find_series(file, "beams/resultant");
+    open_list(json, "beam_scalars");
+    for (size_t k = 0; series >= 0 && k < 6; ++k) {
+        json_print(json, "{");
+        name(json, "name", NAMES[k]);
+        name(json, "unit", hn_result_file_column_unit(file, (hn_result_column){series, k}));
+        name(json, "meaning", "");
+        close_with(json, "}");
+    }
+    close_with(json, "]");
 }
 
 // ---- the run ----------------------------------------------------------------------------------------
@@ -336,6 +376,7 @@ void describe_result(byte_buffer *json, hn_result_file *file, const page_data *d
     describe_bodies(json, file);
     describe_joints(json, file);
     describe_loads(json, file);
+    describe_beams(json, file);
     describe_data(json, file, data);
     close_with(json, "}");
 }

@@ -128,6 +128,21 @@ holonom("run", source / "models/crank.yaml", "--quiet", "--steps", 5, "--output"
 holonom("view", "crank.h5", "-o", "crank.html", "--template", "template.html")
 check(len(read_page("crank.html")[0]["results"][0]["loads"]) > 0, "loads")
 
+# ---- beams -----------------------------------------------------------------------------------------
+holonom("run", source / "models/three-bar-swing.yaml", "--quiet", "--steps", 60, "--output", "swing.h5")
+holonom("view", "swing.h5", "--template", "template.html")
+page, [blocks] = read_page("swing.html")
+beam = page["results"][0]["beams"][0]
+with h5py.File("swing.h5") as file:
+    check(beam["node_start"] == file["beams/first_node"][0] and beam["element_count"] == 20 and beam["node_count"] == 21, "nodes")
+    kinds = [body["kind"] for body in page["results"][0]["bodies"]]
+    check(all(kind == "beam_node" for kind in kinds[beam["node_start"] :][: beam["node_count"]]), "nodes are bodies")
+    resultants = file["beams/resultant"][:]  # records, elements, 6
+    for k in range(6):
+        rows = blocks["beam_scalars"][20 * k : 20 * (k + 1)]
+        close(rows.T, resultants[:, :, k], 1e-7 * numpy.ptp(resultants[:, :, k]) + 1e-12, f"resultant {k}")
+    check([scalar["unit"] for scalar in page["results"][0]["beam_scalars"]] == 3 * ["N"] + 3 * ["N m"], "units of resultants")
+
 # a file of a version that did not measure the equations
 pathlib.Path("earlier.h5").write_bytes(pathlib.Path("linkage.h5").read_bytes())
 with h5py.File("earlier.h5", "r+") as file:

@@ -477,6 +477,26 @@ test("beams: swept sections, coloured by what is chosen (made-up data)", async (
   assertQuiet(opened);
 });
 
+test("the swing with a beam of 20 elements", async () => {
+  const result = run(join(SOURCE, "models/three-bar-swing.yaml"), "swing");
+  const opened = await openPage(browser, view("swing", result));
+  const { page } = opened;
+  assert.match((await page.locator("#model-line").textContent())!, /1 beam of 20 elements/);
+  assert.match((await page.locator("#beam-key option").first().textContent())!, /shear force 1, N/);
+  const node = await page.evaluate(() => {
+    const { beams, bodies } = window.holonom!.results[0].description;
+    return bodies[beams[0].node_start + 7].name;
+  });
+  const csv = exported(result, `bodies/${node}/position`);
+  const record = Math.floor(0.6 * csv.time.length);
+  await page.evaluate((t) => window.holonom!.state.set({ time: t }), csv.time[record]);
+  await frames(page, 2);
+  const place = await position(page, node);
+  ["x", "y", "z"].forEach((axis, k) => near(place[k], csv[`bodies/${node}/position/${axis}`][record], 1e-7, `node, ${axis}`));
+  await measureFrames(page, "20-element swing");
+  assertQuiet(opened);
+});
+
 test("small and unusual results open", async () => {
   writeFileSync(join(folder, "free.yaml"), `holonom: 1
 name: one free ball

@@ -92,6 +92,13 @@ function bindBeams(results: Result[], state: State): void {
   const choice = make("select", "", { ariaLabel: "Colour of beams" });
   result.description.beam_scalars.forEach((scalar, i) => choice.append(new Option(withUnit(`${scalar.name},`, scalar.unit), String(i))));
   choice.append(new Option("no colours", "-1"));
+  // the moment that changes most, if there is one
+  const ranges = result.description.beam_scalars.map(({ unit }, i) => {
+    const [least, greatest] = scalarRange(result, i);
+    return unit === "N m" ? greatest - least : 0;
+  });
+  state.set({ beamScalar: Math.max(0, ranges.indexOf(Math.max(...ranges))) });
+  choice.value = String(state.current.beamScalar);
   const bar = make("span", "bar"), low = make("span"), high = make("span");
   bar.style.background = SCALE_GRADIENT;
   const show = (): void => {

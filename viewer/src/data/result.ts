@@ -20,7 +20,7 @@ const AXES = ["x", "y", "z"];
 
 export class Result {
   readonly bodies: Motion;
-  readonly nodes: Motion | undefined; // of beams
+  readonly nodes: Motion; // of beams: bodies, unless they have a block of their own
   readonly frameTimes: ArrayLike<number>;
   readonly sampleTimes: ArrayLike<number>;
   private readonly tables = new Map<string, { table: Table; grid: string }>();
@@ -37,7 +37,7 @@ export class Result {
     this.sampleTimes = this.table("sample_times")?.row(0) ?? this.frameTimes;
     this.bodies = new Motion(this.frameTimes, this.needed("motion"), this.table("velocities"));
     const nodes = this.table("beam_nodes");
-    this.nodes = nodes === undefined ? undefined : new Motion(this.frameTimes, nodes, undefined);
+    this.nodes = nodes === undefined ? this.bodies : new Motion(this.frameTimes, nodes, undefined);
     description.totals.forEach((total, row) => this.totalRows.set(total.name, row));
   }
 
@@ -55,7 +55,7 @@ export class Result {
 
   evaluate(t: number): void {
     this.bodies.evaluate(t);
-    this.nodes?.evaluate(t);
+    if (this.nodes !== this.bodies) this.nodes.evaluate(t);
   }
 
   /// World place of a point given in a body's frame, at the time last evaluated.

@@ -35,8 +35,10 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /// What a model is made of, in one line.
 export function structureLine(description: ResultDescription): string {
   const { bodies, joints, beams, structure } = description;
-  const parts = [counted(bodies.length, "body", "bodies")];
-  if (beams.length > 0) parts.push(counted(beams.length, "beam"));
+  const solid = bodies.filter((body) => body.kind !== "beam_node").length;
+  const elements = beams.reduce((sum, beam) => sum + beam.element_count, 0);
+  const parts = solid > 0 || beams.length === 0 ? [counted(solid, "body", "bodies")] : [];
+  if (beams.length > 0) parts.push(`${counted(beams.length, "beam")} of ${counted(elements, "element")}`);
   parts.push(counted(joints.length, "joint"));
   if (structure.loop_count > 0) parts.push(counted(structure.loop_count, "loop"));
   if (structure.degrees_of_freedom !== undefined)

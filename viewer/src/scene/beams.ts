@@ -97,7 +97,7 @@ export class Beams {
   }
 
   private placeRings({ beam, places }: Sweep): void {
-    const { pose, rotation } = this.result.nodes!;
+    const { pose, rotation } = this.result.nodes;
     const out = places.array as Float32Array;
     const n = beam.outline.length;
     const [u, v] = beam.section_axes;

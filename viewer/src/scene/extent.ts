@@ -90,8 +90,8 @@ function motionBox(result: Result, boxes: Box3[], out: Box3, points: Vector3[]):
                                 corner & 4 ? box.max.z : box.min.z).applyMatrix4(matrix));
       }
     });
-    for (let node = 0; node < (result.nodes?.count ?? 0); ++node)
-      out.expandByPoint(point.set(...result.nodes!.position(node)));
+    for (let node = 0; result.nodes !== result.bodies && node < result.nodes.count; ++node)
+      out.expandByPoint(point.set(...result.nodes.position(node)));
   }
 }
 

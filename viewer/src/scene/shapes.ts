@@ -20,6 +20,7 @@ export function matrixOf(rows: Matrix, position: Vector, scale: Vector = [1, 1, 
     .scale(new Vector3(...scale));
 }
 
+export const BEAM_NODE = "beam_node"; // kind of a body that is a node of a beam
 const FEW = 150; // things that are drawn with round edges; of more, each gets fewer faces
 
 /// Faces around, when there are `count` of a thing.
@@ -143,7 +144,7 @@ export function bodyParts(description: ResultDescription, standInRadius: number)
   const drawn = new Set(description.shapes.map((shape) => shape.body));
   const points = jointPoints(description.joints);
   description.bodies.forEach((body, index) => {
-    if (drawn.has(index)) return;
+    if (drawn.has(index) || body.kind === BEAM_NODE) return; // its beam is drawn
     const center = new Vector3(...body.center_of_mass);
     const radius = standInRadius;
     parts.push({ key: "sphere", geometry: unitSphere, body: index,
