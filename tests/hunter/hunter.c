@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STEPS_MAX = 120, SAMPLES = 4, PARTS = 64, FINER = 8, SECONDS_MAX = 60 };
+enum { STEPS_MAX = 120, SAMPLES = 4, PARTS = 32, FINER = 4, SECONDS_MAX = 60 };
 static const double ALLOWED = 10.0; // times what the run says of itself
 static const double SURE =
     0.2; // a reference counts when its own error is below this part of what it judges
@@ -189,6 +189,12 @@ typedef struct step_verdict {
     double growth; // of it until the end of the run; 0: not known
 } step_verdict;
 
+// Do three results, of which the first two and the last two differ so much, tell how far another one is off?
+static bool is_convergent(const double change[2], double difference)
+{
+    return change[1] <= FLOOR || (change[1] <= 0.5 * change[0] && change[1] <= SURE * difference);
+}
+
 // How far two runs get apart until the end, over what they are apart at first, or after a step when that is more.
 static double growth_between(hn_simulation *reference, const motion_state *x, const motion_state *y,
                              double h, int steps, motion_state *work)
@@ -213,15 +219,22 @@ static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const
     step_verdict verdict = {.error = -1.0};
     double h = s->def.step_size;
     motion_state coarse = new_state(system), fine = new_state(system), own = new_state(system);
-    if (go_on(reference, from, h, PARTS)) {
-        take_state(reference, from->time + h, &coarse);
-        if (go_on(reference, from, h, 2 * PARTS)) {
-            take_state(reference, from->time + h, &fine);
-            take_state(s, from->time + h, &own);
-            verdict.error = relative_difference(system, own.q, fine.q);
-            double unsure = relative_difference(system, coarse.q, fine.q) / 3.0;
-            if (unsure > SURE * verdict.error && unsure > FLOOR) verdict.error = -1.0;
-        }
+    // three references in ever more parts: their differences must shrink as those of a convergent method
+    double change[2] = {0.0};
+    bool solved = true;
+    for (int k = 0; k < 3 && solved; ++k) {
+        solved = go_on(reference, from, h, PARTS << k);
+        if (!solved) break;
+        motion_state *finest = &fine;
+        if (k > 0)
+            memcpy(coarse.q, fine.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        take_state(reference, from->time + h, finest);
+        if (k > 0) change[k - 1] = relative_difference(system, coarse.q, fine.q);
+    }
+    take_state(s, from->time + h, &own);
+    if (solved) {
+        verdict.error = relative_difference(system, own.q, fine.q);
+        if (!is_convergent(change, verdict.error)) verdict.error = -1.0;
     }
     if (verdict.error >= 0.0 && verdict.error <= FLOOR) {
         // too small to tell how it grows: a neighbour with other velocities does
@@ -312,7 +325,7 @@ static double perform(hunt *h, run *r)
 typedef struct truth {
     bool known;
     double *q;            // at the end
-    double error;         // of it
+    double change[2];     // from two coarser runs to it
     hn_simulation *frame; // gives sizes of bodies
 } truth;
 
@@ -336,9 +349,13 @@ static truth find_truth(const random_model *m, double step, int64_t steps)
     size_t count = POSE_SIZE * (size_t)system->body_count;
     t.q = malloc(2 * count * sizeof(double));
     if (t.q == NULL) abort();
-    t.known = end_of_run(m, step / FINER, steps * FINER, t.q + count) &&
-              end_of_run(m, step / (2 * FINER), steps * 2 * FINER, t.q);
-    if (t.known) t.error = relative_difference(system, t.q, t.q + count) / 3.0;
+    t.known = true;
+    for (int k = 0; k < 3 && t.known; ++k) {
+        int parts = FINER << k;
+        memcpy(t.q + count, t.q, count * sizeof(double));
+        t.known = end_of_run(m, step / parts, steps * parts, t.q);
+        if (k > 0) t.change[k - 1] = relative_difference(system, t.q, t.q + count);
+    }
     alarm(0);
     return t;
 }
@@ -352,12 +369,12 @@ static void judge_end(hunt *h, const run *r, const truth *t, double sum)
     }
     double difference = relative_difference(t->frame->system, r->q, t->q);
     double allowed = ALLOWED * sum * r->growth + FLOOR * r->growth;
-    if (t->error > SURE * allowed && t->error > SURE * difference) {
+    if (!is_convergent(t->change, fmax(difference, allowed))) {
         h->sum.ends_unsure++;
         return;
     }
     h->sum.ends_judged++;
-    difference -= t->error;
+    difference -= t->change[1] / 3.0;
     h->sum.worst_end = fmax(h->sum.worst_end, difference / allowed);
     if (difference > allowed) {
         char text[160];
