@@ -25,6 +25,20 @@ void measure_bodies(const hn_system *system, const step_equations *equations, co
     }
 }
 
+void measure_add_round_off(const hn_system *system, const step_equations *equations,
+                           const double *q, body_scale *scales)
+{
+    const double SHOWN = 16.0 * DBL_EPSILON / 1e-12;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *inertia = mass_node(system, i);
+        double place = one_norm(q + POSE_SIZE * (size_t)i) + system->sizes[i];
+        double force = SHOWN * equations->mass_factor * inertia[0] * place;
+        scales[i].force += force;
+        scales[i].moment += system->sizes[i] * force +
+                            SHOWN * equations->mass_factor * (inertia[1] + inertia[2] + inertia[3]);
+    }
+}
+
 void measure_transmit(const hn_system *system, body_scale *scales)
 {
     for (int i = system->body_count - 1; i >= 0; --i) {

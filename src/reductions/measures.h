@@ -17,6 +17,10 @@ typedef struct body_scale {
 /// body counts as at rest when it moves by no more than round-off of its size.
 void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
                     body_scale *scales);
+/// Add what round-off of coordinates leaves in any residual, times so much that 1e-12 of the whole is round-off: for
+/// reports, and no more than a thousandth of it for Newton's method.
+void measure_add_round_off(const hn_system *system, const step_equations *equations, const double *q,
+                           body_scale *scales);
 /// Of W, about the centre of mass, from these: the largest of what the joint between a body and its parent transmits.
 void measure_transmit(const hn_system *system, body_scale *scales);
 

@@ -427,6 +427,7 @@ static void sum_forces(scheme_solver *s, const scheme_step *step)
         .mass_factor = 1.0 / system->mass, .force_factor = weight, .momentum = s->p_start};
     step_data data = data_of(s, step);
     measure_bodies(system, &equations, &data, s->scales);
+    measure_add_round_off(system, &equations, data.q_start, s->scales);
     memcpy(s->total, s->force, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         double *f = s->total + POSE_SIZE * (size_t)i;

@@ -64,6 +64,7 @@ static void check_reduced(hn_simulation *s, const step_equations *equations, con
     int body = 0;
     if (system->cut_count > 0) step_add_closure_forces(system, equations, step);
     measure_bodies(system, equations, step, s->equation_scales);
+    measure_add_round_off(system, equations, step->q_start, s->equation_scales);
     if (system->cut_count > 0 && system->element_count == 0)
         for (int i = 0; i < system->body_count; ++i) {
             const double *f = step->force + POSE_SIZE * (size_t)i;

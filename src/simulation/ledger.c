@@ -222,6 +222,26 @@ static double energy_scale(const hn_simulation *s)
     return scale > AT_REST * standing ? scale : standing;
 }
 
+// Where nothing but round-off of coordinates moves, errors are as large as their scales and mean nothing.
+typedef struct round_off_floor {
+    double energy, linear, angular; // J, kg m/s, kg m^2/s
+} round_off_floor;
+
+static round_off_floor find_floor(const hn_simulation *s)
+{
+    const double ROUND_OFF = 8.0 * DBL_EPSILON;
+    double length = s->record.distance_max + s->system->length, mass = 0.0;
+    double speed = ROUND_OFF * length / s->def.step_size * sqrt((double)s->step_count + 1.0);
+    for (int i = 0; i < s->system->body_count; ++i) mass += mass_weight(s->system, i);
+    return (round_off_floor){mass * speed * speed, mass * speed, mass * speed * length};
+}
+
+static double above_floor(double error, double scale, double floor)
+{
+    const double NOTHING_ELSE = 100.0;
+    return fabs(error) <= floor && scale <= NOTHING_ELSE * floor ? 0.0 : ratio(error, scale);
+}
+
 static const double SPIN_STEP_BOUND = 0.5; // (h |omega|)^2/12 is 2 % of the angle
 
 static hn_accuracy accuracy_of(const hn_simulation *s)
@@ -280,21 +300,23 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
     // where there are several mechanisms, or one that is free, by the worst of them
     energy_verdict verdict;
+    round_off_floor floor = find_floor(s);
     double whole = ledger->energy_scale;
     if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
-        fill(&e[HN_PROMISE_ENERGY], energy, ratio(r->energy_error, whole),
-             ratio(r->energy_drift, whole), ENERGY_BOUND, carried, n);
+        fill(&e[HN_PROMISE_ENERGY], energy, above_floor(r->energy_error, whole, floor.energy),
+             above_floor(r->energy_drift, whole, floor.energy), ENERGY_BOUND, carried, n);
     else {
         if (verdict.part != NULL) ledger->energy_scale = verdict.scale;
         fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,
              carried + fmax(0.0, verdict.floor - ENERGY_BOUND), n);
     }
     fill(&e[HN_PROMISE_LINEAR_MOMENTUM], linear && s->translation_count > 0,
-         ratio(r->linear_error, r->linear_scale), ratio(r->linear_drift, r->linear_scale),
-         MOMENTUM_BOUND, carried, n);
+         above_floor(r->linear_error, r->linear_scale, floor.linear),
+         above_floor(r->linear_drift, r->linear_scale, floor.linear), MOMENTUM_BOUND, carried, n);
     fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], angular && s->rotation_count > 0,
-         ratio(r->angular_error, r->angular_scale), ratio(r->angular_drift, r->angular_scale),
-         MOMENTUM_BOUND, carried, n);
+         above_floor(r->angular_error, r->angular_scale, floor.angular),
+         above_floor(r->angular_drift, r->angular_scale, floor.angular), MOMENTUM_BOUND, carried,
+         n);
     // a joint is open by what is too much for its own size; the largest opening may be another one's
     bool joined = s->system->constraint_count > s->system->internal_count;
     fill(&e[HN_PROMISE_JOINTS], joined, r->opening, r->opening_now, r->open_bound, 0.0, n);

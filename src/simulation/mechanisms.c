@@ -168,7 +168,8 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
         const energy_account *a = &part->inner;
         double scale = a->kinetic_max + a->potential_change_max;
         double rate = ROUND_OFF * (part->distance / s->def.step_size + part->speed);
-        double floor = part->mass * part->inner_speed * rate;
+        double still = rate * sqrt((double)s->step_count + 1.0); // where nothing else moves
+        double floor = part->mass * (part->inner_speed * rate + still * still);
         if (part->tied) {
             // a structure at rest: by its weight times its size
             double standing =
