@@ -320,7 +320,7 @@ HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation,
 /// same. It knows whom it belongs to and has a checksum; it is made for one kind of machine and one version.
 HN_API size_t hn_simulation_snapshot_size(const hn_simulation *simulation);
 HN_API HN_NODISCARD hn_status hn_simulation_save(const hn_simulation *simulation, void *snapshot, size_t size);
-/// Into a simulation of the same model, scheme, reduction, settings and step size, also one of another process; Newton
+/// Into a simulation of the same model, scheme, reduction, settings and step size, also one of another process;
 /// tolerances may differ. What belongs to the last interval (reactions of `energy-momentum`, discrete_energy,
 /// hidden_velocity) is known again after the next step.
 /// @return HN_OK, or HN_INVALID_ARGUMENT with a message that says whose it is not; the state is then as before

@@ -578,8 +578,9 @@ TEST(scheme_habits, a_stiff_rotor_swings_as_the_mass_on_a_spring_does)
                 if (x >= 100.0)
                     CHECK(largest > 20.0); // it overshoots before it damps; measured 23.7
             } else {
-                // of the first; the frequency depends on the amplitude, and the more the nearer to 2; measured 6e-4
-                CHECK_BELOW(off, 5e-3);
+                // of the first; the frequency depends on the amplitude, and the more the nearer to 2; measured 8.5e-4.
+                // An explicit method with control is late by its tolerance in each of up to 20000 rad: 5.2e-3
+                CHECK_BELOW(off, scheme == HN_SCHEME_PROJECTED_RK ? 1e-2 : 5e-3);
             }
             if (scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
                 scheme == HN_SCHEME_PROJECTED_RK) {
