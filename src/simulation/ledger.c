@@ -159,7 +159,7 @@ static hn_status fail_not_finite(hn_simulation *s, const ledger_sample *m)
                     {"position", m->distance},
                     {"joint opening", m->opening},
                     {"constraint residual", m->residual},
-                    {"energy balance", NAN}};
+                    {"energy balance", (double)NAN}};
     size_t k = 0;
     while (isfinite(measures[k].value)) ++k;
     return context_fail(

@@ -39,9 +39,11 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
                   &used);
     snapshot_part(action, s->joint_slack, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);
-    for (int i = 0; i < s->damper_count; ++i)
-        snapshot_part(action, &s->system->elements[s->dampers[i]].mobility, sizeof(double), buffer,
-                      &used);
+    for (int i = 0; i < s->damper_count; ++i) {
+        // while memory is counted there is no list yet
+        int damper = action == SNAPSHOT_COUNT ? 0 : s->dampers[i];
+        snapshot_part(action, &s->system->elements[damper].mobility, sizeof(double), buffer, &used);
+    }
     if (s->damper_count > 0) {
         size_t rows = 2 * POSE_SIZE * (size_t)s->damper_count;
         snapshot_part(action, &s->dampers_strong, sizeof s->dampers_strong, buffer, &used);
@@ -73,9 +75,9 @@ static const char MAGIC[8] = "hnsnap3";
 static uint64_t method_identity(const hn_simulation *s)
 {
     const hn_simulation_def *def = &s->def;
-    const int choices[] = {def->ledger,        def->fixed_steps,     def->dense_output,
-                           def->impose_energy, def->impose_momentum, def->planar,
-                           def->projection};
+    const int choices[] = {def->ledger,         def->fixed_steps,     def->dense_output,
+                           def->impose_energy,  def->impose_momentum, def->planar,
+                           (int)def->projection};
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
     hash = hash_doubles(hash, &def->spectral_radius, 1);

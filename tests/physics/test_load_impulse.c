@@ -64,12 +64,13 @@ static long double integral(const random_profile *r, double begin, double end,
 {
     long double sum = 0.0L;
     *absolute = 0.0L;
-    if (r->count == 0) return *absolute = (long double)end - begin;
+    if (r->count == 0) return *absolute = (long double)end - (long double)begin;
     for (int i = -1; i < r->count; ++i) {
         long double x0 = i < 0 ? -HUGE_VALL : (long double)r->times[i],
                     x1 = i == r->count - 1 ? HUGE_VALL : (long double)r->times[i + 1];
-        long double f0 = r->factors[i < 0 ? 0 : i], f1 = r->factors[i == r->count - 1 ? i : i + 1];
-        long double a = fmaxl(x0, begin), b = fminl(x1, end);
+        long double f0 = (long double)r->factors[i < 0 ? 0 : i],
+                    f1 = (long double)r->factors[i == r->count - 1 ? i : i + 1];
+        long double a = fmaxl(x0, (long double)begin), b = fminl(x1, (long double)end);
         if (a >= b) continue;
         bool flat = i < 0 || i == r->count - 1;
         long double fa = flat ? f0 : f0 + (f1 - f0) * (a - x0) / (x1 - x0),
@@ -163,8 +164,9 @@ static void worst_errors(int count, bool torque, double *worst)
                 if (scale == 0.0L) CHECK(got == 0.0);
                 else
                     worst[k] =
-                        fmax(worst[k], (double)(fabsl((long double)got - strength * expected) /
-                                                (strength * scale)));
+                        fmax(worst[k],
+                             (double)(fabsl((long double)got - (long double)strength * expected) /
+                                      ((long double)strength * scale)));
             }
             run_end(&x);
         }
@@ -203,16 +205,16 @@ TEST(load_impulse, means_are_exact_for_long_and_short_steps_anywhere)
         double stop = begin + span;
         long double absolute, sum = integral(&r, begin, stop, &absolute);
         double got = profile_mean(&r.profile, begin, stop);
-        long double length = (long double)stop - begin;
+        long double length = (long double)stop - (long double)begin;
         if (absolute == 0.0L) CHECK(got == 0.0);
         else {
             // what a factor changes in the round-off of its own time is no error of the mean
             long double slope = 0.0L;
             for (int k = 1; k < r.count; ++k)
-                slope = fmaxl(slope, fabsl((r.factors[k] - r.factors[k - 1]) /
-                                           (r.times[k] - r.times[k - 1])));
-            long double unknown = slope * 2.3e-16L * (fabs(begin) + fabs(stop));
-            long double error = fabsl(got - sum / length) - unknown;
+                slope = fmaxl(slope, (long double)fabs((r.factors[k] - r.factors[k - 1]) /
+                                                       (r.times[k] - r.times[k - 1])));
+            long double unknown = slope * 2.3e-16L * (long double)(fabs(begin) + fabs(stop));
+            long double error = fabsl((long double)got - sum / length) - unknown;
             worst = fmax(worst, (double)(error / (absolute / length)));
         }
     }

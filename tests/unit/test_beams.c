@@ -11,6 +11,15 @@
 
 // ---- strains in complex numbers, written from (G1) as the note has it -----------------------------------
 
+// CMPLX is not everywhere
+static double complex complex_of(double real, double imaginary)
+{
+    const double parts[2] = {real, imaginary};
+    double complex z;
+    memcpy(&z, parts, sizeof z);
+    return z;
+}
+
 static double complex product(const double complex *x, const double complex *y)
 {
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
@@ -97,7 +106,7 @@ TEST(beam_element, gradient_is_that_of_the_energy)
     for (int k = 0; k < 24; ++k) {
         const double tiny = 1e-30;
         double complex q[24], strain[6], energy = 0.0;
-        for (int i = 0; i < 24; ++i) q[i] = CMPLX(f.end[i], i == k ? tiny : 0.0);
+        for (int i = 0; i < 24; ++i) q[i] = complex_of(f.end[i], i == k ? tiny : 0.0);
         complex_strain(f.beam.length, q, strain);
         for (int i = 0; i < 6; ++i)
             for (int m = 0; m < 6; ++m)
@@ -163,7 +172,7 @@ TEST(beam_element, tangent_is_that_of_the_residual)
         for (int k = 0; k < 24; ++k) {
             const double tiny = 1e-30;
             double complex q[24], expected[24];
-            for (int i = 0; i < 24; ++i) q[i] = CMPLX(f.end[i], i == k ? tiny : 0.0);
+            for (int i = 0; i < 24; ++i) q[i] = complex_of(f.end[i], i == k ? tiny : 0.0);
             complex_residual(&f, q, cases[c].damper, expected);
             for (int i = 0; i < 24; ++i) {
                 worst = fmax(worst, fabs(creal(expected[i]) - residual[i]));

@@ -105,20 +105,20 @@ TEST(ledger, what_is_not_a_number_stays_so)
 {
     for (int place = 0; place < 3; ++place) {
         double series[3] = {0.25, 0.5, 0.25};
-        series[place] = NAN;
+        series[place] = (double)NAN;
         ledger_record r = record_of(series, 3);
         CHECK(isnan(r.energy_error) && isnan(r.linear_error) && isnan(r.angular_error));
         CHECK(isnan(r.opening) && isnan(r.residual) && isnan(r.kinetic_max));
         CHECK(isnan(r.energy_min) && isnan(r.energy_max));
-        series[place] = INFINITY;
+        series[place] = (double)INFINITY;
         r = record_of(series, 3);
         CHECK(!isfinite(r.energy_error) && !isfinite(r.opening));
     }
     ledger_sample m = sample_of(0.5);
     CHECK(ledger_sample_is_finite(&m));
-    m.maps[5] = NAN;
+    m.maps[5] = (double)NAN;
     CHECK(!ledger_sample_is_finite(&m));
-    m = sample_of(INFINITY);
+    m = sample_of((double)INFINITY);
     CHECK(!ledger_sample_is_finite(&m));
     m = sample_of(0.5);
     m.kinetic = 1.5e308, m.work = -1.5e308; // each finite, their difference is not
