@@ -218,6 +218,7 @@ static run chain(hn_scheme scheme, bool impossible)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = 0.01;
+    def.dense_output = false; // no states from within an internal step that was possible
     if (impossible) {
         def.iterations_max = 1; // enough for nothing
         def.halvings_max = 3;
