@@ -60,7 +60,8 @@ static const bad_file BAD_FILES[] = {
     {"bad-expression", HN_FILE_FORMAT, 3, 22,
      "mass: the expression ends inside a parenthesis (with a comma inside [] or {}, put it in quotes)"},
     {"beam-frames-not-orthonormal", HN_INVALID_MODEL, 3, 3,
-     "beam 'bar', frame of node 1: orientation is not a rotation matrix (its axes miss orthonormality by 0.1; at most 1e-09 is accepted)"},
+     "beam 'bar', frame of node 1: orientation is not a rotation matrix (its axes miss "
+     "orthonormality by 0.1; at most 1e-09 is accepted)"},
     {"beam-mass-beside-nodes", HN_FILE_FORMAT, 3, 143,
      "beam 'bar' has no node at 0.3 m; the nearest is node 1 at 0.25 m of 1 m"},
     {"beam-of-no-length", HN_INVALID_MODEL, 3, 3,
@@ -70,7 +71,8 @@ static const bad_file BAD_FILES[] = {
     {"beam-stiffness-not-positive", HN_INVALID_MODEL, 3, 3,
      "beam 'bar': the stiffness matrix is not positive definite: some strain would cost no energy"},
     {"beam-with-a-sharp-corner", HN_INVALID_MODEL, 3, 3,
-     "beam 'bar': nodes 3 and 4 are turned by 58.3 degrees against each other; expected at most 45: take more elements, or two beams and a fixed joint at a corner"},
+     "beam 'bar': nodes 3 and 4 are turned by 58.3 degrees against each other; expected at "
+     "most 45: take more elements, or two beams and a fixed joint at a corner"},
     {"beam-with-half-an-element", HN_FILE_FORMAT, 3, 51,
      "elements is 2.5; expected a whole number from 1 on"},
     {"beam-without-material", HN_FILE_FORMAT, 3, 63,
