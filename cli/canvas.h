@@ -32,7 +32,8 @@ typedef enum canvas_marker {
 } canvas_marker;
 enum { CANVAS_MARKER_COUNT = 6 };
 
-/// Write SVG to a stream, which stays open. `standalone`: with the declaration a file needs; false: for use inside HTML.
+/// Write SVG to a stream, which stays open. `standalone`: with the declaration a file needs; false: for use inside
+/// HTML.
 canvas *canvas_create_svg(FILE *out, double width, double height, bool standalone);
 /// Write a PNG or PDF file when finished; `resolution` in dots per inch.
 canvas *canvas_create_png(const char *path, double width, double height, double resolution);

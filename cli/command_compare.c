@@ -619,7 +619,8 @@ static hn_status write_result(const hn_model *model, const comparison *c, const 
     return status;
 }
 
-/// The page of all rows that came to their end; reductions solve the same equations, so each scheme and step is shown once.
+/// The page of all rows that came to their end; reductions solve the same equations, so each scheme and step is shown
+/// once.
 static int write_page(const hn_model *model, const comparison *c, const char *output,
                       const char *template_path)
 {

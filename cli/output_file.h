@@ -16,7 +16,8 @@ bool output_settle(char *temporary, const char *path, bool complete);
 /// Do both names lead to one file, through links of any kind? False when one of them leads to none.
 bool is_same_file(const char *one, const char *other);
 
-/// Would output to `path` (or to its .part or .checkpoint, where results are written) go over the file `input`? Says so.
+/// Would output to `path` (or to its .part or .checkpoint, where results are written) go over the file `input`? Says
+/// so.
 bool complain_output_is_input(const char *path, const char *input);
 
 #endif

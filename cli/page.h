@@ -12,8 +12,8 @@ typedef struct page_result {
         *label; ///< tells it from the others; NULL: made from scheme, reduction, step and file name
 } page_result;
 
-/// Write a page of `count` results to `output`, - for the standard output. `template_path` may be NULL: the template installed beside the tool.
-/// Mistakes are reported on the error stream; returns an exit code.
+/// Write a page of `count` results to `output`, - for the standard output. `template_path` may be NULL: the template
+/// installed beside the tool. Mistakes are reported on the error stream; returns an exit code.
 int page_write(const page_result *results, int count, const char *output,
                const char *template_path);
 

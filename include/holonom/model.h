@@ -89,7 +89,8 @@ typedef enum hn_body_kind {
     HN_BODY_RIGID,              ///< twelve coordinates: centre of mass and three directors
     HN_BODY_POINT_MASS,         ///< three coordinates
     HN_BODY_PLANAR_POINT_MASS,  ///< two coordinates in the plane through its start position with normal `plane_normal`
-    HN_BODY_BEAM_NODE,          ///< node of a beam: twelve coordinates, nine of them with inertia; made by hn_model_add_beam
+    HN_BODY_BEAM_NODE,          ///< node of a beam: twelve coordinates, nine of them with inertia; made by
+                                ///< hn_model_add_beam
 } hn_body_kind;
 
 typedef struct hn_body_def {
@@ -131,8 +132,8 @@ typedef struct hn_beam_id {
 /// Elasticity and inertia of a cross-section, by length. Strains are shear along d1 and d2, stretch along d3 (1), and
 /// bending about d1 and d2, torsion about d3 (1/m). The origin is the centre of mass, d1 and d2 its principal axes.
 typedef struct hn_beam_section {
-    double stiffness[6][6]; ///< resultants by strains: N, N m, N m^2; symmetric, positive definite. Commonly a diagonal:
-                            ///< GA1, GA2, EA, EI1, EI2, GJ
+    double stiffness[6][6]; ///< resultants by strains: N, N m, N m^2; symmetric, positive definite. Commonly a
+                            ///< diagonal: GA1, GA2, EA, EI1, EI2, GJ
     double mass;            ///< kg/m
     double inertia[2];      ///< kg m: density times squared coordinate along d1, along d2, integrated over the section
 } hn_beam_section;
@@ -175,8 +176,10 @@ typedef struct hn_beam_def {
     int point_count;
     const hn_mat3 *frames;    ///< HN_BEAM_NODES: columns d1, d2, d3 of every node; NULL elsewhere
     int element_count;        ///< nodes less one
-    hn_vec3 direction;        ///< world direction of d1 at the start, as far as it is at right angles to the axis; zero: chosen
-    double twist;             ///< rad, by which the section turns about the axis from start to end, beyond what the axis asks
+    hn_vec3 direction;        ///< world direction of d1 at the start, as far as it is at right angles to the axis;
+                              ///< zero: chosen
+    double twist;             ///< rad, by which the section turns about the axis from start to end, beyond what the
+                              ///< axis asks
     hn_beam_section section;
     double damping;           ///< s, of the stiffness: resultants gain damping times stiffness times strain rate
 } hn_beam_def;

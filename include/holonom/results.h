@@ -33,15 +33,15 @@ HN_API HN_NODISCARD hn_status hn_results_create_for(const hn_model *model, hn_si
 /// @return HN_OK, HN_FILE_ACCESS (disk full, ...)
 HN_API HN_NODISCARD hn_status hn_results_append(hn_results *results);
 
-/// Write all records so far and then, as `path`.checkpoint, what hn_results_resume needs to go on from the current state
-/// of the simulation. The checkpoint is replaced at once or not at all: a process may be killed at any moment.
+/// Write all records so far and then, as `path`.checkpoint, what hn_results_resume needs to go on from the current
+/// state of the simulation. The checkpoint is replaced at once or not at all: a process may be killed at any moment.
 /// @return HN_OK, HN_FILE_ACCESS (disk full, ...: the last checkpoint stays), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_results_checkpoint(hn_results *results);
 
-/// Go on with a result file that was stopped or killed: the simulation, made from the same model with the same settings,
-/// takes the state of the checkpoint, and appending continues behind the records from before it. The finished file is
-/// the one that an uninterrupted run writes, bit for bit. `def` (or NULL) gives the number of steps if the run shall
-/// now be longer, and gets what the stopped run had said.
+/// Go on with a result file that was stopped or killed: the simulation, made from the same model with the same
+/// settings, takes the state of the checkpoint, and appending continues behind the records from before it. The finished
+/// file is the one that an uninterrupted run writes, bit for bit. `def` (or NULL) gives the number of steps if the run
+/// shall now be longer, and gets what the stopped run had said.
 /// @return HN_OK, HN_FILE_ACCESS (no checkpoint or no .part there, locked by another run), HN_FILE_FORMAT (damaged),
 /// HN_INVALID_ARGUMENT (of another model, or other settings), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, const char *path,

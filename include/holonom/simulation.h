@@ -63,8 +63,8 @@ HN_API void hn_simulation_destroy(hn_simulation *simulation);
 /// HN_NOT_FINITE (a velocity or, with a ledger, anything it measures overflowed; in the latter case the step counts)
 HN_API HN_NODISCARD hn_status hn_simulation_step(hn_simulation *simulation, int64_t count);
 
-/// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Time and steps go on
-/// counting; ledger and accuracy start anew.
+/// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Time and steps go
+/// on counting; ledger and accuracy start anew.
 /// @return HN_OK, HN_INVALID_ARGUMENT with a message that names what has no way back: a scheme that is not symmetric
 /// (all but `energy-momentum`, `variational`, `rattle` and `convected`), dampers, loads that change in time
 HN_API HN_NODISCARD hn_status hn_simulation_reverse(hn_simulation *simulation);

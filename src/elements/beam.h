@@ -6,7 +6,8 @@
 
 enum { BEAM_STRAINS = 6 };
 
-/// What a beam element knows beside its nodes. Strains are (shear along d1, d2, stretch; bending about d1, d2, torsion).
+/// What a beam element knows beside its nodes. Strains are (shear along d1, d2, stretch; bending about d1, d2,
+/// torsion).
 typedef struct beam_element {
     double length;                                 ///< m, of the reference axis
     double stiffness[BEAM_STRAINS][BEAM_STRAINS];  ///< N, N m, N m^2; symmetric

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Time profiles of loads: continuous, linear between points, constant before the first and after the last.
 //
-//   (F7)  mean over [t_0, t_1] = 1/(t_1 - t_0) sum (x_i+1 - x_i) (f_i + f_i+1)/2 over the pieces between t_0, the points
+//   (F7)  mean over [t_0, t_1] = 1/(t_1 - t_0) sum (x_i+1 - x_i) (f_i + f_i+1)/2 over the pieces between t_0, the
+//   points
 //         inside and t_1; without a point inside it is the value in the middle
 //
 // Found by bisection, the cost grows with the points inside: all steps of a run together pass every point once.

@@ -4,7 +4,8 @@
 // A process may be killed at any moment, and what it had committed must stay readable. So the file is written in HDF5's
 // mode for one writer and many readers: blocks that point to others are written after these, nothing is written over a
 // chunk that an index on disk still points to, and each block of the index is one write. The rest is here:
-//   - a chunk that is not full yet is written plain, each time at the same place, with the same bytes before the new ones;
+//   - a chunk that is not full yet is written plain, each time at the same place, with the same bytes before the new
+//   ones;
 //     compressed, it gets a place of its own when it is full;
 //   - `record_count` is raised after the records and their index are on disk;
 //   - a run that goes on from a checkpoint writes the records after it again, which are the same bit for bit.
@@ -545,8 +546,8 @@ static void release_path(hn_results *results)
     results->lock = -1;
 }
 
-/// How the file is opened: without HDF5's own lock, so that others may read meanwhile; without a chunk cache, since whole
-/// chunks are written; in the format that one writer and many readers need.
+/// How the file is opened: without HDF5's own lock, so that others may read meanwhile; without a chunk cache, since
+/// whole chunks are written; in the format that one writer and many readers need.
 static hid_t access_properties(void)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);

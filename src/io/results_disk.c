@@ -38,8 +38,8 @@ int disk_reserve(hid_t file, size_t bytes)
 #endif
 }
 
-// HDF5 file format, superblock version 3: signature in bytes 0-7, version in 8, size of addresses in 9, marks of writers
-// in 11, end of file address in 28-35, checksum of what stands before in 44-47; all little-endian.
+// HDF5 file format, superblock version 3: signature in bytes 0-7, version in 8, size of addresses in 9, marks of
+// writers in 11, end of file address in 28-35, checksum of what stands before in 44-47; all little-endian.
 enum {
     SUPERBLOCK_VERSION = 8,
     SUPERBLOCK_ADDRESS_SIZE = 9,

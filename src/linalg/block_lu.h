@@ -34,8 +34,8 @@ void block_lu_multiply(const block_lu *lu, const double *x, double *y);
 /// Copy the assembled matrix into a dense row-major one: for reports and tests.
 void block_lu_dense(const block_lu *lu, double *dense);
 
-/// Units of equations and unknowns, `size` each, which stay the caller's; NULL: none. Equations are multiplied by theirs,
-/// and unknowns are counted in theirs, before pivots are compared: in powers of two they change nothing else.
+/// Units of equations and unknowns, `size` each, which stay the caller's; NULL: none. Equations are multiplied by
+/// theirs, and unknowns are counted in theirs, before pivots are compared: in powers of two they change nothing else.
 void block_lu_set_units(block_lu *lu, const double *rows, const double *columns);
 
 /// Factor in place. Returns -1, or the node whose diagonal block is singular.

@@ -157,8 +157,8 @@ hn_vec3 shape_centroid(const hn_shape *shape);
 hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
                          char **copy);
 
-/// Let the message of a failure begin with file, line and column of the first body, joint or load that it names, or with
-/// the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
+/// Let the message of a failure begin with file, line and column of the first body, joint or load that it names, or
+/// with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
 hn_status model_place_message(const hn_model *model, hn_status status);
 
 /// Give a model the text it was read from (copied).

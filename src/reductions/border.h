@@ -51,8 +51,8 @@ border_column *border_add(border *b, int body_a, int body_b);
 void border_add_term(border *b, const step_equations *equations, const step_data *step, int body_a, int body_b,
                      const stiffness_term *term);
 
-/// Columns of what couples two bodies: blocks (6 x 6, about the centres of mass) with rows of a and columns of b, and the
-/// other way round. y is then the change of both twists.
+/// Columns of what couples two bodies: blocks (6 x 6, about the centres of mass) with rows of a and columns of b, and
+/// the other way round. y is then the change of both twists.
 void border_add_blocks(border *b, int body_a, int body_b, const double *on_a, const double *on_b);
 
 /// (B2) with the factors of the tree in place, the residuals r and the steps of (T3) to them: increments, and twists of

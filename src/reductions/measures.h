@@ -57,7 +57,8 @@ static inline double measure_twist(double length, const double *twist)
 /// The same in twelve coordinates; NaN stays.
 double measure_pose(double length, const double *change);
 
-/// The length of a mechanism as a unit for linear systems: a power of two, one where it is within some decades of a metre.
+/// The length of a mechanism as a unit for linear systems: a power of two, one where it is within some decades of a
+/// metre.
 double measure_unit(const hn_system *system, int body);
 
 /// What a row between bodies a and b is compared with; its unit is that of the row.

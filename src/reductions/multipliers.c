@@ -80,8 +80,8 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
     }
     hn_status status = saddle_newton(r->saddle, equations, step, &exact, report, move, r);
     if (status != HN_OK && r->near != NULL && options->residual_tolerance > 0.0) {
-        // A long step: the first iterate knows no multipliers, and its tangent leads away. Where they are eliminated the
-        // solution is found that the other reductions follow; it is then one of these equations, too.
+        // A long step: the first iterate knows no multipliers, and its tangent leads away. Where they are eliminated
+        // the solution is found that the other reductions follow; it is then one of these equations, too.
         memcpy(step->q, r->q_begun, size);
         memcpy(step->delta, r->q_begun + half, size);
         newton_report near = {0};

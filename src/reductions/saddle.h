@@ -6,10 +6,10 @@
 //   [ G(q)                                          0             ] [delta lambda] = -residual                 (M2)
 //
 // Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass of the
-// mechanism: the conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its internal multipliers
-// is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of a joint on a loop are
-// a node of their own that is eliminated after its two bodies: whatever has been eliminated is then a part of the
-// mechanism with its own constraints, which have been chosen to be independent.
+// mechanism: the conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its
+// internal multipliers is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of
+// a joint on a loop are a node of their own that is eliminated after its two bodies: whatever has been eliminated is
+// then a part of the mechanism with its own constraints, which have been chosen to be independent.
 #ifndef REDUCTIONS_SADDLE_H
 #define REDUCTIONS_SADDLE_H
 

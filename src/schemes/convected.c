@@ -15,8 +15,9 @@
 //   (N6)  0 = g(q_n+1) of the joints
 //
 // (N5) makes the increment of C(q) p zero; put into (N4) it leaves the projection 1 - C^T (C C^T)^-1 C on f, so that
-// joints alone have multipliers among the unknowns. F holds loads with their mean over the step (F7). Solved with p and mu = kappa h lambda scaled by kappa = h/m*, m*
-// the largest mass: the conditioning then does not depend on the step. The state kept is (q, p).
+// joints alone have multipliers among the unknowns. F holds loads with their mean over the step (F7). Solved with p and
+// mu = kappa h lambda scaled by kappa = h/m*, m* the largest mass: the conditioning then does not depend on the step.
+// The state kept is (q, p).
 //
 // Keeps: energy plus work of loads, momenta of symmetries, e(q) = 0, C(q) p = 0 and g = 0, all to solver tolerance, for
 // any sequence of steps; time-symmetric. Does not keep: the symplectic form; G(q) v = 0 of joints at the nodes.

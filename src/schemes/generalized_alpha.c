@@ -10,7 +10,8 @@
 //         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
 //   (A6)  dampers are no part of F: they add M^-1 F_n+1/2 to d, the force of the mean rate with coefficients by (F9)
 //
-//   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to the
+//   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to
+//   the
 //         mean factor of the step: d = M^-1 F(q_n) (f_mean - (1 - gamma) s_n - gamma s_n+1), s from f as w from a
 //
 // h times (A1), with (A2) and (A4) inserted, has the form (S1), (S2) with alpha = (1 - alpha_m)/((1 - alpha_f) beta h),

@@ -8,8 +8,8 @@
 
 // Pivots of (R1), squared sines, below this part of the number of joints count as zero.
 static const double FREEDOM_TOLERANCE = 1e-11;
-// A row that a self-stress replaces may be off by this much (rad, m over its bodies' length) after a step before the loop is taken to have lost
-// the self-stress within it.
+// A row that a self-stress replaces may be off by this much (rad, m over its bodies' length) after a step before the
+// loop is taken to have lost the self-stress within it.
 static const double REPLACED_ROW_TOLERANCE = 1e-11;
 
 hn_status ggl_stress_create(hn_system *system, const joint_blocks *blocks, const ggl_row *rows,

@@ -156,8 +156,9 @@ void jet_set_velocity(jet_space *jet, const double *w);
 double jet_evaluate_rows(jet_space *jet);
 /// What one of g is divided by to be measured: 1, or the joint's length, or its square.
 double jet_row_unit(const jet_joint *j, int row);
-/// Decide with the current B, at a point of the manifold, which rows are independent (in the metric of lengths: thin bars
-/// do not blur it); the others are dropped from now on. The factors of both systems are lost. @return HN_OK or HN_SINGULAR_SYSTEM
+/// Decide with the current B, at a point of the manifold, which rows are independent (in the metric of lengths: thin
+/// bars do not blur it); the others are dropped from now on. The factors of both systems are lost. @return HN_OK or
+/// HN_SINGULAR_SYSTEM
 hn_status jet_choose_rows(jet_space *jet, int *dropped_count);
 /// Factor the system of a metric with the current B. False: singular; `worst` is a body of the joint.
 bool jet_factor(jet_space *jet, jet_metric metric, int *worst);

@@ -5,10 +5,12 @@
 //   L = 1/2 |y - a|_W^2 + 1/2 |y_1 - a_1|_W^2 + beta . g(y) + alpha . (dg y_1) + nu (|theta|^2 - 1)/2 + kappa theta .
 //           theta_1
 //
-// is made stationary, places measured in lengths of their bodies (W^-1 = length^2, and 1 s). Constraints are functions of the twelve numbers x of a pose, quadratic, and x of theta is
-// quadratic as well (R = H~ H^T, not divided by |theta|^2 here): with x_1 = T y_1, T = dx/dy,
+// is made stationary, places measured in lengths of their bodies (W^-1 = length^2, and 1 s). Constraints are functions
+// of the twelve numbers x of a pose, quadratic, and x of theta is quadratic as well (R = H~ H^T, not divided by
+// |theta|^2 here): with x_1 = T y_1, T = dx/dy,
 //
-//   dL/dy = W (y - a) + T^T f + T_1^T f_1,   dL/dy_1 = W (y_1 - a_1) + T^T f_1,   f = dL/dx,  f_1 = dL/dx_1,  T_1 = d(T y_1)/dy
+//   dL/dy = W (y - a) + T^T f + T_1^T f_1,   dL/dy_1 = W (y_1 - a_1) + T^T f_1,   f = dL/dx,  f_1 = dL/dx_1,  T_1 = d(T
+//   y_1)/dy
 //
 // and second derivatives need no more than the constant second derivatives of g and x (in the plane: the third of x
 // too). A body with its sphere multipliers is a block, a joint with alpha and beta is a block; bodies are eliminated

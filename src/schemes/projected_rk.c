@@ -118,8 +118,8 @@ static void combine(scheme_solver *s, double h, const double *weights, int count
 }
 
 // (T8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
-// root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in the
-// fastest rate of the mechanism.
+// root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in
+// the fastest rate of the mechanism.
 static double norm_of(scheme_solver *s, const double *x, const double *x1, const double *y,
                       const double *y1)
 {
@@ -202,8 +202,8 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
     return isfinite(*error);
 }
 
-// A first step from the size of the solution's first two derivatives (Hairer, Norsett, Wanner I, II.4), with the fastest
-// rate as the unit of time.
+// A first step from the size of the solution's first two derivatives (Hairer, Norsett, Wanner I, II.4), with the
+// fastest rate as the unit of time.
 static double first_step(scheme_solver *s, double interval)
 {
     const double FIRST_PART = 0.01, LARGEST_GROWTH = 100.0;

@@ -132,8 +132,8 @@ void rk_note_margins(scheme_solver *s, int stage);
 void rk_find_flat(scheme_solver *s, const double *nodes);
 /// Is the flat place inside the attempted step exact, so that the motion goes straight on?
 bool rk_flat_is_exact(scheme_solver *s, double h);
-/// (T10) The size of the next step on the way over the flat place, `offset` after the current point: the step over it is
-/// at most `allowed`, and does not go beyond `room`. Also what to plan after it.
+/// (T10) The size of the next step on the way over the flat place, `offset` after the current point: the step over it
+/// is at most `allowed`, and does not go beyond `room`. Also what to plan after it.
 double rk_plan_over_flat(double offset, double allowed, double room, double *then);
 /// The shortest step over the flat place of an attempted step of size h: round-off forbids others.
 double rk_shortest_over_flat(const scheme_solver *s, double h);

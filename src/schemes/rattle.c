@@ -15,7 +15,8 @@
 //
 // Keeps: symplectic form, momenta of symmetries, g = 0 and G M^-1 p = 0 to solver tolerance; time-symmetric.
 // Does not keep: energy exactly; its error stays O(h^2) over long times when h is fixed. Dampers are taken at the
-// nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4), with coefficients by
+// nodes, with v_n = M^-1 p_n in (R1) and 2 (q_n+1 - q_n)/h - v_n, which is v_n+1 + O(h^2), in (R4), with coefficients
+// by
 // (F11).
 #include "schemes/scheme.h"
 

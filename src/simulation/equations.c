@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Residuals of solved steps, as no solver sees them: whatever reduction found the solution, constraint forces of the tree
-// are projected away and those of cut joints are taken as they were found,
+// Residuals of solved steps, as no solver sees them: whatever reduction found the solution, constraint forces of the
+// tree are projected away and those of cut joints are taken as they were found,
 //
 //   r_c = B_c^T W_c,   W_i = P_int(q_w)^T (rho + sigma G_cut^T lambda)_i + sum_c A_c^T W_c
 //

@@ -8,8 +8,8 @@
 /// Is the step after the current one among those whose residual is measured? The first ones, then one of several.
 bool equations_are_due(const hn_simulation *simulation);
 
-/// Note the residual of the step just solved: every body's relative to the terms that cancel in it, its own and what its
-/// joints transmit.
+/// Note the residual of the step just solved: every body's relative to the terms that cancel in it, its own and what
+/// its joints transmit.
 void equations_note(hn_simulation *simulation, const solved_step *step);
 
 #endif

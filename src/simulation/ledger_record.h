@@ -36,7 +36,8 @@ typedef struct ledger_record {
     int open_joint;
     double bands[BAND_MARKS]; ///< energy_max - energy_min when there were 2^k samples, the last such k first
     double distance_max; ///< m, round-off of positions grows with it
-    double equations, equations_now; ///< residual of the equations of motion, relative, in the steps where it is measured
+    double equations, equations_now; ///< residual of the equations of motion, relative, in the steps where it is
+                                     ///< measured
     int equations_body;              ///< where and when it was worst
     int64_t equations_step;
     int translation_count, map_count;

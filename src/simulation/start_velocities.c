@@ -34,8 +34,8 @@ static void find_velocity(const hn_simulation *s, const double *twists, double *
     }
 }
 
-// One more motion of one mechanism, orthonormal to those before in units of its mass and length: however light it is, its
-// motions are found to all digits, with the factors of the mass matrix at hand. False when it depends on them.
+// One more motion of one mechanism, orthonormal to those before in units of its mass and length: however light it is,
+// its motions are found to all digits, with the factors of the mass matrix at hand. False when it depends on them.
 static bool add_motion(hn_simulation *s, motions *m, int mechanism, uint64_t *state)
 {
     const hn_system *system = s->system;

@@ -2,7 +2,8 @@
 // Angles that count turns, followed through every step, nominal or halved.
 //
 // A look at an angle costs an arc tangent. Between two looks a joint has turned by no more than the sum of the
-// differences of its bodies' Cayley vectors; while that stays well below half a turn, the nearest angle is the right one.
+// differences of its bodies' Cayley vectors; while that stays well below half a turn, the nearest angle is the right
+// one.
 #include "simulation/simulation.h"
 
 #include "system/angles.h"

@@ -161,8 +161,8 @@ static void reach_elastic(tree_search *t, const neighbours *edges, int body)
     }
 }
 
-// The ground's component, whatever hangs on it by elastic edges, then the same from every body not yet reached. A spring
-// is taken only when no beam leads on: as the edge that closes a ring it costs less.
+// The ground's component, whatever hangs on it by elastic edges, then the same from every body not yet reached. A
+// spring is taken only when no beam leads on: as the edge that closes a ring it costs less.
 static void search(tree_search *t)
 {
     int n = t->model->body_count, beams = 0, springs = 0;

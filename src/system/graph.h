@@ -2,9 +2,10 @@
 // The spanning tree of a model: over joints first, then over elastic edges.
 //
 // Bodies that joints connect form a component, and the tree of a component runs over its joints. Components that an
-// element with a potential ties together (a beam element, a spring) hang on each other there: the body at its end is the root of its
-// component, with a free joint, but its parent in the tree is the body at the element's other end. The elimination of
-// reductions/tree.h then meets the element on an edge of the tree, where it costs nothing beyond its own blocks.
+// element with a potential ties together (a beam element, a spring) hang on each other there: the body at its end is
+// the root of its component, with a free joint, but its parent in the tree is the body at the element's other end. The
+// elimination of reductions/tree.h then meets the element on an edge of the tree, where it costs nothing beyond its own
+// blocks.
 #ifndef SYSTEM_GRAPH_H
 #define SYSTEM_GRAPH_H
 

@@ -34,8 +34,8 @@ typedef struct step_data {
     const double *angle_start; ///< unwrapped angles of torsional springs at t_n
     double *q;                 ///< iterate of q_n+1, 12 per body
     double *delta;             ///< Delta, 12 per body, known to relative accuracy
-    double *force;             ///< beta (grad V - F) of elements and the edges' part of alpha M Delta - beta M g, 12 per
-                               ///< body; zero without elements
+    double *force;             ///< beta (grad V - F) of elements and the edges' part of alpha M Delta - beta M g, 12
+                               ///< per body; zero without elements
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
     double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
@@ -50,8 +50,8 @@ void step_residual(const hn_system *system, const step_equations *equations, con
 element_step step_element_view(const hn_system *system, const step_equations *equations, const step_data *step,
                                int index);
 
-/// Fill step->force with the elements' part of rho: their forces, and what edges of the mass matrix add to alpha M Delta
-/// and to the weights.
+/// Fill step->force with the elements' part of rho: their forces, and what edges of the mass matrix add to alpha M
+/// Delta and to the weights.
 void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// The tangent terms of element `index`; returns their number.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: result files of strangers. A finished file of this library with some of its bytes replaced: it is read to
-// the last number or refused with a message.
+// Fuzz target: result files of strangers. A finished file of this library with some of its bytes replaced: it is read
+// to the last number or refused with a message.
 //
 // The input is a list of edits, five bytes each: place (three bytes), how many bytes, and with what to replace them.
 #define _GNU_SOURCE

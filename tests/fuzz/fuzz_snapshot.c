@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: snapshots. The bytes themselves, and a true snapshot with some of its bytes replaced: both are refused and
-// change nothing, unless nothing was changed.
+// Fuzz target: snapshots. The bytes themselves, and a true snapshot with some of its bytes replaced: both are refused
+// and change nothing, unless nothing was changed.
 #include <holonom/holonom.h>
 
 #include <stdlib.h>

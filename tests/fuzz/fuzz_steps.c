@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: a model file is read, assembled and stepped under a scheme and a reduction that its bytes choose. Whatever
-// comes of it has a status; success means finite numbers.
+// Fuzz target: a model file is read, assembled and stepped under a scheme and a reduction that its bytes choose.
+// Whatever comes of it has a status; success means finite numbers.
 #include <holonom/holonom.h>
 
 #include <math.h>

@@ -2,8 +2,10 @@
 // Hunts for answers that look right and are wrong: random models under random schemes and reductions, every tenth under
 // all of them. What a run says of itself is held against converged runs:
 //
-//   step   at sampled steps the error against a converged step from the same state is at most 10 times the accuracy line
-//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far a
+//   step   at sampled steps the error against a converged step from the same state is at most 10 times the accuracy
+//   line
+//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far
+//   a
 //          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
 //          what they were apart at first
 //   kept   no promise is broken
@@ -11,7 +13,8 @@
 //
 //   hunter [--models N] [--first I] [--seed S] [--jobs J] [--verbose]
 //
-// Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say why.
+// Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say
+// why.
 #define _GNU_SOURCE
 #include "hunter/random_model.h"
 #include "simulation/simulation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tree of bodies first, each at a joint somewhere near its parent; then whatever closes loops, pulls and pushes. Joints
-// are placed in the start configuration, so every loop closes there; whether it moves is its own affair.
+// A tree of bodies first, each at a joint somewhere near its parent; then whatever closes loops, pulls and pushes.
+// Joints are placed in the start configuration, so every loop closes there; whether it moves is its own affair.
 #include "hunter/random_model.h"
 
 #include "base/context.h"

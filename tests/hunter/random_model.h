@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models drawn at random: joints, loops, springs, dampers, loads, masses over twelve decades; the same for a seed on any
-// machine.
+// Models drawn at random: joints, loops, springs, dampers, loads, masses over twelve decades; the same for a seed on
+// any machine.
 #ifndef TESTS_RANDOM_MODEL_H
 #define TESTS_RANDOM_MODEL_H
 

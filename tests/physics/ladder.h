@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A ladder of N four-bars by calls: N + 1 upright cranks on the ground, N bars between their tips, 1 m and 1 kg each.
 //
-//      o───o───o───o      All cranks stay parallel, so it is a pendulum in disguise: with x the angle from upright
-//      │   │   │   │      and N + 1 cranks of inertia J = (1 + width^2)/12 + 1/4 about their feet, N bars of 1 kg,
+//      o───o───o───o      All cranks stay parallel, so it is a pendulum in disguise: with x the angle
+//      from upright
+//      │   │   │   │      and N + 1 cranks of inertia J = (1 + width^2)/12 + 1/4 about their feet, N bars of 1
+//      kg,
 //    ──o───o───o───o──        ((N + 1) J + N) x'' = ((N + 1)/2 + N) g sin x .
 //
 // When the cranks lie flat the constraints lose rank: each four-bar might go on as an antiparallelogram.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The accuracy line of the ledger against steps whose error is known: exact motions, and converged steps of all schemes.
+// The accuracy line of the ledger against steps whose error is known: exact motions, and converged steps of all
+// schemes.
 #include "physics/run.h"
 
 #include "support/generic_models.h"

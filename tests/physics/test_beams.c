@@ -316,8 +316,9 @@ TEST(roll_up, tip_is_where_the_elements_must_take_it_and_converges_with_order_tw
 
 // ---- in trees and loops -----------------------------------------------------------------------------
 
-// A rigid hub with a straight, a twisted and a curved beam, a body at the end of one of them on a ball joint, the tips of
-// two others joined by a bar that closes a loop, one of them clamped to the bar redundantly; gravity and a line load.
+// A rigid hub with a straight, a twisted and a curved beam, a body at the end of one of them on a ball joint, the tips
+// of two others joined by a bar that closes a loop, one of them clamped to the bar redundantly; gravity and a line
+// load.
 static hn_model *assembly(hn_context *context)
 {
     number_source numbers = {31};

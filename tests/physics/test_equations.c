@@ -64,8 +64,8 @@ TEST(equations, are_solved_to_round_off_by_schemes_with_solvers_of_their_own)
     CHECK_CONTAINS(none.note, "explicit");
 }
 
-// With loose tolerances energy may look kept: this line does not. (Where multipliers are unknowns the first iterate never
-// passes: one iteration solves these steps.)
+// With loose tolerances energy may look kept: this line does not. (Where multipliers are unknowns the first iterate
+// never passes: one iteration solves these steps.)
 TEST(equations, that_loose_tolerances_leave_open_are_shown_with_the_body)
 {
     const hn_scheme schemes[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_VARIATIONAL,

@@ -12,8 +12,8 @@ static double energy_after(const char *model, hn_reduction way, int64_t steps)
     return ledger.entry[HN_PROMISE_ENERGY].error;
 }
 
-// A step of 0.001 s is no power of two: 2/h, products with it and factors of rotations are rounded alike in every step of
-// a top in steady precession, and were 2e-16 each.
+// A step of 0.001 s is no power of two: 2/h, products with it and factors of rotations are rounded alike in every step
+// of a top in steady precession, and were 2e-16 each.
 TEST(round_off, of_a_steady_top_adds_up_like_the_root_of_the_steps)
 {
     CHECK_BELOW(energy_after("gyro-top", HN_REDUCTION_REDUCED, 200000),

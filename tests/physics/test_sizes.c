@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A mechanism of a micrometre or a megametre, of a microgram or a megaton, in microseconds or in months, moves as one of
-// a metre, a kilogram and seconds: nothing in the library has a unit of its own.
+// A mechanism of a micrometre or a megametre, of a microgram or a megaton, in microseconds or in months, moves as one
+// of a metre, a kilogram and seconds: nothing in the library has a unit of its own.
 #include "physics/linkage.h"
 
 enum { STEPS = 100 };

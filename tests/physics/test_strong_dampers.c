@@ -174,7 +174,8 @@ TEST(strong_dampers, steps_have_no_negative_eigenvalues)
     }
 }
 
-// A bob on a rod: about the hinge it has m l^2 + J, about its own centre J only. The damper on the hinge feels the first.
+// A bob on a rod: about the hinge it has m l^2 + J, about its own centre J only. The damper on the hinge feels the
+// first.
 static hn_model *damped_bob(hn_context *context, double z, double h, hn_joint_id *hinge)
 {
     hn_model *model = NULL;
@@ -288,8 +289,8 @@ TEST(strong_dampers, have_order_two_in_a_mechanism)
     }
 }
 
-// Random pendulums on pendulums with dampers of any strength in and across their joints, under gravity: the work of every
-// step is never positive and the balance closes
+// Random pendulums on pendulums with dampers of any strength in and across their joints, under gravity: the work of
+// every step is never positive and the balance closes
 TEST(strong_dampers, in_mechanisms_only_take_energy_and_balance)
 {
     double worst = 0.0, most = 0.0;

@@ -134,8 +134,8 @@ TEST(turns, of_halved_steps_are_all_counted)
         }
 }
 
-// A spring on the hinge between two wheels that turn by 3.1 rad and more against each other in a step: its energy belongs
-// to the angle with all its turns
+// A spring on the hinge between two wheels that turn by 3.1 rad and more against each other in a step: its energy
+// belongs to the angle with all its turns
 TEST(turns, of_torsional_springs_are_those_of_their_joint)
 {
     static const fast SPRUNG[] = {

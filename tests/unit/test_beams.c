@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The beam element by itself: derivatives against complex step, directionality, objectivity; sections and shapes of beams.
+// The beam element by itself: derivatives against complex step, directionality, objectivity; sections and shapes of
+// beams.
 #include "elements/element.h"
 
 #include "support/check.h"
