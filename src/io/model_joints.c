@@ -70,14 +70,23 @@ static hn_status read_joint_place(const model_reader *r, int index, hn_joint_def
     return reader_vector(r, b, "at", &def->point_b);
 }
 
+// What d1, d2, d3 mean in directions on body `own`: its axes, in the frame its directions are read in. The ground has no
+// axes but the world's, which are x, y, z: there they are those of the other body.
+static hn_mat3 axes_by_name(const model_reader *r, const hn_joint_def *def, hn_body_id own,
+                            hn_body_id other)
+{
+    bool ground = own.index1 == hn_ground().index1;
+    if (!ground && def->body_coordinates) return mat3_identity();
+    return hn_model_body_orientation(r->model, ground ? other : own);
+}
+
 // axis: one direction, or {a: direction, b: direction} in body coordinates.
 static hn_status read_joint_axis(const model_reader *r, int index, const char *what,
                                  hn_joint_def *def)
 {
     static const char *const WORDS[] = {"a", "b"};
-    hn_mat3 identity = mat3_identity();
-    hn_mat3 axes_a =
-        def->body_coordinates ? identity : hn_model_body_orientation(r->model, def->body_a);
+    hn_mat3 axes_a = axes_by_name(r, def, def->body_a, def->body_b),
+            axes_b = axes_by_name(r, def, def->body_b, def->body_a);
     if (reader_node(r, index)->kind != YAML_MAPPING)
         return reader_direction(r, index, what, &axes_a, &def->axis_a);
     if (!def->body_coordinates)
@@ -87,8 +96,8 @@ static hn_status read_joint_axis(const model_reader *r, int index, const char *w
     TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, index, "a", what, &a));
     TRY(reader_require(r, index, "b", what, &b));
-    TRY(reader_direction(r, a, what, &identity, &def->axis_a));
-    return reader_direction(r, b, what, &identity, &def->axis_b);
+    TRY(reader_direction(r, a, what, &axes_a, &def->axis_a));
+    return reader_direction(r, b, what, &axes_b, &def->axis_b);
 }
 
 static hn_status read_universal_axes(const model_reader *r, int map, const char *owner,
@@ -97,11 +106,8 @@ static hn_status read_universal_axes(const model_reader *r, int map, const char 
     int list, entry;
     TRY(reader_require(r, map, "axes", owner, &list));
     TRY(reader_expect_list(r, list, "axes", 2, &entry));
-    hn_mat3 axes_a = mat3_identity(), axes_b = axes_a;
-    if (!def->body_coordinates) {
-        axes_a = hn_model_body_orientation(r->model, def->body_a);
-        axes_b = hn_model_body_orientation(r->model, def->body_b);
-    }
+    hn_mat3 axes_a = axes_by_name(r, def, def->body_a, def->body_b),
+            axes_b = axes_by_name(r, def, def->body_b, def->body_a);
     TRY(reader_direction(r, entry, "first axis", &axes_a, &def->axis_a));
     return reader_direction(r, r->tree.nodes[entry].next, "second axis", &axes_b, &def->axis_b);
 }
@@ -192,8 +198,7 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
         TRY(read_joint_axis(r, axis, "normal", def));
         direction = reader_find(r, map, "direction");
         if (direction < 0) return HN_OK;
-        hn_mat3 axes = def->body_coordinates ? mat3_identity()
-                                             : hn_model_body_orientation(r->model, def->body_a);
+        hn_mat3 axes = axes_by_name(r, def, def->body_a, def->body_b);
         return reader_direction(r, direction, "direction", &axes, &def->direction);
     default:
         TRY(reader_require(r, map, "axis", owner, &axis));

@@ -814,3 +814,32 @@ TEST(memory, every_failing_allocation_of_the_reader_is_reported)
     CHECK(check_every_allocation_failing(load_attempt, tree) > 50);
     CHECK(check_every_allocation_failing(load_attempt, spring) > 10);
 }
+
+// Version 0.1 took the world's x for `d1` where the first body is the ground.
+TEST(model_file, names_of_axes_are_those_of_the_body_that_is_not_the_ground)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], orientation: {rotate: {axis: z, "
+        "angle: pi/2}}}\n"
+        "  b: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], orientation: {rotate: {axis: x, "
+        "angle: pi/2}}}\n"
+        "joints:\n"
+        "  ga: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: d1}}\n"
+        "  ag: {revolute: {bodies: [a, ground], at: [0, 0, 0], axis: d1}}\n"
+        "  body: {revolute: {bodies: [ground, a], coordinates: body, at: [0, 0, 0], axis: d1}}\n"
+        "  ab: {revolute: {bodies: [b, a], at: [0, 0, 0], axis: -d2}}\n";
+    const hn_vec3 expected[] = {
+        {0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, -1.0}};
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    CHECK_OK(context, hn_model_parse(context, TEXT, sizeof TEXT - 1, "axes.yaml", &model));
+    for (int k = 0; k < 4; ++k) {
+        const model_joint *j = &model->joints[k];
+        hn_vec3 axis = model_direction_to_world(model, j->body_a, mat3_column(&j->frame_a, 2));
+        CHECK_BELOW(vec3_norm(vec3_subtract(axis, expected[k])), 1e-15); // measured 6e-17
+    }
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
