@@ -774,6 +774,9 @@ static hn_status open_hdf5(hn_result_file *file)
         return context_fail(file->context, HN_FILE_ACCESS, "%s: is not a regular file", file->path);
 
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    // a writer may be at work on a block: look again a few times, not the hundred that make a damaged file hang
+    const unsigned READ_ATTEMPTS = 8;
+    if (access >= 0) (void)!H5Pset_metadata_read_attempts(access, READ_ATTEMPTS);
     if (access < 0) return fail_format(file, "the file", "cannot be opened");
     H5Pset_file_locking(access, 0, 1); // a run may be writing it
     file->file = H5Fopen(file->path, H5F_ACC_RDONLY, access);
