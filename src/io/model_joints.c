@@ -70,8 +70,8 @@ static hn_status read_joint_place(const model_reader *r, int index, hn_joint_def
     return reader_vector(r, b, "at", &def->point_b);
 }
 
-// What d1, d2, d3 mean in directions on body `own`: its axes, in the frame its directions are read in. The ground has no
-// axes but the world's, which are x, y, z: there they are those of the other body.
+// What d1, d2, d3 mean in directions on body `own`: its axes, in the frame its directions are read in. The ground has
+// no axes but the world's, which are x, y, z: there they are those of the other body.
 static hn_mat3 axes_by_name(const model_reader *r, const hn_joint_def *def, hn_body_id own,
                             hn_body_id other)
 {
