@@ -71,6 +71,18 @@ static uint64_t hash_load(uint64_t hash, const model_load *l)
     return hash_profile(hash, &l->profile);
 }
 
+static uint64_t hash_beam(uint64_t hash, const model_beam *b)
+{
+    hash = hash_string(hash, b->name);
+    hash = hash_integer(hash, b->first_body);
+    hash = hash_integer(hash, b->element_count);
+    hash = hash_doubles(hash, b->lengths, (size_t)b->element_count);
+    hash = hash_doubles(hash, b->section.stiffness[0], 36);
+    hash = hash_doubles(hash, &b->section.mass, 1);
+    hash = hash_doubles(hash, b->section.inertia, 2);
+    return hash_doubles(hash, &b->damping, 1);
+}
+
 uint64_t model_identity(const hn_model *model)
 {
     uint64_t hash = hash_vector(HASH_START, model->gravity);
@@ -80,5 +92,7 @@ uint64_t model_identity(const hn_model *model)
     for (int i = 0; i < model->joint_count; ++i) hash = hash_joint(hash, &model->joints[i]);
     hash = hash_integer(hash, model->load_count);
     for (int i = 0; i < model->load_count; ++i) hash = hash_load(hash, &model->loads[i]);
+    hash = hash_integer(hash, model->beam_count);
+    for (int i = 0; i < model->beam_count; ++i) hash = hash_beam(hash, &model->beams[i]);
     return hash;
 }

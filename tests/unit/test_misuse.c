@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/generic_models.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -565,6 +566,41 @@ TEST(snapshots, know_whom_they_belong_to)
     hn_simulation_destroy(source);
     free(bytes);
     close_world(&w);
+}
+
+static hn_simulation *beam_simulation(hn_context *context, const char *modulus)
+{
+    char text[512];
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    int length = snprintf(
+        text, sizeof text,
+        "holonom: 1\nbeams:\n  bar: {from: [0, 0, 0], to: [1, 0, 0], elements: 2, section: "
+        "{rectangle: [0.05, 0.02]}, material: {young: %s, poisson: "
+        "0.3, density: 2700}}\n",
+        modulus);
+    CHECK_OK(context, hn_model_parse(context, text, (size_t)length, "bar.yaml", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    hn_model_destroy(model);
+    return simulation;
+}
+
+TEST(snapshots, know_the_section_of_a_beam)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_simulation *soft = beam_simulation(context, "1e9"), *stiff = beam_simulation(context, "2e9");
+    size_t size = hn_simulation_snapshot_size(soft);
+    char *bytes = malloc(size);
+    CHECK(bytes != NULL);
+    CHECK_OK(context, hn_simulation_save(soft, bytes, size));
+    CHECK_STATUS(context, hn_simulation_restore(stiff, bytes, size), HN_INVALID_ARGUMENT);
+    CHECK_CONTAINS(hn_context_message(context), "another model");
+    free(bytes);
+    hn_simulation_destroy(soft);
+    hn_simulation_destroy(stiff);
+    hn_context_destroy(context);
 }
 
 TEST(cancel, ends_the_next_long_call_once)
