@@ -216,14 +216,35 @@ void advance_position(const joint *j, const double *parent_start, const double *
         cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
 }
 
+hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const double *b)
+{
+    coordinate_axis of = joint_type_of(j->kind)->axes[index];
+    if (of.home == AXIS_OF_A) return pose_direction(a, j->a[of.axis]);
+    if (of.home == AXIS_OF_B) return pose_direction(b, j->b[of.axis]);
+    return vec3(of.axis == 0 ? 1.0 : 0.0, of.axis == 1 ? 1.0 : 0.0, of.axis == 2 ? 1.0 : 0.0);
+}
+
+void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
+                            const double *twist_b, double *rates)
+{
+    const joint_type *type = joint_type_of(j->kind);
+    hn_vec3 omega_a = vec3_load(twist_a + 3), omega_b = vec3_load(twist_b + 3);
+    hn_vec3 place = pose_point(b, j->rho_b); // relative to a: the point of a that is there now
+    hn_vec3 v_b = vec3_add(vec3_load(twist_b), vec3_cross(omega_b, pose_direction(b, j->rho_b)));
+    hn_vec3 v_a =
+        vec3_add(vec3_load(twist_a), vec3_cross(omega_a, vec3_subtract(place, pose_center(a))));
+    hn_vec3 v = vec3_subtract(v_b, v_a), omega = vec3_subtract(omega_b, omega_a);
+    for (int k = 0; k < type->coordinate_count; ++k)
+        rates[k] = vec3_dot(joint_coordinate_axis(j, k, a, b), type->axes[k].turning ? omega : v);
+}
+
 int joint_angle_place(hn_joint_kind kind)
 {
-    switch (kind) {
-    case HN_JOINT_REVOLUTE: return 0;
-    case HN_JOINT_CYLINDRICAL: return 1;
-    case HN_JOINT_PLANAR: return 2;
-    default: return -1;
-    }
+    const joint_type *type = joint_type_of(kind);
+    int place = -1, turns = 0;
+    for (int k = 0; k < type->coordinate_count; ++k)
+        if (type->axes[k].turning) place = k, turns += 1;
+    return turns == 1 ? place : -1;
 }
 
 double joint_angle(const joint *j, const double *a, const double *b)

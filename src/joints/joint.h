@@ -100,12 +100,57 @@ typedef enum pivot_kind {
     PIVOT_FREE, ///< A = [I, -c^; 0, 0], B = [0; 1]
 } pivot_kind;
 
+/// What one coordinate of a joint measures: the way of b's joint point along an axis, or the turn of b about it.
+typedef enum axis_home { AXIS_OF_WORLD, AXIS_OF_A, AXIS_OF_B } axis_home;
+typedef struct coordinate_axis {
+    bool turning; ///< radians rather than metres
+    axis_home home;
+    int axis;     ///< which of the three of its home: world axes, (a1, a2, a3), (b1, b2, b3)
+} coordinate_axis;
+
+/// What the rows see of the body that carries the frame: rigid motions that leave this mark alone are symmetries where
+/// that body is the ground.
+typedef enum mark_kind {
+    MARK_NONE,
+    MARK_POINT,
+    MARK_AXIS,  ///< a point and a direction through it
+    MARK_LINE,  ///< may be turned about and moved along itself
+    MARK_SLOT,  ///< a direction with a frame: may be moved along itself
+    MARK_PLANE, ///< may be turned about its normal and moved along itself
+    MARK_FRAME, ///< a point and three directions
+} mark_kind;
+
+/// What a joint is in a plane (schemes/jet_planar.c), by how its axis a3 lies to the plane's normal.
+typedef enum planar_form {
+    PLANAR_REFUSED, ///< its axis may not lie so
+    PLANAR_NOTHING,
+    PLANAR_PIN,
+    PLANAR_SLIDE,        ///< along a3
+    PLANAR_SLIDE_ACROSS, ///< at right angles to a3
+    PLANAR_WELD,
+    PLANAR_ROD,
+} planar_form;
+enum { PLANAR_UPRIGHT = 1, PLANAR_LEVEL = 2 }; ///< keeps its bodies from tilting; from leaving along the normal
+
+typedef struct planar_rule {
+    struct {
+        planar_form form;
+        unsigned char held;
+    } normal, inside, oblique; ///< a3 is along the normal; lies in the plane; neither
+    bool tells_normal;         ///< a model with it can only be planar about a3
+    bool other_axis;           ///< b3 may be along the normal instead of a3
+} planar_rule;
+
 /// A joint kind: one file each.
 typedef struct joint_type {
     const char *name;
     int dof;        ///< between rigid bodies
     int row_count;  ///< between rigid bodies
     pivot_kind pivot; ///< between rigid bodies
+    int coordinate_count;
+    coordinate_axis axes[JOINT_DOF_MAX]; ///< of the coordinates
+    mark_kind mark;
+    planar_rule planar;
     /// Row `index` of the constraints.
     void (*row)(const joint *j, int index, constraint_row *row);
     /// The twist rule at poses of parent and child. `step` gives the distance joint its spread vectors.
@@ -265,7 +310,13 @@ static inline void settle_point(const joint *j, hn_vec3 place, double *child)
 /// Angle of b about a3 relative to a.
 double joint_angle(const joint *j, const double *a, const double *b);
 
-/// Place of the angle that counts turns among the coordinates of a joint, or -1.
+/// Unit vector of coordinate `index` in the world, at poses of a and b.
+hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const double *b);
+/// Rates of the coordinates from the twists of a and b.
+void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
+                            const double *twist_b, double *rates);
+
+/// Place of the angle that counts turns among the coordinates of a joint, or -1: a turn about a3, the only one.
 int joint_angle_place(hn_joint_kind kind);
 /// Rotation vector of b's frame relative to a's, components in a's frame.
 hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b);

@@ -26,8 +26,6 @@
 static const double PLANE_TOLERANCE =
     1e-9; // sine of an angle; lengths and speeds: of the model's own
 
-enum { UPRIGHT = 1, LEVEL = 2 }; // no tilt; no way along the normal
-
 typedef struct plane {
     hn_vec3 axes[3];     // two directions and the normal
     double speed;        // m/s, of the fastest body
@@ -101,21 +99,13 @@ static void add_joint_clues(const hn_system *system, const joint *j, clues *c)
     const double *a = system_pose(system->q_start, j->parent),
                  *b = system_pose(system->q_start, j->child);
     hn_vec3 axis = pose_direction(a, j->a[2]);
-    switch (j->kind) {
-    case HN_JOINT_REVOLUTE: add_direction(&c->normal, axis, 0.0); break;
-    case HN_JOINT_DISTANCE:
+    const planar_rule *rule = &joint_type_of(j->kind)->planar;
+    if (rule->oblique.form == PLANAR_ROD)
         add_direction(&c->inside, vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a)),
                       j->length);
-        break;
-    case HN_JOINT_UNIVERSAL:
-        add_direction(&c->either, axis, 0.0);
-        add_direction(&c->either, pose_direction(b, j->b[2]), 0.0);
-        break;
-    case HN_JOINT_PLANAR:
-    case HN_JOINT_CYLINDRICAL:
-    case HN_JOINT_PRISMATIC: add_direction(&c->either, axis, 0.0); break;
-    default: break;
-    }
+    if (rule->oblique.form != PLANAR_REFUSED) return; // says nothing about its axis
+    add_direction(rule->tells_normal ? &c->normal : &c->either, axis, 0.0);
+    if (rule->other_axis) add_direction(&c->either, pose_direction(b, j->b[2]), 0.0);
 }
 
 static clues find_clues(const hn_system *system)
@@ -196,20 +186,15 @@ static candidates list_candidates(const hn_system *system)
 static unsigned char held_by(const hn_system *system, const joint *j, hn_vec3 n)
 {
     hn_vec3 axis = pose_direction(system_pose(system->q_start, j->parent), j->a[2]);
-    bool about = is_parallel(axis, n);
-    switch (j->kind) {
-    case HN_JOINT_FIXED: return UPRIGHT | LEVEL;
-    case HN_JOINT_PRISMATIC: return is_across(axis, n, 1.0) ? UPRIGHT | LEVEL : UPRIGHT;
-    case HN_JOINT_REVOLUTE:
-    case HN_JOINT_PLANAR: return about ? UPRIGHT | LEVEL : 0;
-    case HN_JOINT_CYLINDRICAL: return about ? UPRIGHT : 0;
-    default: return 0;
-    }
+    const planar_rule *rule = &joint_type_of(j->kind)->planar;
+    return is_parallel(axis, n)      ? rule->normal.held
+           : is_across(axis, n, 1.0) ? rule->inside.held
+                                     : rule->oblique.held;
 }
 
 static unsigned char hold_of(const plane *p, int body)
 {
-    return body < 0 ? UPRIGHT | LEVEL : p->hold[body];
+    return body < 0 ? PLANAR_UPRIGHT | PLANAR_LEVEL : p->hold[body];
 }
 
 // From the ground on, along joints
@@ -233,7 +218,8 @@ static void find_held(const hn_system *system, plane *p)
 // A point of a body, `rho` in its directors, where something may push.
 static bool may_act(const hn_system *system, int body, hn_vec3 rho, const plane *p)
 {
-    if ((hold_of(p, body) & UPRIGHT) != 0 || !system->bodies[body].has_directors) return true;
+    if ((hold_of(p, body) & PLANAR_UPRIGHT) != 0 || !system->bodies[body].has_directors)
+        return true;
     hn_vec3 arm = pose_direction(system_pose(system->q_start, body), rho);
     return is_across(arm, p->axes[2], system->length);
 }
@@ -278,7 +264,7 @@ static bool make_body(const hn_system *system, int i, plane *p, jet_body *b)
     }
     // an upright body may be out of balance: its joints take the moments
     bool balanced = b->inertia[2] > 0.0;
-    for (int k = 0; k < 3 && !balanced && (hold_of(p, i) & UPRIGHT) != 0; ++k) {
+    for (int k = 0; k < 3 && !balanced && (hold_of(p, i) & PLANAR_UPRIGHT) != 0; ++k) {
         double cosine = vec3_dot(vec3_load(pose + 3 + 3 * k), n);
         b->inertia[2] += cosine * cosine * (inertia[1] + inertia[2] + inertia[3] - inertia[1 + k]);
     }
@@ -321,62 +307,41 @@ static bool make_joint(const hn_system *system, int source, plane *p, jet_joint 
     hn_vec3 n = p->axes[2];
     hn_vec3 axis_a = pose_direction(system_pose(system->q_start, x->a), j->a[2]);
     hn_vec3 axis_b = pose_direction(system_pose(system->q_start, x->b), j->b[2]);
-    bool about = is_parallel(axis_a, n), along = is_across(axis_a, n, 1.0), good = true;
-    const char *expected = "is neither along nor across the normal of the plane";
-    hn_vec3 side = vec3_cross(n, axis_a);
+    const planar_rule *rule = &joint_type_of(j->kind)->planar;
+    bool about = is_parallel(axis_a, n) || (rule->other_axis && is_parallel(axis_b, n));
+    planar_form form = about                       ? rule->normal.form
+                       : is_across(axis_a, n, 1.0) ? rule->inside.form
+                                                   : rule->oblique.form;
+    hn_vec3 side = vec3_cross(n, axis_a), e;
     x->source = source, x->rho_a = j->rho_a, x->rho_b = j->rho_b, x->row_count = 0,
     x->multiplier = -1;
-    switch (j->kind) {
-    case HN_JOINT_FREE: return true;
-    case HN_JOINT_SPHERICAL: add_pin(p, x); break;
-    case HN_JOINT_REVOLUTE:
-        good = about;
-        expected = "is not along the normal of the plane";
-        add_pin(p, x);
-        break;
-    case HN_JOINT_UNIVERSAL:
-        good = about || is_parallel(axis_b, n);
-        expected = "is not along the normal of the plane, nor is the other";
-        add_pin(p, x);
-        break;
-    case HN_JOINT_CYLINDRICAL:
-        good = about || along;
-        if (about) add_pin(p, x);
-        else add_slide(system, side, axis_a, x);
-        break;
-    case HN_JOINT_PRISMATIC:
-        good = about || along;
-        if (along) {
-            add_slide(system, side, axis_a, x);
-        } else {
-            add_pin(p, x);
-            add_angle(system, p->axes[0], p->axes[1], x);
-        }
-        break;
-    case HN_JOINT_PLANAR:
-        good = about || along;
-        if (along) add_slide(system, axis_a, side, x);
-        break;
-    case HN_JOINT_FIXED:
+    switch (form) {
+    case PLANAR_NOTHING: return true;
+    case PLANAR_PIN: add_pin(p, x); return true;
+    case PLANAR_SLIDE: add_slide(system, side, axis_a, x); return true;
+    case PLANAR_SLIDE_ACROSS: add_slide(system, axis_a, side, x); return true;
+    case PLANAR_WELD:
         add_pin(p, x);
         add_angle(system, p->axes[0], p->axes[1], x);
-        break;
-    case HN_JOINT_DISTANCE: {
-        hn_vec3 e = vec3_subtract(pose_point(system_pose(system->q_start, x->b), j->rho_b),
-                                  pose_point(system_pose(system->q_start, x->a), j->rho_a));
-        good = is_across(e, n, j->length) ||
-               (hold_of(p, x->a) == (UPRIGHT | LEVEL) && hold_of(p, x->b) == (UPRIGHT | LEVEL));
-        expected = "leaves the plane";
+        return true;
+    case PLANAR_ROD:
+        e = vec3_subtract(pose_point(system_pose(system->q_start, x->b), j->rho_b),
+                          pose_point(system_pose(system->q_start, x->a), j->rho_a));
         x->rows[x->row_count++] =
             (basic_row){.kind = BASIC_DISTANCE, .eta = 0.5 * j->length * j->length};
+        if (is_across(e, n, j->length) || (hold_of(p, x->a) == (PLANAR_UPRIGHT | PLANAR_LEVEL) &&
+                                           hold_of(p, x->b) == (PLANAR_UPRIGHT | PLANAR_LEVEL)))
+            return true;
         break;
+    case PLANAR_REFUSED: break;
     }
-    }
-    if (!good) {
-        snprintf(p->reason, sizeof p->reason, "the axis of joint '%s' %s", name, expected);
-        return false;
-    }
-    return true;
+    const char *why = form == PLANAR_ROD ? "leaves the plane"
+                      : rule->other_axis ? "is not along the normal of the plane, nor is the other"
+                      : rule->inside.form == PLANAR_REFUSED
+                          ? "is not along the normal of the plane"
+                          : "is neither along nor across the normal of the plane";
+    snprintf(p->reason, sizeof p->reason, "the axis of joint '%s' %s", name, why);
+    return false;
 }
 
 static bool check_arms(const hn_system *system, int source, plane *p)
@@ -400,12 +365,13 @@ static bool check_load(const hn_system *system, const element *e, plane *p)
     bool good = true, beside = false;
     unsigned char held = hold_of(p, e->a) & hold_of(p, e->b);
     if (e->body_fixed) x = pose_direction(b, x);
-    if (e->kind == ELEMENT_FORCE) good = held == (UPRIGHT | LEVEL) || is_across(x, n, vec3_norm(x));
+    if (e->kind == ELEMENT_FORCE)
+        good = held == (PLANAR_UPRIGHT | PLANAR_LEVEL) || is_across(x, n, vec3_norm(x));
     else if (e->kind == ELEMENT_TORQUE)
-        good =
-            (held & UPRIGHT) != 0 || vec3_norm(vec3_cross(x, n)) <= PLANE_TOLERANCE * vec3_norm(x);
+        good = (held & PLANAR_UPRIGHT) != 0 ||
+               vec3_norm(vec3_cross(x, n)) <= PLANE_TOLERANCE * vec3_norm(x);
     else if (e->kind == ELEMENT_SPRING)
-        good = held == (UPRIGHT | LEVEL) ||
+        good = held == (PLANAR_UPRIGHT | PLANAR_LEVEL) ||
                is_across(element_vector(e->link, a, b), n, fmax(system->length, e->rest));
     else good = is_parallel(pose_direction(a, vec3_cross(e->a1, e->a2)), n);
     if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_SPRING)
@@ -431,7 +397,7 @@ static bool make_all(hn_system *system, jet_space *jet, hn_vec3 n, plane *p)
     find_held(system, p);
     bool weightless = is_across(system->gravity, n, vec3_norm(system->gravity));
     for (int i = 0; i < system->body_count; ++i) {
-        if (!weightless && p->hold[i] != (UPRIGHT | LEVEL) &&
+        if (!weightless && p->hold[i] != (PLANAR_UPRIGHT | PLANAR_LEVEL) &&
             system->bodies[i].kind != HN_BODY_PLANAR_POINT_MASS)
             return fail_body(system, i, "falls out of the plane: gravity is not in it", p);
         if (!make_body(system, i, p, &jet->bodies[i])) return false;

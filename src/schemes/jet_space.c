@@ -191,8 +191,7 @@ hn_status jet_space_create(hn_system *system, jet_space *jet)
             b->inertia[k] = b->mass;
             b->axes[k] = system->bodies[i].plane[k];
         }
-        switch (system->bodies[i].kind) {
-        case HN_BODY_RIGID: {
+        if (system->bodies[i].has_directors) {
             double sum = inertia[1] + inertia[2] + inertia[3];
             b->kind = JET_RIGID, b->y_count = 7, b->w_count = 6;
             b->moments = vec3(sum - inertia[1], sum - inertia[2], sum - inertia[3]);
@@ -204,15 +203,12 @@ hn_status jet_space_create(hn_system *system, jet_space *jet)
                                     "about every axis (give the "
                                     "body some thickness, or make it a point mass)",
                                     system->bodies[i].name);
-            break;
-        }
-        case HN_BODY_PLANAR_POINT_MASS:
+        } else if (system->bodies[i].coordinate_count == 2) {
+            hn_vec3 place = vec3_load(system->q_start + POSE_SIZE * (size_t)i);
             b->kind = JET_PLANE_POINT, b->y_count = b->w_count = 2;
-            b->origin =
-                vec3_scale(vec3_dot(b->axes[2], vec3_load(system->q_start + POSE_SIZE * (size_t)i)),
-                           b->axes[2]);
-            break;
-        default: b->kind = JET_POINT, b->y_count = b->w_count = 3; break;
+            b->origin = vec3_scale(vec3_dot(b->axes[2], place), b->axes[2]);
+        } else {
+            b->kind = JET_POINT, b->y_count = b->w_count = 3;
         }
         memcpy(b->reference, system->q_start + POSE_SIZE * (size_t)i + 3, sizeof b->reference);
     }

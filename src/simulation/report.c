@@ -450,9 +450,8 @@ static int joint_coordinates(const hn_simulation *s, int index, double *coordina
     const joint_type *type = joint_type_of(j->kind);
     const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
     type->coordinates(j, a, b, coordinates);
-    int count = type->dof;
-    if (j->kind == HN_JOINT_DISTANCE) return 0;
-    if (joint_to_point(s->system, j)) return j->kind == HN_JOINT_FREE ? 3 : 0;
+    int count = type->coordinate_count;
+    if (joint_to_point(s->system, j)) return type->mark == MARK_NONE ? 3 : 0;
     if (report->rows_swapped)
         for (int k = 0; k < count; ++k) coordinates[k] = -coordinates[k];
     return count;
@@ -462,41 +461,13 @@ static void joint_rates(const hn_simulation *s, int index, double *rates)
 {
     const system_joint *report = &s->system->reports[index];
     const joint *j = &report->rows;
-    const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
     double ta[TWIST_SIZE], tb[TWIST_SIZE];
     twist_of_body(s, j->parent, ta);
     twist_of_body(s, j->child, tb);
-    hn_vec3 omega_a = vec3_load(ta + 3), omega_b = vec3_load(tb + 3);
-    hn_vec3 arm_a = pose_direction(a, j->rho_a), arm_b = pose_direction(b, j->rho_b);
-    hn_vec3 link = vec3_subtract(vec3_add(pose_center(b), arm_b), vec3_add(pose_center(a), arm_a));
-    hn_vec3 v = vec3_add(vec3_load(tb), vec3_cross(omega_b, arm_b));
-    v = vec3_subtract(v, vec3_add(vec3_load(ta), vec3_cross(omega_a, vec3_add(arm_a, link))));
-    hn_vec3 omega = vec3_subtract(omega_b, omega_a), n = pose_direction(a, j->a[2]);
-    double sign = report->rows_swapped ? -1.0 : 1.0;
-    switch (j->kind) {
-    case HN_JOINT_SPHERICAL: vec3_store(omega, rates); break;
-    case HN_JOINT_REVOLUTE: rates[0] = vec3_dot(n, omega); break;
-    case HN_JOINT_PRISMATIC: rates[0] = vec3_dot(n, v); break;
-    case HN_JOINT_CYLINDRICAL:
-        rates[0] = sign * vec3_dot(n, v);
-        rates[1] = sign * vec3_dot(n, omega);
-        break;
-    case HN_JOINT_PLANAR:
-        rates[0] = vec3_dot(pose_direction(a, j->a[0]), v);
-        rates[1] = vec3_dot(pose_direction(a, j->a[1]), v);
-        rates[2] = vec3_dot(n, omega);
-        break;
-    case HN_JOINT_UNIVERSAL:
-        rates[0] = vec3_dot(n, omega);
-        rates[1] = vec3_dot(pose_direction(b, j->b[2]), omega);
-        break;
-    case HN_JOINT_FREE:
-        vec3_store(v, rates);
-        vec3_store(omega, rates + 3);
-        break;
-    case HN_JOINT_FIXED:
-    case HN_JOINT_DISTANCE: break;
-    }
+    joint_coordinate_rates(j, system_pose(s->state.q, j->parent), system_pose(s->state.q, j->child),
+                           ta, tb, rates);
+    if (report->rows_swapped)
+        for (int k = 0; k < joint_type_of(j->kind)->coordinate_count; ++k) rates[k] = -rates[k];
 }
 
 static const double *update_wrenches(hn_simulation *s, const solved_step *step)

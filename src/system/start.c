@@ -273,7 +273,7 @@ static int closure_row_count(const hn_system *system, const hn_model *model, int
 {
     const joint *j = &system->cuts[cut];
     return j->row_count +
-           (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->dof : 0);
+           (model->joints[j->model_joint].has_rates ? joint_type_of(j->kind)->coordinate_count : 0);
 }
 
 // A given rate of a joint as a row: d . (omega_b - omega_a) or d . v_relative.
@@ -285,22 +285,8 @@ static closure_row rate_row(const hn_system *system, const hn_model *model, cons
     closure_row out = {.value = 0.0};
     bool swapped = system->reports[j->model_joint].rows_swapped;
     out.value = (swapped ? -1.0 : 1.0) * model->joints[j->model_joint].rates[rate];
-    hn_vec3 axis =
-        vec3(rate % 3 == 0 ? 1.0 : 0.0, rate % 3 == 1 ? 1.0 : 0.0, rate % 3 == 2 ? 1.0 : 0.0);
-    bool turning = true;
-    switch (j->kind) {
-    case HN_JOINT_SPHERICAL: break;
-    case HN_JOINT_REVOLUTE: axis = pose_direction(a, j->a[2]); break;
-    case HN_JOINT_UNIVERSAL:
-        axis = rate == 0 ? pose_direction(a, j->a[2]) : pose_direction(b, j->b[2]);
-        break;
-    case HN_JOINT_PRISMATIC: axis = pose_direction(a, j->a[2]), turning = false; break;
-    case HN_JOINT_CYLINDRICAL: axis = pose_direction(a, j->a[2]), turning = rate == 1; break;
-    case HN_JOINT_PLANAR: axis = pose_direction(a, j->a[rate]), turning = rate == 2; break;
-    case HN_JOINT_FIXED:
-    case HN_JOINT_FREE:
-    case HN_JOINT_DISTANCE: break;
-    }
+    hn_vec3 axis = joint_coordinate_axis(j, rate, a, b);
+    bool turning = joint_type_of(j->kind)->axes[rate].turning;
     if (turning) {
         vec3_store(axis, out.b + 3);
         vec3_store(vec3_negate(axis), out.a + 3);

@@ -58,30 +58,28 @@ static void restrict_by_joint(restrictions *r, const joint *j)
     hn_vec3 p = ground_is_a ? j->rho_a : j->rho_b;
     const hn_vec3 *frame = ground_is_a ? j->a : j->b;
     hn_vec3 n = frame[2];
-    switch (j->kind) {
-    case HN_JOINT_FREE: break;
-    case HN_JOINT_SPHERICAL:
-    case HN_JOINT_DISTANCE: forbid_moving_point(r, p); break;
-    case HN_JOINT_REVOLUTE:
-    case HN_JOINT_UNIVERSAL:
+    switch (joint_type_of(j->kind)->mark) {
+    case MARK_NONE: break;
+    case MARK_POINT: forbid_moving_point(r, p); break;
+    case MARK_AXIS:
         forbid_moving_point(r, p);
         forbid_all_but_turning_about(r, n);
         break;
-    case HN_JOINT_CYLINDRICAL:
+    case MARK_LINE:
         forbid_point(r, frame[0], p);
         forbid_point(r, frame[1], p);
         forbid_all_but_turning_about(r, n);
         break;
-    case HN_JOINT_PRISMATIC:
+    case MARK_SLOT:
         forbid(r, frame[0], ZERO_VECTOR);
         forbid(r, frame[1], ZERO_VECTOR);
         for (int k = 0; k < 3; ++k) forbid_turning(r, world_axis(k));
         break;
-    case HN_JOINT_PLANAR:
+    case MARK_PLANE:
         forbid(r, n, ZERO_VECTOR);
         forbid_all_but_turning_about(r, n);
         break;
-    case HN_JOINT_FIXED:
+    case MARK_FRAME:
         for (int k = 0; k < 3; ++k)
             forbid(r, world_axis(k), ZERO_VECTOR), forbid_turning(r, world_axis(k));
         break;

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that kinds of joints, bodies and elements say everything about themselves in their own folders.
+
+A `switch` over kinds elsewhere in the library is one more place that a new kind has to be known to. The one place left
+is where a model's loads become elements of the system.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[2])
+OWN_FOLDERS = {"joints", "elements", "model", "io"}
+TRANSLATION = {"src/system/compile.c": {"LOAD"}}
+CASE = re.compile(r"\bcase\s+(?:HN_)?(JOINT|BODY|LOAD|ELEMENT)_[A-Z_]+\s*:")
+
+problems = []
+files = sorted((ROOT / "src").rglob("*.[ch]"))
+for path in files:
+    name = path.relative_to(ROOT).as_posix()
+    if path.parent.name in OWN_FOLDERS:
+        continue
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for kind in CASE.findall(line):
+            if kind not in TRANSLATION.get(name, set()):
+                problems.append(f"{name}:{number}: a switch over kinds: {line.strip()}")
+
+print("\n".join(problems) if problems else f"{len(files)} files, no switch over kinds outside {sorted(OWN_FOLDERS)}")
+sys.exit(1 if problems else 0)
