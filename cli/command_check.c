@@ -2,6 +2,7 @@
 // `holonom check`: read and assemble a model, report its structure and start values.
 #include "command.h"
 #include "options.h"
+#include "reaction_report.h"
 #include "report.h"
 #include "run_options.h"
 #include "table.h"
@@ -246,6 +247,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     }
     print_structure(&structure);
     print_redundancy(model, &structure, unique);
+    print_reaction_verdicts(model, simulation, unique, stdout);
     print_singular_start(simulation, stdout);
     print_misfit(model, simulation, stdout);
     free(unique);

@@ -158,10 +158,31 @@ typedef struct hn_joint_state {
     bool reaction_valid;                          ///< false before the first step, but for `variational`
                                                   ///< and `rattle`
     bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is
-                                                  ///< given
+                                                  ///< given; hn_simulation_reaction_verdict tells which components
+                                                  ///< are unique nevertheless
 } hn_joint_state;
 HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint,
                                                         hn_joint_state *state);
+
+/// What of a joint's reaction is unique at the current configuration. Self-stresses, joints that press against each
+/// other and move nothing, may change the rest. A component is unique if no self-stress has a part in it: the bearing
+/// forces of a planar mechanism in its plane, though its hinges are redundant in space.
+typedef struct hn_reaction_verdict {
+    int shared_count;         ///< independent ways in which self-stresses change force and torque together; 0: unique
+    int shared_force_count;   ///< directions in which they change the force, 0 to 3
+    int shared_torque_count;  ///< and the torque
+    hn_mat3 force_unique;     ///< projector, world axes: times reaction_force it gives the part that is unique
+    hn_mat3 torque_unique;    ///< and times reaction_torque
+    hn_vec3 axes[3];          ///< the joint's own frame in world axes, as body a carries it; axes[2] is its axis
+    bool force_component[3];  ///< is the component of the force along axes[k] unique?
+    bool torque_component[3]; ///< and that of the torque?
+    hn_vec3 shared_force[6];  ///< N, the ways: independent, and of some size
+    hn_vec3 shared_torque[6]; ///< N m, that come with them; w = (force, torque) is such that any f . force + t . torque
+                              ///< of the reaction is unique that vanishes for all of them
+} hn_reaction_verdict;
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such joint), HN_SINGULAR_SYSTEM
+HN_API HN_NODISCARD hn_status hn_simulation_reaction_verdict(hn_simulation *simulation, hn_joint_id joint,
+                                                             hn_reaction_verdict *verdict);
 
 typedef struct hn_energy {
     double kinetic;         ///< J, 1/2 v^T M v; `variational`: from the momenta (H_d, LMO 53)

@@ -405,6 +405,24 @@ static hn_status gather_joints(hn_results *results)
     return HN_OK;
 }
 
+// Of models with redundant constraints alone.
+static hn_status gather_verdicts(hn_results *results)
+{
+    if (results->series[SERIES_JOINT_REACTION_UNIQUE].width == 0) return HN_OK;
+    double *unique = record_of(results, SERIES_JOINT_REACTION_UNIQUE);
+    for (size_t i = 0; i < results->description.extent.joint_count; ++i) {
+        hn_reaction_verdict verdict;
+        TRY(hn_simulation_reaction_verdict(
+            results->simulation, hn_simulation_joint(results->simulation, (int)i), &verdict));
+        for (int k = 0; k < 3; ++k) {
+            *unique++ = verdict.force_component[k] ? 1.0 : 0.0;
+            unique[2] = verdict.torque_component[k] ? 1.0 : 0.0;
+        }
+        unique += 3;
+    }
+    return HN_OK;
+}
+
 static hn_status gather_beams(hn_results *results)
 {
     double *strain = record_of(results, SERIES_BEAM_STRAIN);
@@ -668,10 +686,13 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
     results->description.settings = results->simulation->def;
     TRY(description_gather(&results->description));
 
+    hn_structure structure = hn_simulation_structure(results->simulation);
+    bool redundant = structure.constraint_rank < structure.constraint_count;
     size_t record_width = 0;
     for (int i = 0; i < SERIES_COUNT; ++i) {
         results->series[i].width =
             series_width(series_get((series_id)i)->shape, &results->description.extent);
+        if (i == SERIES_JOINT_REACTION_UNIQUE && !redundant) results->series[i].width = 0;
         record_width += results->series[i].width;
     }
     results->record_bytes = record_width * sizeof(double);
@@ -795,6 +816,7 @@ hn_status hn_results_append(hn_results *results)
     TRY(gather_bodies(results));
     TRY(check_record(results, SERIES_BODY_POSITION, SERIES_BODY_ANGULAR_MOMENTUM));
     TRY(gather_joints(results));
+    TRY(gather_verdicts(results));
     TRY(gather_beams(results));
     TRY(gather_totals(results));
     TRY(check_record(results, SERIES_TIME, SERIES_STEP));

@@ -14,6 +14,8 @@ typedef struct column_parts {
 static column_parts parts_of(const hn_result_file *file, const reader_series *series, size_t index)
 {
     static const char *const AXES[3] = {"x", "y", "z"};
+    static const char *const SIX[6] = {"force_1",  "force_2",  "force_3",
+                                       "torque_1", "torque_2", "torque_3"};
     static const char *const ENTRIES[9] = {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"};
     const series_info *info = series_get(series->id);
     column_parts parts = {info->group[0] == '\0' ? NULL : info->group, NULL, info->name, NULL};
@@ -31,6 +33,10 @@ static column_parts parts_of(const hn_result_file *file, const reader_series *se
     case SERIES_JOINT_VECTOR:
         parts.element = string_at(&file->joint_names, index / 3);
         parts.component = AXES[index % 3];
+        break;
+    case SERIES_JOINT_SIX:
+        parts.element = string_at(&file->joint_names, index / 6);
+        parts.component = SIX[index % 6];
         break;
     case SERIES_JOINT_COORDINATES:
         parts.element = string_at(&file->joint_names, (size_t)file->coordinate_joint[index]);

@@ -37,6 +37,11 @@ static const series_info TABLE[SERIES_COUNT] = {
     [SERIES_JOINT_REACTION_VALID] = {"joints", "reaction_valid", "1",
                                      "0: no step has given reactions yet (all zero)", SERIES_SCALAR,
                                      true},
+    [SERIES_JOINT_REACTION_UNIQUE] =
+        {"joints", "reaction_unique", "1",
+         "force x, y, z, torque x, y, z along the columns of frame_a: 0: a self-stress may change "
+         "it",
+         SERIES_JOINT_SIX, true},
     [SERIES_BEAM_STRAIN] = {"beams", "strain", "1 and 1/m",
                             "shear along d1, d2, stretch; bending about d1, d2, torsion",
                             SERIES_BEAM_SIX, false},
@@ -102,6 +107,10 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
     case SERIES_BODY_VECTOR: dims[0] = extent->body_count; return 2;
     case SERIES_BODY_MATRIX: dims[0] = extent->body_count; return 3;
     case SERIES_JOINT_VECTOR: dims[0] = extent->joint_count; return 2;
+    case SERIES_JOINT_SIX:
+        dims[0] = extent->joint_count;
+        dims[1] = 6;
+        return 2;
     case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
     case SERIES_BEAM_SIX:
         dims[0] = extent->beam_element_count;

@@ -15,6 +15,7 @@ typedef enum series_shape {
     SERIES_BODY_VECTOR,       ///< [records, bodies, 3]
     SERIES_BODY_MATRIX,       ///< [records, bodies, 3, 3]
     SERIES_JOINT_VECTOR,      ///< [records, joints, 3]
+    SERIES_JOINT_SIX,         ///< [records, joints, 6]
     SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
     SERIES_BEAM_SIX,          ///< [records, elements of all beams, 6]
 } series_shape;
@@ -34,6 +35,7 @@ typedef enum series_id {
     SERIES_JOINT_REACTION_TORQUE,
     SERIES_JOINT_REACTION_TIME,
     SERIES_JOINT_REACTION_VALID,
+    SERIES_JOINT_REACTION_UNIQUE, // of models with redundant constraints
     SERIES_BEAM_STRAIN,
     SERIES_BEAM_RESULTANT,
     SERIES_KINETIC,

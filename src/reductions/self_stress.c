@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "linalg/block_cholesky.h"
 #include "linalg/elimination_order.h"
+#include "linalg/small_span.h"
 #include "reductions/loop_joints.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static const double DIAGONAL_GROWTH = 100.0, DIAGONAL_LARGER = 1e5;
 static const double SHARED = 1e-7; // part of a row in a self-stress that counts
 // Weaker multipliers than this, of the largest row, cannot be told from self-stresses.
 static const double NEAR_MIN = 1e-6;
-enum { PROBE_COUNT = 2, REPEATS_MAX = 30 };
+// A random vector shows that a joint has a part in self-stresses; as many as it has rows, and two more, show which.
+enum { PROBE_COUNT = 2, SPAN_PROBE_COUNT = JOINT_ROWS_MAX + 2, REPEATS_MAX = 30 };
 
 // where a joint stands in G^T G
 typedef struct coupling {
@@ -37,7 +39,11 @@ struct self_stress {
     block_cholesky *normal;      // G^T G
     double *force, *motion;      // 6 per body on a loop
     double *given, *sum, *least; // per row: multipliers
+    double *length;              // per row: what it had before it was made one
     double *middle;              // poses between q_start and q_end
+    int *joint_place; // per joint of the model: among `joints`, counted from one; 0: not on a loop
+    double
+        *probes; // SPAN_PROBE_COUNT self-stresses for rows of length one, made when first asked for
 };
 
 void self_stress_destroy(self_stress *s)
@@ -54,6 +60,8 @@ void self_stress_destroy(self_stress *s)
     context_release(context, s->force);
     context_release(context, s->given);
     context_release(context, s->middle);
+    context_release(context, s->joint_place);
+    context_release(context, s->probes);
     context_release(context, s);
 }
 
@@ -72,8 +80,10 @@ static hn_status create_joints(self_stress *s)
     hn_context *context = system->context;
     size_t n = (size_t)system->joint_count + 1;
     s->joints = context_allocate(context, n * sizeof(loop_joint));
+    s->joint_place = context_allocate(context, n * sizeof(int));
     joint_place *places = context_allocate(context, n * sizeof(joint_place));
-    hn_status status = s->joints == NULL || places == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    bool taken = s->joints != NULL && s->joint_place != NULL && places != NULL;
+    hn_status status = taken ? HN_OK : HN_OUT_OF_MEMORY;
     for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
         const joint *rows = &system->reports[k].rows;
         if (!is_on_loop(system, &system->reports[k])) continue;
@@ -82,7 +92,7 @@ static hn_status create_joints(self_stress *s)
                                                .a = rows->parent,
                                                .b = rows->child,
                                                .node = system->body_count + s->joint_count};
-        s->joint_count++;
+        s->joint_place[k] = ++s->joint_count;
         s->row_count += rows->row_count;
     }
     if (status == HN_OK)
@@ -159,7 +169,7 @@ hn_status self_stress_create(hn_system *system, self_stress **out)
         s->rows = context_allocate(context, (rows + 1) * sizeof(loop_row));
         s->dropped = context_allocate(context, (rows + 1) * sizeof(bool));
         s->force = context_allocate(context, (2 * twists + 1) * sizeof(double));
-        s->given = context_allocate(context, (3 * rows + 1) * sizeof(double));
+        s->given = context_allocate(context, (4 * rows + 1) * sizeof(double));
         s->middle = context_allocate(context, (POSE_SIZE * bodies + 1) * sizeof(double));
         if (s->turn_scale == NULL || s->rows == NULL || s->dropped == NULL || s->force == NULL ||
             s->given == NULL || s->middle == NULL)
@@ -168,6 +178,7 @@ hn_status self_stress_create(hn_system *system, self_stress **out)
             s->motion = s->force + twists;
             s->sum = s->given + rows;
             s->least = s->sum + rows;
+            s->length = s->least + rows;
             loop_joints_turn_scales(system, s->joints, s->joint_count, s->turn_scale);
         }
     }
@@ -301,7 +312,7 @@ static double place_rows(self_stress *s, const double *q, bool unit_length, stab
 {
     loop_joints_rows(s->system, s->joints, s->joint_count, s->turn_scale, q, s->rows);
     for (int row = 0; unit_length && row < s->row_count; ++row) {
-        double length = row_length(s, row), *x = s->rows[row][0]; // both sides
+        double length = s->length[row] = row_length(s, row), *x = s->rows[row][0]; // both sides
         for (int k = 0; length > 0.0 && k < 2 * TWIST_SIZE; ++k) x[k] /= length;
     }
     return factor(s, add);
@@ -343,6 +354,80 @@ hn_status self_stress_find(self_stress *s, const double *q, bool *shared)
             }
     }
     return HN_OK;
+}
+
+hn_status self_stress_probe(self_stress *s, const double *q)
+{
+    uint64_t state = 1;
+    size_t rows = (size_t)s->row_count;
+    if (s->probes == NULL)
+        s->probes =
+            context_allocate(s->system->context, (SPAN_PROBE_COUNT * rows + 1) * sizeof(double));
+    if (s->probes == NULL) return HN_OUT_OF_MEMORY;
+    if (!(place_rows(s, q, true, LITTLE) > 0.0)) return HN_SINGULAR_SYSTEM;
+    for (int i = 0; i < SPAN_PROBE_COUNT; ++i) {
+        double *own = s->probes + rows * (size_t)i;
+        array_probe(&state, own, rows);
+        find_least(s, own, s->least);
+        for (size_t row = 0; row < rows; ++row) own[row] -= s->least[row];
+    }
+    return HN_OK;
+}
+
+// The wrench that row `r` of a joint exerts on the model's body b about its joint point, per multiplier of a row of
+// length one. Torques are divided by a length of the joint's bodies.
+static void row_wrench(const self_stress *s, const loop_joint *j, bool on_a, int r, const double *q,
+                       double length, double *wrench)
+{
+    constraint_row row;
+    hn_vec3 gradient[8];
+    double flat[POSE_SIZE], own[TWIST_SIZE];
+    const double *poses[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
+    joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+    row_gradient(&row, poses[0], poses[1], gradient);
+    for (int k = 0; k < 4; ++k) vec3_store(gradient[on_a ? k : 4 + k], flat + 3 * k);
+    force_to_wrench(poses[on_a ? 0 : 1], flat, own);
+    double size = s->length[j->first_row + r], factor = size > 0.0 ? -1.0 / size : 0.0;
+    hn_vec3 force = vec3_load(own), arm = on_a ? j->rows->rho_a : j->rows->rho_b;
+    hn_vec3 torque = vec3_subtract(vec3_load(own + 3),
+                                   vec3_cross(pose_direction(poses[on_a ? 0 : 1], arm), force));
+    vec3_store(vec3_scale(factor, force), wrench);
+    vec3_store(vec3_scale(factor / length, torque), wrench + 3);
+}
+
+// Random self-stresses, as many as the joint may show and more, span what all of them do to it. Its force alone is
+// unique along what is at right angles to the forces of that space, its torque likewise.
+void self_stress_span(const self_stress *s, const double *q, int index, stress_span *span)
+{
+    double samples[SPAN_PROBE_COUNT][TWIST_SIZE] = {{0.0}}, basis[TWIST_SIZE][TWIST_SIZE];
+    double forces[TWIST_SIZE][3], torques[TWIST_SIZE][3], directions[9];
+    *span = (stress_span){.length = 1.0};
+    int place = s->joint_place[index] - 1;
+    if (place >= 0) {
+        const loop_joint *j = &s->joints[place];
+        double scale = HUGE_VAL;
+        for (int side = 0; side < 2; ++side)
+            if (j->body[side] >= 0) scale = fmin(scale, s->turn_scale[j->body[side]]);
+        span->length = 1.0 / scale;
+        for (int r = 0; r < j->rows->row_count; ++r) {
+            double wrench[TWIST_SIZE];
+            row_wrench(s, j, s->system->reports[index].rows_swapped, r, q, span->length, wrench);
+            for (int i = 0; i < SPAN_PROBE_COUNT; ++i)
+                for (int k = 0; k < TWIST_SIZE; ++k)
+                    samples[i][k] +=
+                        s->probes[(size_t)(s->row_count * i + j->first_row + r)] * wrench[k];
+        }
+        span->count = small_span(TWIST_SIZE, SPAN_PROBE_COUNT, samples[0], SHARED, basis[0]);
+    }
+    for (int i = 0; i < span->count; ++i)
+        for (int k = 0; k < 3; ++k) {
+            forces[i][k] = span->force[i][k] = basis[i][k];
+            torques[i][k] = span->torque[i][k] = basis[i][k + 3];
+        }
+    span->force_count = small_span(3, span->count, forces[0], SHARED, directions);
+    small_span_complement(3, span->force_count, directions, span->force_unique);
+    span->torque_count = small_span(3, span->count, torques[0], SHARED, directions);
+    small_span_complement(3, span->torque_count, directions, span->torque_unique);
 }
 
 // Rows that depend on others on the manifold may be independent by a little where forces act, and (C7) gives their

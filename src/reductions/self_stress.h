@@ -25,6 +25,21 @@ hn_status self_stress_count(self_stress *s, const double *q, int *count);
 /// Which joints of the model have a part in them. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status self_stress_find(self_stress *s, const double *q, bool *shared);
 
+/// How the wrench of a joint, on the model's body b about its joint point, changes with self-stresses.
+typedef struct stress_span {
+    int count;                   ///< independent ways: 0 to 6
+    double force[TWIST_SIZE][3]; ///< of each
+    double torque[TWIST_SIZE][3]; ///< in forces times `length`
+    double length;               ///< m
+    int force_count, torque_count; ///< dimensions of what forces alone and torques alone span
+    double force_unique[9], torque_unique[9]; ///< projectors onto what no self-stress changes, row-major, world axes
+} stress_span;
+
+/// Probe the self-stresses at the poses q, a configuration on the manifold. @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status self_stress_probe(self_stress *s, const double *q);
+/// What the probes say of a joint of the model, at the poses they were taken at.
+void self_stress_span(const self_stress *s, const double *q, int index, stress_span *span);
+
 /// Forces of constraints act at (1 - weight) q_start + weight q_end, between two configurations on the manifold.
 typedef struct force_place {
     const double *q_start, *q_end;

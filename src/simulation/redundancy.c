@@ -18,6 +18,7 @@ void redundancy_destroy(hn_simulation *s)
 void redundancy_invalidate(hn_simulation *s)
 {
     s->redundancy.shared_valid = s->redundancy.multipliers_valid = false;
+    s->redundancy.probes_valid = false;
 }
 
 static hn_status create_solver(hn_simulation *s)
@@ -206,5 +207,56 @@ hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, 
         s, self_stress_count(s->redundancy.solver, s->state.q, &redundancy->redundant_count)));
     for (int k = 0; joint_unique != NULL && k < joint_count; ++k)
         joint_unique[k] = !s->redundancy.shared[k];
+    return HN_OK;
+}
+
+static hn_vec3 joint_axis(const hn_simulation *s, const system_joint *report, int k)
+{
+    const joint *j = &report->rows;
+    return report->rows_swapped ? pose_direction(system_pose(s->state.q, j->child), j->b[k])
+                                : pose_direction(system_pose(s->state.q, j->parent), j->a[k]);
+}
+
+// Is the part along a unit vector left as it is by the projector?
+static bool is_unique(const hn_mat3 *projector, hn_vec3 unit)
+{
+    const double SHARED = 1e-7;
+    return vec3_norm(vec3_subtract(unit, mat3_apply(projector, unit))) <= SHARED;
+}
+
+hn_status hn_simulation_reaction_verdict(hn_simulation *s, hn_joint_id id,
+                                         hn_reaction_verdict *verdict)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, verdict != NULL);
+    const hn_system *system = s->system;
+    if (id.index1 == 0 || id.model != s->model_tag || id.index1 > (uint32_t)system->joint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no joint of this simulation's model has the id %u", id.index1);
+    int index = (int)id.index1 - 1;
+    const hn_mat3 all = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
+    *verdict = (hn_reaction_verdict){.force_unique = all, .torque_unique = all};
+    if (system->cut_count > 0 && s->dropped_count > 0) {
+        stress_span span;
+        TRY(create_solver(s));
+        if (!s->redundancy.probes_valid)
+            TRY(explained(s, self_stress_probe(s->redundancy.solver, s->state.q)));
+        s->redundancy.probes_valid = true;
+        self_stress_span(s->redundancy.solver, s->state.q, index, &span);
+        verdict->shared_count = span.count;
+        verdict->shared_force_count = span.force_count;
+        verdict->shared_torque_count = span.torque_count;
+        for (int i = 0; i < span.count; ++i) {
+            verdict->shared_force[i] = vec3_load(span.force[i]);
+            verdict->shared_torque[i] = vec3_scale(span.length, vec3_load(span.torque[i]));
+        }
+        memcpy(verdict->force_unique.m, span.force_unique, sizeof span.force_unique);
+        memcpy(verdict->torque_unique.m, span.torque_unique, sizeof span.torque_unique);
+    }
+    for (int k = 0; k < 3; ++k) {
+        verdict->axes[k] = joint_axis(s, &system->reports[index], k);
+        verdict->force_component[k] = is_unique(&verdict->force_unique, verdict->axes[k]);
+        verdict->torque_component[k] = is_unique(&verdict->torque_unique, verdict->axes[k]);
+    }
     return HN_OK;
 }

@@ -42,6 +42,7 @@ typedef struct redundancy_record {
     self_stress *solver; ///< made when first asked for
     bool *shared;        ///< per joint of the model: has a part in a self-stress
     bool shared_valid;   ///< they belong to the current state
+    bool probes_valid;   ///< those of the solver do
     double *multipliers; ///< of minimum norm, as many as constraints; those of joints count
     bool multipliers_valid;
 } redundancy_record;

@@ -165,6 +165,16 @@ class Models(ToolTest):
             self.assertIn(word, text)
         self.assertNotIn("nan", text)
 
+    def test_check_tells_which_components_of_reactions_are_unique(self):
+        planar = self.check(0, "check", os.path.join(SOURCE, "models", "four-bar.yaml")).stdout
+        self.assertIn("crank_bearing, crank_pin, rocker_pin, rocker_bearing: force shared along z, unique normal to "
+                      "it; torque unique about z, shared about axes normal to it", planar)
+        linkage = self.check(0, "check", os.path.join(SOURCE, "models", "six-body-linkage.yaml")).stdout
+        self.assertIn("r1, r4: force shared along (0.5774, -0.5774, 0.5774), unique normal to it; torque shared about "
+                      "(0.7071, 0.7071, 0), unique about axes normal to it; 1 combination of shared components is "
+                      "unique", linkage)
+        self.assertNotIn("shared along", self.check(0, "check", os.path.join(SOURCE, "models", "rssr.yaml")).stdout)
+
 
 class Runs(ToolTest):
     def test_a_run_prints_the_ledger_and_writes_results(self):

@@ -203,6 +203,13 @@ static size_t expected_record(const run *r, const char *series, double *record)
             *record = state.reaction_valid ? 1.0 : 0.0;
             return 1;
         }
+        if (strcmp(what, "reaction_unique") == 0) {
+            hn_reaction_verdict verdict;
+            CHECK_OK(r->context, hn_simulation_reaction_verdict(
+                                     r->simulation, hn_model_joint(r->model, i), &verdict));
+            for (int k = 0; k < 3; ++k) *next++ = verdict.force_component[k] ? 1.0 : 0.0;
+            for (int k = 0; k < 3; ++k) *next++ = verdict.torque_component[k] ? 1.0 : 0.0;
+        }
         for (int k = 0; k < state.coordinate_count; ++k) {
             if (strcmp(what, "coordinates") == 0) *next++ = state.coordinates[k];
             if (strcmp(what, "rates") == 0) *next++ = state.rates[k];

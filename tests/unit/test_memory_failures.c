@@ -111,6 +111,7 @@ static hn_status ask_everything(hn_simulation *simulation)
     hn_vec3 linear, angular;
     hn_body_state body;
     hn_joint_state joint;
+    hn_reaction_verdict verdict;
     hn_constraint_state constraints;
     hn_ledger ledger;
     hn_legendre legendre = {.projected = numbers};
@@ -120,6 +121,7 @@ static hn_status ask_everything(hn_simulation *simulation)
     for (uint32_t j = 1; j <= 3; ++j)
         TRY(hn_simulation_joint_state(simulation, hn_simulation_joint(simulation, (int)j - 1),
                                       &joint));
+    TRY(hn_simulation_reaction_verdict(simulation, hn_simulation_joint(simulation, 0), &verdict));
     TRY(hn_simulation_constraints(simulation, &constraints));
     TRY(hn_simulation_coordinates(simulation, numbers, structure.coordinate_count));
     TRY(hn_simulation_multipliers(simulation, numbers, structure.constraint_count));

@@ -295,6 +295,7 @@ TEST(misuse, of_a_simulation)
     hn_redundancy redundancy;
     hn_body_state body;
     hn_joint_state joint;
+    hn_reaction_verdict verdict;
     hn_energy energy;
     hn_vec3 vector;
     hn_legendre legendre = {0};
@@ -310,6 +311,9 @@ TEST(misuse, of_a_simulation)
     REFUSED(hn_simulation_joint_state(NULL, w.joint, &joint));
     REFUSED(hn_simulation_joint_state(s, w.joint, NULL));
     REFUSED(hn_simulation_joint_state(s, w.foreign_joint, &joint));
+    REFUSED(hn_simulation_reaction_verdict(NULL, w.joint, &verdict));
+    REFUSED(hn_simulation_reaction_verdict(s, w.joint, NULL));
+    REFUSED(hn_simulation_reaction_verdict(s, w.foreign_joint, &verdict));
     REFUSED(hn_simulation_energy(NULL, &energy));
     REFUSED(hn_simulation_energy(s, NULL));
     REFUSED(hn_simulation_momentum(NULL, &vector, &vector));
