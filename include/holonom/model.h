@@ -257,16 +257,22 @@ typedef enum hn_profile_kind {
     HN_PROFILE_CONSTANT, ///< factor 1 at all times
     HN_PROFILE_TABLE,    ///< piecewise linear in time, constant outside the table
     HN_PROFILE_PULSE,    ///< triangle: 0 until `start`, 1 at `peak`, 0 from `end` on
+    HN_PROFILE_SPLINE,   ///< cubic spline through a table, level at both ends and constant outside
+    HN_PROFILE_STEP,     ///< smooth rise: 0 until `start`, 1 from `end` on, 10 x^3 - 15 x^4 + 6 x^5 between
+    HN_PROFILE_EXPRESSION, ///< `expression` in t
 } hn_profile_kind;
 
-/// Time factor of a load. A step takes its exact mean, so that impulses are right also where it is finer than the step;
-/// a simulation then says so through the log callback.
+/// A function of time: of all that depends on it. A step takes its mean, exact for all kinds but expressions (there by
+/// Gauss quadrature of order ten, split at corners), so that impulses are right also where it is finer than the step; a
+/// simulation then says so through the log callback.
 typedef struct hn_profile {
     hn_profile_kind kind;
-    double start, peak, end;  ///< s, pulse
-    const double *times;      ///< s, strictly increasing, table; copied
-    const double *factors;    ///< table; copied
+    double start, peak, end;  ///< s, pulse; step: start and end
+    const double *times;      ///< s, strictly increasing, table and spline; copied
+    const double *factors;    ///< table and spline; copied
     int count;                ///< table entries
+    const char *expression;   ///< in t (s), such as "0.3*sin(2*pi*t)": the language of model files; copied
+    const struct hn_profile_inner *inner; ///< the library's own; leave NULL
 } hn_profile;
 
 /// Force or torque on a body, its vector fixed in space or in the body.

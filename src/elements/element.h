@@ -10,6 +10,7 @@
 #include "base/rotation.h"
 #include "elements/beam.h"
 #include "model/model.h"
+#include "model/time_expression.h"
 
 enum { ELEMENT_TERMS_MAX = 40 };
 
@@ -106,7 +107,11 @@ extern const element_type element_beam;
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);
 
-/// Mean of a load's time factor between two times (F7); its value where they are equal.
+/// A function of time with its first two derivatives; where they jump, those to the right.
+time_jet profile_at(const hn_profile *profile, double time);
+/// Its value at a part of the way between two times without a point between them.
+double profile_within(const hn_profile *profile, double begin, double end, double part);
+/// Its mean between two times (F7), (F12), (F13); its value where they are equal.
 double profile_mean(const hn_profile *profile, double begin, double end);
 /// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
 double profile_next_kink(const hn_profile *profile, double time);

@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Time profiles of loads: continuous, linear between points, constant before the first and after the last.
+// Functions of time: their values with derivatives, their means over a step, their corners.
 //
-//   (F7)  mean over [t_0, t_1] = 1/(t_1 - t_0) sum (x_i+1 - x_i) (f_i + f_i+1)/2 over the pieces between t_0, the
-//   points
-//         inside and t_1; without a point inside it is the value in the middle
+//   (F7)   linear between points, constant outside: mean over [t_0, t_1] = 1/(t_1 - t_0) sum (x_i+1 - x_i)
+//          (f_i + f_i+1)/2 over the pieces between t_0, the points inside and t_1; without a point inside it is the
+//          value in the middle
+//   (F12)  splines and steps: Gauss quadrature with three points on every piece, exact for polynomials of degree five
+//   (F13)  expressions: with five points on every piece without a corner; corners are found by bisection of what
+//          abs, min, max and comparisons decide
 //
 // Found by bisection, the cost grows with the points inside: all steps of a run together pass every point once.
 #include "elements/element.h"
 
 #include "base/sum.h"
+#include "model/profiles.h"
 
 typedef struct profile_points {
     int count;
     const double *times, *factors;
 } profile_points;
 
-// `pulse`: room for the three times of a pulse. A constant has no points.
-static profile_points points_of(const hn_profile *profile, double pulse[3])
+// Points between which the function is smooth. `own`: room for the times of a pulse or step. A constant has none, and
+// an expression has corners nobody knows before.
+static profile_points points_of(const hn_profile *profile, double own[3])
 {
-    static const double triangle[3] = {0.0, 1.0, 0.0};
-    if (profile->kind == HN_PROFILE_CONSTANT) return (profile_points){0};
-    if (profile->kind == HN_PROFILE_TABLE)
+    static const double triangle[3] = {0.0, 1.0, 0.0}, rise[2] = {0.0, 1.0};
+    switch (profile->kind) {
+    case HN_PROFILE_TABLE:
+    case HN_PROFILE_SPLINE:
         return (profile_points){profile->count, profile->times, profile->factors};
-    pulse[0] = profile->start, pulse[1] = profile->peak, pulse[2] = profile->end;
-    return (profile_points){3, pulse, triangle};
+    case HN_PROFILE_PULSE:
+        own[0] = profile->start, own[1] = profile->peak, own[2] = profile->end;
+        return (profile_points){3, own, triangle};
+    case HN_PROFILE_STEP:
+        own[0] = profile->start, own[1] = profile->end;
+        return (profile_points){2, own, rise};
+    case HN_PROFILE_CONSTANT:
+    case HN_PROFILE_EXPRESSION: break;
+    }
+    return (profile_points){0};
 }
 
 // How many points are not later than `time`
@@ -38,7 +52,7 @@ static int points_until(const profile_points *p, double time)
     return low;
 }
 
-// The factor at a time with `before` points not later than it
+// The factor at a time with `before` points not later than it, straight between points
 static double value_after(const profile_points *p, int before, double time)
 {
     if (p->count == 0) return 1.0;
@@ -48,40 +62,193 @@ static double value_after(const profile_points *p, int before, double time)
     return p->factors[before - 1] + (time - begin) / (p->times[before] - begin) * rise;
 }
 
-double profile_mean(const hn_profile *profile, double begin, double end)
+// 10 x^3 - 15 x^4 + 6 x^5
+static time_jet smooth_rise(double x, double span)
 {
-    double pulse[3];
-    profile_points p = points_of(profile, pulse);
-    if (p.count == 0) return 1.0;
-    double span = end - begin;
-    int first = points_until(&p, begin);
-    if (!(span > 0.0)) return value_after(&p, first, begin);
-    if (first == p.count || p.times[first] >= end) // one piece of a line
-        return value_after(&p, first, begin + 0.5 * span);
-    exact_sum sum = {0};
-    double time = begin, value = value_after(&p, first, begin);
-    int next = first;
-    for (; next < p.count && p.times[next] < end; ++next) {
-        sum_add(&sum, (p.times[next] - time) / span * (0.5 * value + 0.5 * p.factors[next]));
-        time = p.times[next], value = p.factors[next];
+    double y = 1.0 - x;
+    return (time_jet){x * x * x * (10.0 + x * (6.0 * x - 15.0)), 30.0 * x * x * y * y / span,
+                      60.0 * x * y * (y - x) / (span * span)};
+}
+
+// Cubic with values and slopes at both ends of a piece
+static time_jet cubic(const hn_profile *profile, int before, double time)
+{
+    const double *t = profile->times + before - 1, *f = profile->factors + before - 1,
+                 *m = profile->inner->slopes + before - 1;
+    double h = t[1] - t[0], x = (time - t[0]) / h, chord = (f[1] - f[0]) / h;
+    // f = f_0 + h x (m_0 + x (c + x d)) with c = 3 chord - 2 m_0 - m_1, d = m_0 + m_1 - 2 chord
+    double c = 3.0 * chord - 2.0 * m[0] - m[1], d = m[0] + m[1] - 2.0 * chord;
+    return (time_jet){f[0] + h * x * (m[0] + x * (c + x * d)), m[0] + x * (2.0 * c + 3.0 * x * d),
+                      (2.0 * c + 6.0 * x * d) / h};
+}
+
+// The function at a time, whose place among the points is known
+static time_jet jet_after(const hn_profile *profile, const profile_points *p, int before,
+                          double time)
+{
+    bool inside = before > 0 && before < p->count;
+    if (profile->kind == HN_PROFILE_EXPRESSION)
+        return time_expression_at(profile->inner->code, profile->inner->code_count, time, NULL);
+    if (inside && profile->kind == HN_PROFILE_SPLINE) return cubic(profile, before, time);
+    if (inside && profile->kind == HN_PROFILE_STEP) {
+        double span = p->times[1] - p->times[0];
+        return smooth_rise((time - p->times[0]) / span, span);
     }
-    double last = value_after(&p, next, end);
+    double rate = !inside ? 0.0
+                          : (p->factors[before] - p->factors[before - 1]) /
+                                (p->times[before] - p->times[before - 1]);
+    return (time_jet){value_after(p, before, time), rate, 0.0};
+}
+
+time_jet profile_at(const hn_profile *profile, double time)
+{
+    double own[3];
+    profile_points p = points_of(profile, own);
+    return jet_after(profile, &p, points_until(&p, time), time);
+}
+
+static bool is_curved(const hn_profile *profile)
+{
+    return profile->kind == HN_PROFILE_SPLINE || profile->kind == HN_PROFILE_STEP ||
+           profile->kind == HN_PROFILE_EXPRESSION;
+}
+
+double profile_within(const hn_profile *profile, double begin, double end, double part)
+{
+    if (is_curved(profile)) return profile_at(profile, begin + part * (end - begin)).value;
+    return (1.0 - part) * profile_at(profile, begin).value + part * profile_at(profile, end).value;
+}
+
+// ---- means --------------------------------------------------------------------------------------------
+
+enum { GAUSS_MAX = 5, CORNERS_MAX = 64, BISECTIONS = 60 };
+static const double GAUSS_THREE[2][3] = {{-0.77459666924148337704, 0.0, 0.77459666924148337704},
+                                         {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0}};
+static const double GAUSS_FIVE[2][5] = {{-0.90617984593866399280, -0.53846931010568309104, 0.0,
+                                         0.53846931010568309104, 0.90617984593866399280},
+                                        {0.11846344252809454376, 0.23931433524968323402,
+                                         0.28444444444444444444, 0.23931433524968323402,
+                                         0.11846344252809454376}};
+
+// (F12) of one piece
+static double mean_of_piece(const hn_profile *profile, const profile_points *p, int before,
+                            double begin, double end)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        double time = 0.5 * (begin + end) + 0.5 * (end - begin) * GAUSS_THREE[0][k];
+        sum += GAUSS_THREE[1][k] * jet_after(profile, p, before, time).value;
+    }
+    return sum;
+}
+
+static double mean_by_pieces(const hn_profile *profile, const profile_points *p, double begin,
+                             double end)
+{
+    int next = points_until(p, begin);
+    if (next == p->count || p->times[next] >= end)
+        return mean_of_piece(profile, p, next, begin, end);
+    exact_sum sum = {0};
+    double time = begin, span = end - begin;
+    for (; time < end; ++next) {
+        double until = next < p->count ? fmin(p->times[next], end) : end;
+        sum_add(&sum, (until - time) / span * mean_of_piece(profile, p, next, time, until));
+        time = until;
+    }
+    return sum_total(&sum);
+}
+
+// (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin` that was noticed
+static double mean_until_corner(const struct hn_profile_inner *f, double begin, double *end,
+                                bool split)
+{
+    double sum = 0.0, same = begin, other = *end;
+    uint64_t first = 0, here;
+    bool corner = false;
+    // a little inside, so that a corner at `begin` itself is behind
+    double span = *end - begin;
+    (void)time_expression_at(f->code, f->code_count, begin + 1e-12 * span, &first);
+    for (int k = 0; k <= GAUSS_MAX && !corner; ++k) {
+        double x = k == GAUSS_MAX ? 1.0 : 0.5 + 0.5 * GAUSS_FIVE[0][k], time = begin + x * span;
+        double value = time_expression_at(f->code, f->code_count, time, &here).value;
+        if (split && here != first) corner = true, other = time;
+        else same = time;
+        if (k < GAUSS_MAX) sum += GAUSS_FIVE[1][k] * value;
+    }
+    if (!corner) return sum;
+    for (int i = 0; i < BISECTIONS && same < other; ++i) {
+        double middle = same + 0.5 * (other - same);
+        if (middle <= same || middle >= other) break;
+        (void)time_expression_at(f->code, f->code_count, middle, &here);
+        *(here == first ? &same : &other) = middle;
+    }
+    *end = other;
+    sum = 0.0;
+    for (int k = 0; k < GAUSS_MAX; ++k) {
+        double time = begin + (0.5 + 0.5 * GAUSS_FIVE[0][k]) * (same - begin);
+        sum += GAUSS_FIVE[1][k] * time_expression_at(f->code, f->code_count, time, NULL).value;
+    }
+    return sum;
+}
+
+static double mean_of_expression(const hn_profile *profile, double begin, double end)
+{
+    exact_sum sum = {0};
+    double time = begin, span = end - begin;
+    for (int corners = 0; time < end; ++corners) {
+        double until = end;
+        double mean = mean_until_corner(profile->inner, time, &until, corners < CORNERS_MAX);
+        if (until == end && time == begin) return mean;
+        sum_add(&sum, (until - time) / span * mean);
+        time = until;
+    }
+    return sum_total(&sum);
+}
+
+// (F7)
+static double mean_of_lines(const profile_points *p, double begin, double end)
+{
+    double span = end - begin;
+    int first = points_until(p, begin);
+    if (first == p->count || p->times[first] >= end) // one piece of a line
+        return value_after(p, first, begin + 0.5 * span);
+    exact_sum sum = {0};
+    double time = begin, value = value_after(p, first, begin);
+    int next = first;
+    for (; next < p->count && p->times[next] < end; ++next) {
+        sum_add(&sum, (p->times[next] - time) / span * (0.5 * value + 0.5 * p->factors[next]));
+        time = p->times[next], value = p->factors[next];
+    }
+    double last = value_after(p, next, end);
     sum_add(&sum, (end - time) / span * (0.5 * value + 0.5 * last));
     return sum_total(&sum);
 }
 
+double profile_mean(const hn_profile *profile, double begin, double end)
+{
+    double own[3];
+    if (profile->kind == HN_PROFILE_CONSTANT) return 1.0;
+    if (!(end > begin)) return profile_at(profile, begin).value;
+    if (profile->kind == HN_PROFILE_EXPRESSION) return mean_of_expression(profile, begin, end);
+    profile_points p = points_of(profile, own);
+    return is_curved(profile) ? mean_by_pieces(profile, &p, begin, end)
+                              : mean_of_lines(&p, begin, end);
+}
+
+// ---- corners ------------------------------------------------------------------------------------------
+
 double profile_next_kink(const hn_profile *profile, double time)
 {
-    double pulse[3];
-    profile_points p = points_of(profile, pulse);
+    double own[3];
+    profile_points p = points_of(profile, own);
     int next = points_until(&p, time);
     return next < p.count ? p.times[next] : HUGE_VAL;
 }
 
 double profile_finest(const hn_profile *profile, double *time)
 {
-    double pulse[3], finest = HUGE_VAL;
-    profile_points p = points_of(profile, pulse);
+    double own[3], finest = HUGE_VAL;
+    profile_points p = points_of(profile, own);
     for (int i = 1; i < p.count; ++i)
         if (p.times[i] - p.times[i - 1] < finest)
             finest = p.times[i] - p.times[i - 1], *time = p.times[i - 1];

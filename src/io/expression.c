@@ -246,6 +246,20 @@ static bool fail_parse(const expression_set *set, const char *text, expression_e
     }
 }
 
+// Characters that cannot stand in any expression, and the parser itself.
+static bool prepare(expression_set *set, const char *text, expression_error *error)
+{
+    if (strlen(text) > EXPRESSION_LENGTH_MAX)
+        return fail(error, 0, "the expression is longer than %d characters", EXPRESSION_LENGTH_MAX);
+    for (const char *c = text; *c != '\0'; ++c)
+        if (*c == '"' || *c == '=' || (unsigned char)*c >= 0x80)
+            return fail(error, (int)(c - text),
+                        "this character cannot stand in an expression; expected a number");
+    if (set->parser == NULL && make_parser(set) != HN_OK)
+        return fail(error, 0, "no memory for the expression reader");
+    return true;
+}
+
 bool expression_evaluate(expression_set *set, const char *text, double *value,
                          expression_error *error)
 {
@@ -253,19 +267,12 @@ bool expression_evaluate(expression_set *set, const char *text, double *value,
         if (isfinite(*value)) return true;
         return fail(error, 0, "'%.40s' is too large; expected a finite number", text);
     }
-    if (strlen(text) > EXPRESSION_LENGTH_MAX)
-        return fail(error, 0, "the expression is longer than %d characters", EXPRESSION_LENGTH_MAX);
     static const char *const NOT_FINITE[] = {"nan",   ".nan", "inf",   ".inf",    "+inf",
                                              "+.inf", "-inf", "-.inf", "infinity"};
     for (size_t i = 0; i < sizeof NOT_FINITE / sizeof NOT_FINITE[0]; ++i)
         if (strcasecmp(text, NOT_FINITE[i]) == 0)
             return fail(error, 0, "'%s' found; expected a finite number", text);
-    for (const char *c = text; *c != '\0'; ++c)
-        if (*c == '"' || *c == '=' || (unsigned char)*c >= 0x80)
-            return fail(error, (int)(c - text),
-                        "this character cannot stand in an expression; expected a number");
-    if (set->parser == NULL && make_parser(set) != HN_OK)
-        return fail(error, 0, "no memory for the expression reader");
+    if (!prepare(set, text, error)) return false;
 
     mupErrorReset(set->parser);
     mupSetExpr(set->parser, text);
@@ -321,4 +328,64 @@ hn_status expression_define(expression_set *set, const char *name, double value,
     set->count += 1;
     if (set->parser != NULL) mupDefineConst(set->parser, name, value);
     return HN_OK;
+}
+
+// ---- expressions in time ---------------------------------------------------------------------------------
+
+// End of the number, the word or the single character at `c`; numbers as muParser reads them.
+static const char *token_end(const char *c)
+{
+    if ((*c >= '0' && *c <= '9') || *c == '.') {
+        while ((*c >= '0' && *c <= '9') || *c == '.') ++c;
+        if (*c != 'e' && *c != 'E') return c;
+        const char *digits = c + (c[1] == '+' || c[1] == '-' ? 2 : 1), *end = skip_digits(digits);
+        return end > digits ? end : c;
+    }
+    if (!is_word_character(*c)) return c + 1;
+    while (is_word_character(*c)) ++c;
+    return c;
+}
+
+bool expression_has_time(const char *text)
+{
+    for (const char *c = text, *end; *c != '\0'; c = end) {
+        end = token_end(c);
+        if (end - c == 1 && *c == 't') return true;
+    }
+    return false;
+}
+
+bool expression_in_time(expression_set *set, const char *text, char *plain, size_t size,
+                        expression_error *error)
+{
+    double t = 0.0;
+    if (!prepare(set, text, error)) return false;
+    if (name_table_find(&set->table, "t") >= 0)
+        return fail(error, 0, "a parameter has the name t, which is the time here; rename it");
+    mupErrorReset(set->parser);
+    mupDefineVar(set->parser, "t", &t);
+    mupSetExpr(set->parser, text);
+    int count = 0;
+    bool read = !mupError(set->parser) && mupEvalMulti(set->parser, &count) != NULL &&
+                !mupError(set->parser);
+    if (!read) (void)fail_parse(set, text, error);
+    mupErrorReset(set->parser);
+    mupRemoveVar(set->parser, "t");
+    if (!read) return false;
+    if (count != 1) return fail(error, 0, "the expression gives %d numbers; expected one", count);
+
+    size_t used = 0;
+    for (const char *c = text, *end; *c != '\0'; c = end) {
+        char word[PARAMETER_NAME_MAX + 1] = "";
+        end = token_end(c);
+        size_t length = (size_t)(end - c);
+        if (is_word_character(*c) && length < sizeof word) memcpy(word, c, length);
+        int known = word[0] == '\0' ? -1 : name_table_find(&set->table, word);
+        int written = known < 0
+                          ? snprintf(plain + used, size - used, "%.*s", (int)length, c)
+                          : snprintf(plain + used, size - used, "(%.17g)", set->values[known]);
+        used += (size_t)written;
+        if (used >= size) return fail(error, 0, "the expression is too long with its parameters");
+    }
+    return true;
 }

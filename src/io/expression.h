@@ -21,6 +21,13 @@ void expression_set_destroy(expression_set *set);
 /// value is not finite. Plain numbers take a short cut.
 bool expression_evaluate(expression_set *set, const char *text, double *value, expression_error *error);
 
+/// Is `t` among the words of a text, so that it is a function of time?
+bool expression_has_time(const char *text);
+
+/// Check an expression in `t` and write it with parameters replaced by their numbers. False with `error` filled when it
+/// is none.
+bool expression_in_time(expression_set *set, const char *text, char *plain, size_t size, expression_error *error);
+
 /// Make a parameter known to later expressions.
 /// @return HN_OK, HN_OUT_OF_MEMORY, or HN_INVALID_ARGUMENT with a reason in `error` for a name that cannot be one
 hn_status expression_define(expression_set *set, const char *name, double value, expression_error *error);

@@ -237,65 +237,27 @@ hn_status reader_joints(model_reader *r, int index)
 
 // ---- loads ---------------------------------------------------------------------------------------------------
 
-static hn_status read_pulse(const model_reader *r, int index, hn_profile *profile)
+// Factor of a load in time: table, pulse, or factor for any function of time, whose scale multiplies the vector.
+static hn_status read_factor(const model_reader *r, int map, const char *owner, hn_vec3 *vector,
+                             time_function *factor)
 {
-    static const char *const WORDS[] = {"start", "peak", "end"};
-    double *const values[] = {&profile->start, &profile->peak, &profile->end};
-    TRY(reader_expect_keys(r, index, "pulse", WORDS, WORD_COUNT(WORDS)));
-    for (int i = 0; i < 3; ++i) {
-        int node;
-        TRY(reader_require(r, index, WORDS[i], "pulse", &node));
-        TRY(reader_number(r, node, WORDS[i], values[i]));
-        if (i > 0 && *values[i] <= *values[i - 1])
-            return reader_fail(r, node,
-                               "%s is %g s, not after the %s at %g s; expected increasing times",
-                               WORDS[i], *values[i], WORDS[i - 1], *values[i - 1]);
-    }
-    profile->kind = HN_PROFILE_PULSE;
+    int node = reader_find(r, map, "factor"), table = reader_find(r, map, "table"),
+        pulse = reader_find(r, map, "pulse");
+    if ((table >= 0) + (pulse >= 0) + (node >= 0) > 1)
+        return reader_fail(r, node >= 0 ? node : pulse,
+                           "%s has more than one of table, pulse and factor; expected one of them",
+                           owner);
+    if (node < 0) return reader_time_kind(r, map, factor);
+    TRY(reader_time_function(r, node, "factor", factor));
+    *vector = vec3_scale(factor->scale, *vector);
     return HN_OK;
 }
 
-// Table of a profile; `*block` holds times, then factors, and belongs to the caller.
-static hn_status read_table(const model_reader *r, int index, hn_profile *profile, double **block)
-{
-    static const char *const WORDS[] = {"times", "factors"};
-    TRY(reader_expect_keys(r, index, "table", WORDS, WORD_COUNT(WORDS)));
-    int times, factors, entry;
-    TRY(reader_require(r, index, "times", "table", &times));
-    TRY(reader_require(r, index, "factors", "table", &factors));
-    TRY(reader_expect_list(r, times, "times", -1, &entry));
-    int count = reader_node(r, times)->count;
-    *block = context_allocate(r->context, 2 * (size_t)count * sizeof **block);
-    if (*block == NULL) return HN_OUT_OF_MEMORY;
-    for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next) {
-        TRY(reader_number(r, entry, "times", &(*block)[i]));
-        if (i > 0 && (*block)[i] <= (*block)[i - 1])
-            return reader_fail(r, entry,
-                               "time %g s is not after the one before; expected increasing times",
-                               (*block)[i]);
-    }
-    TRY(reader_numbers(r, factors, "factors", count, *block + count));
-    *profile = (hn_profile){
-        .kind = HN_PROFILE_TABLE, .times = *block, .factors = *block + count, .count = count};
-    return HN_OK;
-}
-
-// Force or torque: body, vector, body_fixed, at or point, table or pulse.
-static hn_status read_profile(const model_reader *r, int map, const char *owner,
-                              hn_profile *profile, double **block)
-{
-    int table = reader_find(r, map, "table"), pulse = reader_find(r, map, "pulse");
-    if (table >= 0 && pulse >= 0)
-        return reader_fail(r, pulse, "%s has both table and pulse; expected one of them", owner);
-    if (table >= 0) return read_table(r, table, profile, block);
-    return pulse < 0 ? HN_OK : read_pulse(r, pulse, profile);
-}
-
-// Force by length on a beam: beam, vector, body_fixed, table or pulse.
+// Force by length on a beam: beam, vector, body_fixed, a factor in time.
 static hn_status read_line_load(const model_reader *r, int map, const char *owner,
-                                hn_beam_load_def *def, double **block)
+                                hn_beam_load_def *def, time_function *factor)
 {
-    static const char *const WORDS[] = {"beam", "vector", "body_fixed", "table", "pulse"};
+    static const char *const WORDS[] = {"beam", "vector", "body_fixed", "table", "pulse", "factor"};
     int beam, vector, fixed = reader_find(r, map, "body_fixed");
     TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, map, "beam", owner, &beam));
@@ -303,14 +265,16 @@ static hn_status read_line_load(const model_reader *r, int map, const char *owne
     TRY(reader_beam(r, beam, &def->beam));
     TRY(reader_vector(r, vector, "vector", &def->vector));
     if (fixed >= 0) TRY(reader_boolean(r, fixed, "body_fixed", &def->body_fixed));
-    return read_profile(r, map, owner, &def->profile, block);
+    TRY(read_factor(r, map, owner, &def->vector, factor));
+    def->profile = factor->profile;
+    return HN_OK;
 }
 
 static hn_status read_force(const model_reader *r, int map, const char *owner, hn_load_def *def,
-                            double **block)
+                            time_function *factor)
 {
     static const char *const WORDS[] = {"body",  "vector", "body_fixed", "table",
-                                        "pulse", "at",     "point"};
+                                        "pulse", "factor", "at",         "point"};
     TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS) - (def->torque ? 2 : 0)));
     int body, vector, fixed = reader_find(r, map, "body_fixed");
     TRY(reader_require(r, map, "body", owner, &body));
@@ -331,7 +295,9 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
         def->point = model_point_to_body(r->model, model_body_index(r->model, def->body), world);
     }
 
-    return read_profile(r, map, owner, &def->profile, block);
+    TRY(read_factor(r, map, owner, &def->vector, factor));
+    def->profile = factor->profile;
+    return HN_OK;
 }
 
 // A number that is zero when its key is absent and never negative.
@@ -403,21 +369,21 @@ static hn_status read_load(model_reader *r, int key)
         TRY(read_torsion_spring(r, map, owner, &def));
         return reader_place(r, key, hn_model_add_torsion_spring(r->model, &def, &id));
     }
-    double *block = NULL;
+    time_function factor = {0};
     if (strcmp(word, "line_load") == 0) {
         hn_beam_load_def def = hn_beam_load_def_default();
         def.name = name;
-        hn_status read = read_line_load(r, map, owner, &def, &block);
+        hn_status read = read_line_load(r, map, owner, &def, &factor);
         if (read == HN_OK) read = reader_place(r, key, hn_model_add_beam_load(r->model, &def));
-        context_release(r->context, block);
+        context_release(r->context, factor.block);
         return read;
     }
     hn_load_def def = hn_load_def_default();
     def.name = name;
     def.torque = strcmp(word, "torque") == 0;
-    hn_status status = read_force(r, map, owner, &def, &block);
+    hn_status status = read_force(r, map, owner, &def, &factor);
     if (status == HN_OK) status = reader_place(r, key, hn_model_add_load(r->model, &def, &id));
-    context_release(r->context, block);
+    context_release(r->context, factor.block);
     return status;
 }
 

@@ -86,6 +86,17 @@ hn_status reader_beam_node(const model_reader *r, int index, hn_body_id *body);
 hn_status reader_beam_start(const model_reader *r, int index, hn_beam_id beam, const hn_vec3 *velocity,
                             const hn_vec3 *angular_velocity);
 
+/// A function of time with a scale; `block` holds its table or text and belongs to the caller.
+typedef struct time_function {
+    hn_profile profile;
+    double scale;
+    void *block;
+} time_function;
+/// A number, an expression in t, or a map with one of table, spline, pulse, step, expression and perhaps scale.
+hn_status reader_time_function(const model_reader *r, int index, const char *what, time_function *f);
+/// The kind of a function of time in a map that may hold other keys too; none: constant.
+hn_status reader_time_kind(const model_reader *r, int map, time_function *f);
+
 /// The sections of a model file; `index` is the section's node.
 hn_status reader_bodies(model_reader *r, int index);
 hn_status reader_beams(model_reader *r, int index);

@@ -3,6 +3,7 @@
 #include "io/results_description.h"
 
 #include "base/vector.h"
+#include "elements/element.h"
 #include "io/results_options.h"
 #include "model/model.h"
 
@@ -253,6 +254,8 @@ static const char *load_kind_name(const hn_model *model, size_t index)
     return "unknown";
 }
 
+enum { SAMPLES = 257, SAMPLES_OF_PIECE = 16 };
+
 /// How many points the time factor of a load has: none when it is constant.
 static size_t profile_length(const hn_profile *profile)
 {
@@ -260,20 +263,40 @@ static size_t profile_length(const hn_profile *profile)
     case HN_PROFILE_CONSTANT: return 0;
     case HN_PROFILE_PULSE: return 3;
     case HN_PROFILE_TABLE: return (size_t)profile->count;
+    case HN_PROFILE_SPLINE: return (size_t)(profile->count - 1) * SAMPLES_OF_PIECE + 1;
+    case HN_PROFILE_STEP: return SAMPLES_OF_PIECE + 1;
+    case HN_PROFILE_EXPRESSION: return SAMPLES;
     }
     return 0;
 }
 
-/// The time factor as points with straight lines between; a pulse is a triangle.
-static void store_profile(const hn_profile *profile, double *times, double *factors)
+/// The time factor as points with straight lines between; a pulse is a triangle, curves are sampled, expressions until
+/// the end that the model asks for (1 s where it asks for none).
+static void store_profile(const hn_profile *profile, double run_end, double *times, double *factors)
 {
-    const double pulse_times[3] = {profile->start, profile->peak, profile->end};
-    const double pulse_factors[3] = {0.0, 1.0, 0.0};
-    const bool pulse = profile->kind == HN_PROFILE_PULSE;
-    const size_t bytes = profile_length(profile) * sizeof *times;
-    if (bytes == 0) return;
-    memcpy(times, pulse ? pulse_times : profile->times, bytes);
-    memcpy(factors, pulse ? pulse_factors : profile->factors, bytes);
+    const hn_profile span = {.kind = HN_PROFILE_TABLE,
+                             .times = (const double[2]){profile->start, profile->end},
+                             .count = 2};
+    const hn_profile run = {.kind = HN_PROFILE_TABLE,
+                            .times = (const double[2]){0.0, run_end > 0.0 ? run_end : 1.0},
+                            .count = 2};
+    const hn_profile *points = profile->kind == HN_PROFILE_STEP         ? &span
+                               : profile->kind == HN_PROFILE_EXPRESSION ? &run
+                                                                        : profile;
+    const size_t length = profile_length(profile);
+    for (size_t k = 0; k < length; ++k) {
+        if (profile->kind == HN_PROFILE_PULSE) {
+            times[k] = k == 0 ? profile->start : k == 1 ? profile->peak : profile->end;
+        } else if (profile->kind == HN_PROFILE_TABLE || length == 1) {
+            times[k] = profile->times[k];
+        } else {
+            size_t part = (length - 1) / (size_t)(points->count - 1), piece = k / part;
+            if (piece + 1 == (size_t)points->count) --piece;
+            double x = (double)(k - piece * part) / (double)part;
+            times[k] = (1.0 - x) * points->times[piece] + x * points->times[piece + 1];
+        }
+        factors[k] = profile_at(profile, times[k]).value;
+    }
 }
 
 /// Numbers of all loads: `integers` has 5 tables, `numbers` 12 columns and the points of the time factors.
@@ -300,7 +323,7 @@ static bool write_load_numbers(const hn_model *model, hid_t group, size_t count,
         stiffness[i] = load->stiffness;
         damping[i] = load->damping;
         rest[i] = load->rest;
-        store_profile(&load->profile, times + next, factors + next);
+        store_profile(&load->profile, model->run.end, times + next, factors + next);
         next += (size_t)profile_count[i];
     }
     const hsize_t dims[2] = {count, 3}, point_dims = points;

@@ -49,7 +49,9 @@ static uint64_t hash_profile(uint64_t hash, const hn_profile *p)
 {
     const double times[3] = {p->start, p->peak, p->end};
     hash = hash_integer(hash, p->kind);
-    if (p->kind == HN_PROFILE_PULSE) hash = hash_doubles(hash, times, 3);
+    if (p->kind == HN_PROFILE_PULSE || p->kind == HN_PROFILE_STEP)
+        hash = hash_doubles(hash, times, 3);
+    if (p->kind == HN_PROFILE_EXPRESSION) hash = hash_string(hash, p->expression);
     hash = hash_integer(hash, p->count);
     hash = hash_doubles(hash, p->times, (size_t)p->count);
     return hash_doubles(hash, p->factors, (size_t)p->count);

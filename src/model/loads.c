@@ -4,8 +4,7 @@
 
 #include "base/vector.h"
 #include "model/model.h"
-
-#include <string.h>
+#include "model/profiles.h"
 
 hn_load_def hn_load_def_default(void)
 {
@@ -29,58 +28,6 @@ static hn_status check_not_negative(hn_context *context, const char *name, const
     return context_fail(context, HN_INVALID_MODEL,
                         "load '%s': %s is %g; expected zero or a positive number", name, what,
                         value);
-}
-
-static hn_status check_profile(hn_context *context, const char *name, const hn_profile *profile)
-{
-    switch (profile->kind) {
-    case HN_PROFILE_CONSTANT: return HN_OK;
-    case HN_PROFILE_PULSE:
-        if (isfinite(profile->start) && isfinite(profile->peak) && isfinite(profile->end) &&
-            profile->start < profile->peak && profile->peak < profile->end)
-            return HN_OK;
-        return context_fail(
-            context, HN_INVALID_MODEL,
-            "load '%s': pulse with start %g, peak %g, end %g s; expected increasing times", name,
-            profile->start, profile->peak, profile->end);
-    case HN_PROFILE_TABLE:
-        if (profile->count < 1 || profile->times == NULL || profile->factors == NULL)
-            return context_fail(context, HN_INVALID_MODEL, "load '%s': its table is empty", name);
-        for (int i = 0; i < profile->count; ++i) {
-            if (!isfinite(profile->times[i]) || !isfinite(profile->factors[i]))
-                return context_fail(context, HN_INVALID_MODEL,
-                                    "load '%s': entry %d of its table is not finite", name, i + 1);
-            if (i > 0 && profile->times[i] <= profile->times[i - 1])
-                return context_fail(
-                    context, HN_INVALID_MODEL,
-                    "load '%s': time %d of its table is %g s, not above the one before; expected "
-                    "increasing times",
-                    name, i + 1, profile->times[i]);
-        }
-        return HN_OK;
-    }
-    return context_fail(context, HN_INVALID_MODEL, "load '%s': unknown kind of profile %d", name,
-                        (int)profile->kind);
-}
-
-// Own copy of a table: times, then factors, in one block.
-static hn_status copy_profile(hn_context *context, const hn_profile *from, hn_profile *to)
-{
-    *to = *from;
-    to->times = NULL;
-    to->factors = NULL;
-    if (from->kind != HN_PROFILE_TABLE) {
-        to->count = 0;
-        return HN_OK;
-    }
-    size_t count = (size_t)from->count;
-    double *block = context_allocate(context, 2 * count * sizeof *block);
-    if (block == NULL) return HN_OUT_OF_MEMORY;
-    memcpy(block, from->times, count * sizeof *block);
-    memcpy(block + count, from->factors, count * sizeof *block);
-    to->times = block;
-    to->factors = block + count;
-    return HN_OK;
 }
 
 // Store a checked load; takes over its name and table on success.
@@ -123,7 +70,7 @@ static hn_status check_load(const hn_model *model, const hn_load_def *def, model
         load->point_a = def->point;
         TRY(model_settle_point_mass(model, "load", name, load->body_a, &load->point_a));
     }
-    return check_profile(context, name, &def->profile);
+    return profile_check(context, "load", name, &def->profile);
 }
 
 hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load)
@@ -142,10 +89,10 @@ hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id 
     TRY(model_new_name(context, &model->load_names, "load", def->name, model->load_count,
                        &added.name));
     hn_status status = check_load(model, def, &added);
-    if (status == HN_OK) status = copy_profile(context, &def->profile, &added.profile);
+    if (status == HN_OK) status = profile_copy(context, &def->profile, &added.profile);
     if (status == HN_OK) status = store(model, &added, load);
     if (status != HN_OK) {
-        context_release(context, (void *)(uintptr_t)added.profile.times);
+        profile_release(context, &added.profile);
         context_release(context, added.name);
     }
     return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A model as a whole: create, destroy, names, run options, looking at it.
 #include "model/model.h"
+#include "model/profiles.h"
 
 #include "base/vector.h"
 
@@ -58,8 +59,7 @@ void hn_model_destroy(hn_model *model)
     for (int i = 0; i < model->joint_count; ++i) context_release(context, model->joints[i].name);
     for (int i = 0; i < model->load_count; ++i) {
         context_release(context, model->loads[i].name);
-        // the table is the model's own copy: times, then factors, in one block
-        context_release(context, (void *)(uintptr_t)model->loads[i].profile.times);
+        profile_release(context, &model->loads[i].profile);
     }
     name_table_clear(context, &model->body_names);
     name_table_clear(context, &model->joint_names);

@@ -762,8 +762,7 @@ static void element_forces(const jet_space *jet, const element *e, jet_moment mo
     element_type_of(e->kind)->gradient(e, &view, &out);
     out = (element_output){.residual_a = load[0], .residual_b = load[1]};
     if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE) {
-        double size = (1.0 - moment.part) * profile_mean(e->profile, moment.begin, moment.begin) +
-                      moment.part * profile_mean(e->profile, moment.end, moment.end);
+        double size = profile_within(e->profile, moment.begin, moment.end, moment.part);
         element_force_at(e, b, size, load[1]);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "linalg/dense.h"
 #include "model/inertia.h"
+#include "model/profiles.h"
 #include "system/graph.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
@@ -29,8 +30,7 @@ void system_destroy(hn_system *system)
 {
     if (system == NULL) return;
     for (int i = 0; i < system->element_count; ++i)
-        if (system->profiles[i].kind == HN_PROFILE_TABLE)
-            context_release(system->context, (void *)system->profiles[i].times);
+        profile_release(system->context, &system->profiles[i]);
     for (int i = 0; i < system->memory_count; ++i)
         context_release(system->context, system->memory[i]);
     context_release(system->context, system);
@@ -217,23 +217,6 @@ static void set_point(double *coefficients, double sign, hn_vec3 local)
     coefficients[3] = sign * local.z;
 }
 
-static hn_status compile_profile(hn_system *system, const hn_profile *from, hn_profile *to)
-{
-    if (from->kind != HN_PROFILE_TABLE) {
-        *to = *from;
-        return HN_OK;
-    }
-    size_t size = (size_t)from->count * sizeof(double);
-    double *table = context_allocate(system->context, 2 * size);
-    if (table == NULL) return HN_OUT_OF_MEMORY;
-    memcpy(table, from->times, size);
-    memcpy(table + from->count, from->factors, size);
-    *to = *from;
-    to->times = table;
-    to->factors = table + from->count;
-    return HN_OK;
-}
-
 // Where an element sits in the tree.
 static void place_element(hn_system *system, int index)
 {
@@ -263,7 +246,7 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
         e->vector = from->body_fixed ? in_directors(system, e->b, from->vector) : from->vector;
         set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_a));
         e->profile = &system->profiles[index];
-        TRY(compile_profile(system, &from->profile, &system->profiles[index]));
+        TRY(profile_copy(system->context, &from->profile, &system->profiles[index]));
         break;
     case LOAD_SPRING:
         e->kind = ELEMENT_SPRING;

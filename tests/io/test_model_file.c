@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Model files: what good ones give, what each wrong one in tests/io/bad is told and where, hostile and large ones.
 #include "io/expression.h"
+#include "elements/element.h"
 #include "model/model.h"
 
 #include "base/rotation.h"
@@ -97,6 +98,16 @@ static const bad_file BAD_FILES[] = {
      "height is given although 'between' tells it; expected one of them"},
     {"hinge-on-a-point-mass", HN_INVALID_MODEL, 5, 3,
      "joint 'hinge': 'bob' is a point mass, which takes only spherical, distance and free joints, not revolute"},
+    {"factor-and-pulse", HN_FILE_FORMAT, 5, 57,
+     "load 'push' has more than one of table, pulse and factor; expected one of them"},
+    {"factor-of-no-kind", HN_FILE_FORMAT, 5, 57,
+     "factor has 0 of table, spline, pulse, step and expression; expected one"},
+    {"factor-of-two-kinds", HN_FILE_FORMAT, 5, 57,
+     "factor has 2 of table, spline, pulse, step and expression; expected one"},
+    {"factor-with-an-unknown-function", HN_FILE_FORMAT, 5, 58,
+     "factor: unknown word 'sinus'; expected a number, a function, pi or a parameter"},
+    {"factor-with-an-unknown-word", HN_FILE_FORMAT, 5, 63,
+     "factor: unknown word 'amplitud'; expected a number, a function, pi or a parameter"},
     {"hollow-inside-out", HN_FILE_FORMAT, 3, 61, "inner_radius is 2; expected less than the radius 1"},
     {"inertia-negative", HN_INVALID_MODEL, 3, 28,
      "body 'link': inertia has the negative principal moment -1 kg m^2; expected none below zero"},
@@ -162,14 +173,21 @@ static const bad_file BAD_FILES[] = {
     {"pulse-backwards", HN_FILE_FORMAT, 5, 81, "end is 1 s, not after the peak at 2 s; expected increasing times"},
     {"quaternion-not-of-length-one", HN_FILE_FORMAT, 3, 65,
      "quaternion has length 1.41421; expected 1 (order: w, x, y, z)"},
+    {"spline-of-two-lengths", HN_FILE_FORMAT, 5, 90, "values is a list of 3; expected a list of 2"},
     {"start-of-an-unknown-body", HN_FILE_FORMAT, 5, 3, "unknown body 'lnk' (did you mean 'link'?)"},
     {"start-with-an-unknown-key", HN_FILE_FORMAT, 5, 10,
      "unknown key 'speed' in start of 'link'; expected one of velocity, angular_velocity, rate, rates"},
+    {"step-backwards", HN_FILE_FORMAT, 5, 80,
+     "end is 1 s, not after the start at 2 s; expected increasing times"},
     {"tab-as-indentation", HN_FILE_FORMAT, 3, 1, "not YAML: tab character may not be used as indentation"},
     {"table-not-increasing", HN_FILE_FORMAT, 5, 71,
      "time 1 s is not after the one before; expected increasing times"},
     {"table-of-two-lengths", HN_FILE_FORMAT, 5, 84, "factors is a list of 2; expected a list of 3"},
+    {"table-with-values-and-factors", HN_FILE_FORMAT, 5, 91,
+     "table has both values and factors; expected one of them"},
     {"tag", HN_FILE_FORMAT, 2, 16, "found a tag (!); model files use none"},
+    {"time-hidden-by-a-parameter", HN_FILE_FORMAT, 6, 57,
+     "factor: a parameter has the name t, which is the time here; rename it"},
     {"too-many-rates", HN_FILE_FORMAT, 7, 18, "2 rates for joint 'hinge'; expected 1 (revolute)"},
     {"torsion-spring-on-a-slider", HN_INVALID_MODEL, 7, 3,
      "load 'twist': joint 'rail' is prismatic; a torsional spring needs a revolute, cylindrical or planar one"},
@@ -566,6 +584,39 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
     CHECK_NEAR(model->joints[8].rates[5], 6.0, 0.0);
     CHECK_EQUAL(model->run.scheme, HN_SCHEME_VARIATIONAL);
     CHECK_EQUAL(model->run.reduction, HN_REDUCTION_NULLSPACE);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+TEST(format, reads_functions_of_time)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "parameters: {size: 3, w: 2*pi}\n"
+        "bodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "loads:\n"
+        "  f1: {force: {body: a, vector: [1, 0, 0], factor: -size}}\n"
+        "  f2: {force: {body: a, vector: [1, 0, 0], factor: 'size*sin(w*t) + 1e-1'}}\n"
+        "  f3: {torque: {body: a, vector: [1, 0, 0], factor: {step: {start: 1, end: 3}, scale: "
+        "5}}}\n"
+        "  f4: {torque: {body: a, vector: [1, 0, 0],\n"
+        "       factor: {spline: {times: [0, 1, 2], values: [0, size, 0]}}}}\n"
+        "  f5: {force: {body: a, vector: [0, 2, 0], factor: {expression: 't < 1 ? 0 : 1', scale: "
+        "3}}}\n"
+        "  f6: {force: {body: a, vector: [1, 0, 0], table: {times: [0, 1], values: [1, 0]}}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = parse(context, TEXT);
+    CHECK_NEAR(model->loads[0].vector.x, -3.0, 0.0);
+    CHECK_EQUAL(model->loads[0].profile.kind, HN_PROFILE_CONSTANT);
+    CHECK_NEAR(profile_at(&model->loads[1].profile, 0.25).value, 3.1, 1e-15);
+    CHECK_NEAR(profile_at(&model->loads[1].profile, 0.5).rate, -6.0 * 3.14159265358979323846,
+               1e-13);
+    CHECK_NEAR(model->loads[2].vector.x, 5.0, 0.0);
+    CHECK_NEAR(profile_at(&model->loads[2].profile, 2.0).value, 0.5, 1e-15);
+    CHECK_NEAR(profile_at(&model->loads[3].profile, 0.5).value, 1.5, 1e-15);
+    CHECK_NEAR(model->loads[4].vector.y, 6.0, 0.0);
+    CHECK_NEAR(profile_mean(&model->loads[4].profile, 0.0, 4.0), 0.75, 1e-14);
+    CHECK_NEAR(profile_at(&model->loads[5].profile, 0.25).value, 0.75, 0.0);
     hn_model_destroy(model);
     hn_context_destroy(context);
 }

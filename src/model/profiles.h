@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Functions of time: checked, and copied with what their evaluation needs. (Evaluated: elements/profile.c.)
+#ifndef MODEL_PROFILES_H
+#define MODEL_PROFILES_H
+
+#include <holonom/model.h>
+
+#include "base/context.h"
+#include "model/time_expression.h"
+
+/// What a copy knows beside the definition; in one block with the copies of its arrays and its text.
+struct hn_profile_inner {
+    const double *slopes; ///< 1/s, spline: at its points
+    const time_instruction *code;
+    int code_count;
+};
+
+/// Times that increase, numbers that are finite, an expression that can be read. `kind` and `name` begin the message.
+hn_status profile_check(hn_context *context, const char *kind, const char *name, const hn_profile *profile);
+/// Own copy of a checked profile.
+hn_status profile_copy(hn_context *context, const hn_profile *from, hn_profile *to);
+/// Release a copy; one that is all zero is fine.
+void profile_release(hn_context *context, hn_profile *copy);
+
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// Expressions in t: a descent parser to a stack machine, and the machine on jets (f, f', f'').
+//
+//   (f g)'' = f'' g + 2 f' g' + f g''      u(f)'' = u''(f) f'^2 + u'(f) f''
+#include "model/time_expression.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum operation {
+    OP_NUMBER,
+    OP_TIME,
+    OP_NEGATE,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_POWER,
+    OP_LESS,
+    OP_GREATER,
+    OP_AND,
+    OP_OR,
+    OP_CHOOSE, // condition, then, else
+    OP_ATAN2,
+    OP_MINIMUM,
+    OP_MAXIMUM,
+    OP_SIN,
+    OP_COS,
+    OP_TAN,
+    OP_ASIN,
+    OP_ACOS,
+    OP_ATAN,
+    OP_SQRT,
+    OP_EXP,
+    OP_LOG,
+    OP_ABS,
+} operation;
+
+typedef struct time_function_word {
+    const char *name;
+    operation op;
+    int least, most; // arguments
+} time_function_word;
+
+enum { ANY_NUMBER = 100 };
+
+static const time_function_word FUNCTIONS[] = {
+    {"sin", OP_SIN, 1, 1},
+    {"cos", OP_COS, 1, 1},
+    {"tan", OP_TAN, 1, 1},
+    {"asin", OP_ASIN, 1, 1},
+    {"acos", OP_ACOS, 1, 1},
+    {"atan", OP_ATAN, 1, 1},
+    {"atan2", OP_ATAN2, 2, 2},
+    {"sqrt", OP_SQRT, 1, 1},
+    {"exp", OP_EXP, 1, 1},
+    {"log", OP_LOG, 1, 1},
+    {"abs", OP_ABS, 1, 1},
+    {"min", OP_MINIMUM, 1, ANY_NUMBER},
+    {"max", OP_MAXIMUM, 1, ANY_NUMBER},
+};
+enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };
+
+// ---- reading ------------------------------------------------------------------------------------------
+
+typedef struct reader {
+    const char *text, *at;
+    time_instruction *code;
+    int count;
+    int depth; // of parentheses and of the stack, whichever is asked for
+    int stack, stack_max;
+    time_error *error;
+    bool failed;
+} reader;
+
+__attribute__((format(printf, 2, 3))) static void fail(reader *r, const char *format, ...)
+{
+    if (r->failed) return; // the first reason counts
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->error->message, sizeof r->error->message, format, arguments);
+    va_end(arguments);
+    r->error->position = (int)(r->at - r->text);
+    r->failed = true;
+}
+
+static void emit(reader *r, operation op, double number, int takes)
+{
+    if (r->failed) return;
+    r->stack += 1 - takes;
+    if (r->stack > r->stack_max) r->stack_max = r->stack;
+    if (r->count == TIME_CODE_MAX || r->stack_max > TIME_DEPTH_MAX) {
+        fail(r, "the expression is too long");
+        return;
+    }
+    r->code[r->count++] = (time_instruction){(int)op, number};
+}
+
+static void skip_blanks(reader *r)
+{
+    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n') ++r->at;
+}
+
+static bool take(reader *r, const char *word)
+{
+    skip_blanks(r);
+    if (strncmp(r->at, word, strlen(word)) != 0) return false;
+    r->at += strlen(word);
+    return true;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// Decimal number without the locale: digits exactly, then scaled by the nearest power of ten in extended precision.
+static double read_number(reader *r)
+{
+    long double value = 0.0L;
+    int exponent = 0;
+    while (is_digit(*r->at)) value = 10.0L * value + (*r->at++ - '0');
+    if (*r->at == '.')
+        for (++r->at; is_digit(*r->at); --exponent) value = 10.0L * value + (*r->at++ - '0');
+    const char *e = r->at;
+    if (*e == 'e' || *e == 'E') {
+        bool negative = e[1] == '-';
+        e += e[1] == '-' || e[1] == '+' ? 2 : 1;
+        if (is_digit(*e)) {
+            int given = 0;
+            for (; is_digit(*e); ++e) given = given < 10000 ? 10 * given + (*e - '0') : given;
+            exponent += negative ? -given : given;
+            r->at = e;
+        }
+    }
+    long double scale = powl(10.0L, (long double)abs(exponent));
+    return (double)(exponent < 0 ? value / scale : value * scale);
+}
+
+static void read_choice(reader *r);
+
+static void read_call(reader *r, const time_function_word *f)
+{
+    int given = 0;
+    if (!take(r, "(")) {
+        fail(r, "the function '%s' needs its argument in parentheses", f->name);
+        return;
+    }
+    do {
+        read_choice(r);
+        ++given;
+        // min and max fold from the left
+        if (f->most == ANY_NUMBER && given > 1) emit(r, f->op, 0.0, 2);
+    } while (!r->failed && take(r, ","));
+    if (!take(r, ")")) fail(r, "expected ')' after the argument of '%s'", f->name);
+    if (given < f->least || given > f->most)
+        fail(r, "'%s' has %d arguments; expected %d", f->name, given, f->least);
+    if (f->most != ANY_NUMBER) emit(r, f->op, 0.0, given);
+}
+
+static void read_word(reader *r)
+{
+    char word[24];
+    size_t length = 0;
+    while (is_letter(r->at[length]) || is_digit(r->at[length])) ++length;
+    if (length < sizeof word) {
+        memcpy(word, r->at, length);
+        word[length] = '\0';
+        if (strcmp(word, "t") == 0 || strcmp(word, "pi") == 0) {
+            r->at += length;
+            emit(r, word[0] == 't' ? OP_TIME : OP_NUMBER, 3.14159265358979323846, 0);
+            return;
+        }
+        for (int i = 0; i < FUNCTION_COUNT; ++i)
+            if (strcmp(word, FUNCTIONS[i].name) == 0) {
+                r->at += length;
+                read_call(r, &FUNCTIONS[i]);
+                return;
+            }
+    }
+    fail(r, "unknown word '%.*s'; expected t, pi, a number or a function", (int)length, r->at);
+}
+
+static void read_primary(reader *r)
+{
+    skip_blanks(r);
+    if (++r->depth > TIME_DEPTH_MAX) fail(r, "the expression is nested too deeply");
+    if (r->failed) return;
+    if (take(r, "(")) {
+        read_choice(r);
+        if (!take(r, ")")) fail(r, "expected ')'");
+    } else if (is_digit(*r->at) || (*r->at == '.' && is_digit(r->at[1]))) {
+        double number = read_number(r);
+        emit(r, OP_NUMBER, number, 0);
+    } else if (is_letter(*r->at)) {
+        read_word(r);
+    } else if (*r->at == '\0') {
+        fail(r, "the expression ends too early");
+    } else {
+        fail(r, "'%.1s' cannot stand here in the expression", r->at);
+    }
+    --r->depth;
+}
+
+static void read_signed(reader *r);
+
+// a^b^c is a^(b^c), and a sign before a power belongs to the whole of it
+static void read_power(reader *r)
+{
+    read_primary(r);
+    if (r->failed || !take(r, "^")) return;
+    read_signed(r);
+    emit(r, OP_POWER, 0.0, 2);
+}
+
+static void read_signed(reader *r)
+{
+    bool negative = false;
+    for (;;) {
+        if (take(r, "-")) negative = !negative;
+        else if (!take(r, "+")) break;
+    }
+    read_power(r);
+    if (negative) emit(r, OP_NEGATE, 0.0, 1);
+}
+
+static void read_product(reader *r)
+{
+    read_signed(r);
+    while (!r->failed) {
+        operation op = take(r, "*") ? OP_MULTIPLY : take(r, "/") ? OP_DIVIDE : OP_NUMBER;
+        if (op == OP_NUMBER) return;
+        read_signed(r);
+        emit(r, op, 0.0, 2);
+    }
+}
+
+static void read_sum(reader *r)
+{
+    read_product(r);
+    while (!r->failed) {
+        operation op = take(r, "+") ? OP_ADD : take(r, "-") ? OP_SUBTRACT : OP_NUMBER;
+        if (op == OP_NUMBER) return;
+        read_product(r);
+        emit(r, op, 0.0, 2);
+    }
+}
+
+static void read_comparison(reader *r)
+{
+    read_sum(r);
+    while (!r->failed) {
+        operation op = take(r, "<") ? OP_LESS : take(r, ">") ? OP_GREATER : OP_NUMBER;
+        if (op == OP_NUMBER) return;
+        read_sum(r);
+        emit(r, op, 0.0, 2);
+    }
+}
+
+static void read_and(reader *r)
+{
+    read_comparison(r);
+    while (!r->failed && take(r, "&&")) {
+        read_comparison(r);
+        emit(r, OP_AND, 0.0, 2);
+    }
+}
+
+static void read_or(reader *r)
+{
+    read_and(r);
+    while (!r->failed && take(r, "||")) {
+        read_and(r);
+        emit(r, OP_OR, 0.0, 2);
+    }
+}
+
+static void read_choice(reader *r)
+{
+    if (++r->depth > TIME_DEPTH_MAX) fail(r, "the expression is nested too deeply");
+    if (r->failed) return;
+    read_or(r);
+    if (!r->failed && take(r, "?")) {
+        read_choice(r);
+        if (!take(r, ":")) fail(r, "expected ':' after '?'");
+        read_choice(r);
+        emit(r, OP_CHOOSE, 0.0, 3);
+    }
+    --r->depth;
+}
+
+int time_expression_parse(const char *text, time_instruction *code, time_error *error)
+{
+    reader r = {.text = text, .at = text, .code = code, .error = error};
+    read_choice(&r);
+    skip_blanks(&r);
+    if (*r.at != '\0') fail(&r, "'%.1s' cannot stand here in the expression", r.at);
+    return r.failed ? -1 : r.count;
+}
+
+// ---- evaluation ---------------------------------------------------------------------------------------
+
+// u(f) with u, u' and u'' at f
+static time_jet chain(time_jet f, double u, double u1, double u2)
+{
+    // where f does not change, infinite slopes of u do not either
+    return (time_jet){u, f.rate == 0.0 ? 0.0 : u1 * f.rate,
+                      (f.rate == 0.0 ? 0.0 : u2 * f.rate * f.rate) +
+                          (f.acceleration == 0.0 ? 0.0 : u1 * f.acceleration)};
+}
+
+static time_jet multiply(time_jet f, time_jet g)
+{
+    return (time_jet){f.value * g.value, f.rate * g.value + f.value * g.rate,
+                      f.acceleration * g.value + 2.0 * f.rate * g.rate + f.value * g.acceleration};
+}
+
+static time_jet power(time_jet f, time_jet g)
+{
+    double p = g.value, value = pow(f.value, p);
+    if (g.rate == 0.0 && g.acceleration == 0.0) {
+        double u1 = p == 0.0 ? 0.0 : p * pow(f.value, p - 1.0);
+        double u2 = p == 0.0 || p == 1.0 ? 0.0 : p * (p - 1.0) * pow(f.value, p - 2.0);
+        return chain(f, value, u1, u2);
+    }
+    // f^g = exp(g log f)
+    double x = f.value;
+    time_jet exponent = multiply(g, chain(f, log(x), 1.0 / x, -1.0 / (x * x)));
+    return chain(exponent, value, value, value);
+}
+
+// atan2(f, g): rate (g f' - f g')/r^2
+static time_jet angle(time_jet f, time_jet g)
+{
+    double square = f.value * f.value + g.value * g.value;
+    double cross = g.value * f.rate - f.value * g.rate;
+    double square_rate = 2.0 * (f.value * f.rate + g.value * g.rate);
+    double cross_rate = g.value * f.acceleration - f.value * g.acceleration;
+    return (time_jet){atan2(f.value, g.value), cross / square,
+                      (cross_rate - cross * square_rate / square) / square};
+}
+
+static time_jet one_argument(operation op, time_jet f)
+{
+    double x = f.value, y, z;
+    switch (op) {
+    case OP_NEGATE: return (time_jet){-x, -f.rate, -f.acceleration};
+    case OP_SIN: return chain(f, sin(x), cos(x), -sin(x));
+    case OP_COS: return chain(f, cos(x), -sin(x), -cos(x));
+    case OP_TAN: y = tan(x), z = 1.0 + y * y; return chain(f, y, z, 2.0 * y * z);
+    case OP_ASIN: y = 1.0 / sqrt(1.0 - x * x); return chain(f, asin(x), y, x * y * y * y);
+    case OP_ACOS: y = 1.0 / sqrt(1.0 - x * x); return chain(f, acos(x), -y, -x * y * y * y);
+    case OP_ATAN: y = 1.0 / (1.0 + x * x); return chain(f, atan(x), y, -2.0 * x * y * y);
+    case OP_SQRT: y = sqrt(x); return chain(f, y, 0.5 / y, -0.25 / (x * y));
+    case OP_EXP: y = exp(x); return chain(f, y, y, y);
+    case OP_LOG: return chain(f, log(x), 1.0 / x, -1.0 / (x * x));
+    default: return chain(f, fabs(x), x < 0.0 ? -1.0 : 1.0, 0.0); // abs
+    }
+}
+
+static time_jet two_arguments(operation op, time_jet f, time_jet g)
+{
+    switch (op) {
+    case OP_ADD:
+        return (time_jet){f.value + g.value, f.rate + g.rate, f.acceleration + g.acceleration};
+    case OP_SUBTRACT:
+        return (time_jet){f.value - g.value, f.rate - g.rate, f.acceleration - g.acceleration};
+    case OP_MULTIPLY: return multiply(f, g);
+    case OP_DIVIDE: {
+        double y = 1.0 / g.value;
+        time_jet quotient = multiply(f, chain(g, y, -y * y, 2.0 * y * y * y));
+        quotient.value = f.value / g.value;
+        return quotient;
+    }
+    case OP_POWER: return power(f, g);
+    case OP_ATAN2: return angle(f, g);
+    case OP_MINIMUM: return g.value < f.value ? g : f;
+    case OP_MAXIMUM: return g.value > f.value ? g : f;
+    case OP_LESS: return (time_jet){.value = f.value < g.value};
+    case OP_GREATER: return (time_jet){.value = f.value > g.value};
+    case OP_AND: return (time_jet){.value = f.value != 0.0 && g.value != 0.0};
+    default: return (time_jet){.value = f.value != 0.0 || g.value != 0.0}; // or
+    }
+}
+
+// Which side of its corner an operation is on; 0 for those without corners.
+static unsigned side_of(operation op, time_jet f, time_jet g)
+{
+    switch (op) {
+    case OP_ABS: return f.value < 0.0 ? 1 : 2;
+    case OP_MINIMUM:
+    case OP_MAXIMUM:
+    case OP_LESS:
+    case OP_GREATER: return f.value < g.value ? 1 : 2;
+    default: return 0;
+    }
+}
+
+time_jet time_expression_at(const time_instruction *code, int count, double time,
+                            uint64_t *branches)
+{
+    time_jet stack[TIME_DEPTH_MAX + 1];
+    int top = 0;
+    uint64_t taken = 0;
+    for (int i = 0; i < count; ++i) {
+        operation op = (operation)code[i].operation;
+        unsigned side = 0;
+        if (op == OP_NUMBER) {
+            stack[top++] = (time_jet){.value = code[i].number};
+        } else if (op == OP_TIME) {
+            stack[top++] = (time_jet){time, 1.0, 0.0};
+        } else if (op == OP_CHOOSE) {
+            top -= 2;
+            stack[top - 1] = stack[top - 1].value != 0.0 ? stack[top] : stack[top + 1];
+        } else if (op == OP_NEGATE || op >= OP_SIN) {
+            side = side_of(op, stack[top - 1], stack[top - 1]);
+            stack[top - 1] = one_argument(op, stack[top - 1]);
+        } else {
+            --top;
+            side = side_of(op, stack[top - 1], stack[top]);
+            stack[top - 1] = two_arguments(op, stack[top - 1], stack[top]);
+        }
+        if (side != 0) taken = 3 * taken + side;
+    }
+    if (branches != NULL) *branches = taken;
+    return stack[0];
+}
