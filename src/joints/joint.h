@@ -13,6 +13,7 @@
 #include <holonom/model.h>
 
 #include "base/rotation.h"
+#include "base/sum.h"
 
 enum { JOINT_DOF_MAX = 6, JOINT_ROWS_MAX = 6, JOINT_TERMS_MAX = 16, POSE_SIZE = 12 };
 enum { GROUND = -1 };
@@ -329,5 +330,17 @@ double row_value(const constraint_row *row, const double *a, const double *b);
 void row_gradient(const constraint_row *row, const double *a, const double *b, hn_vec3 gradient[8]);
 /// Internal constraint `index` (BL 24: d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3) as a row on body a alone.
 void row_internal(int index, constraint_row *row);
+
+/// Largest value of these rows at a pose; a NaN stays.
+static inline double pose_orthonormality(const double *q)
+{
+    double worst = 0.0;
+    for (int i = 3; i < POSE_SIZE; i += 3)
+        for (int k = i; k < POSE_SIZE; k += 3) {
+            double dot = vec3_dot(vec3_load(q + i), vec3_load(q + k));
+            worst = worse_of(worst, fabs(i == k ? 0.5 * dot - 0.5 : dot));
+        }
+    return worst;
+}
 
 #endif

@@ -41,13 +41,7 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
 
 void measure_transmit(const hn_system *system, body_scale *scales)
 {
-    for (int i = system->body_count - 1; i >= 0; --i) {
-        int p = system->parent[i];
-        if (p < 0) continue;
-        scales[p].moment =
-            fmax(scales[p].moment, fmax(scales[i].moment, system->sizes[p] * scales[i].force));
-        scales[p].force = fmax(scales[p].force, scales[i].force);
-    }
+    for (int i = system->body_count - 1; i >= 0; --i) measure_transmit_body(system, i, scales);
 }
 
 double measure_residual(const motion *m, int k, double residual, const body_scale *scale)

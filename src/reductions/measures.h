@@ -24,6 +24,24 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
 /// Of W, about the centre of mass, from these: the largest of what the joint between a body and its parent transmits.
 void measure_transmit(const hn_system *system, body_scale *scales);
 
+static inline double measure_at_least(double scale, double other)
+{
+    return other > scale ? other : scale;
+}
+
+/// The part of one body in this; those further out come first.
+static inline void measure_transmit_body(const hn_system *system, int body, body_scale *scales)
+{
+    int p = system->parent[body];
+    if (p < 0) return;
+    const body_scale own = scales[body];
+    body_scale above = scales[p];
+    above.moment = measure_at_least(above.moment, own.moment);
+    above.moment = measure_at_least(above.moment, system->sizes[p] * own.force);
+    above.force = measure_at_least(above.force, own.force);
+    scales[p] = above;
+}
+
 /// |x| relative to a scale.
 static inline double measure_part(double x, double scale)
 {

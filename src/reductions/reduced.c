@@ -171,23 +171,27 @@ static inline void start_node(const tree_body *b, const step_equations *equation
                               vec3_add_scaled(vec3_load(momentum), b->inertia[0], impulse));
     hn_vec3 d = vec3_negate(pose_direction(q, b->reference));
     hn_vec3 e = vec3_add_scaled(d, 1.0 - w, pose_direction(delta, b->reference));
-    hn_vec3 moment = vec3_cross(e, f), row = vec3_add_scaled(vec3_scale(w, f), -mass, e);
-    hn_vec3 x = vec3_scale(d.x, row), y = vec3_scale(d.y, row), z = vec3_scale(d.z, row);
+    const hn_vec3 none = {0.0, 0.0, 0.0};
+    hn_vec3 moment = vec3_cross(e, f), x = none, y = none, z = none, row;
     hn_vec3 md = vec3_scale(mass, d), me = vec3_scale(mass, e);
+    if (!residual_alone) {
+        row = vec3_add_scaled(vec3_scale(w, f), -mass, e);
+        x = vec3_scale(d.x, row), y = vec3_scale(d.y, row), z = vec3_scale(d.z, row);
+    }
 
     // sum over I: moments, d_I row_I^T - (d_I . row_I) 1 with row_I = w rho_I - alpha E_I e_I
     for (int k = 3; k < POSE_SIZE && b->rigid; k += 3) {
         double inertia = equations->mass_factor * b->inertia[k / 3];
         hn_vec3 change = vec3_load(delta + k);
-        d = vec3_load(q + k), e = vec3_add_scaled(vec3_load(start + k), w, change);
+        e = vec3_add_scaled(vec3_load(start + k), w, change);
         hn_vec3 g = vec3_subtract(vec3_add(vec3_scale(inertia, change), vec3_load(force + k)),
                                   vec3_load(momentum + k));
         moment = vec3_add(moment, vec3_cross(e, g));
-        row = vec3_add_scaled(vec3_scale(w, g), -inertia, e);
+        if (residual_alone) continue;
+        d = vec3_load(q + k), row = vec3_add_scaled(vec3_scale(w, g), -inertia, e);
         x = vec3_add_scaled(x, d.x, row), y = vec3_add_scaled(y, d.y, row),
         z = vec3_add_scaled(z, d.z, row);
     }
-    const hn_vec3 none = {0.0, 0.0, 0.0};
     six_store(six_of(none, none), node->load);
     six_store(six_of(f, moment), node->wrench);
     if (residual_alone) return;
@@ -368,10 +372,12 @@ static void find_scales(reduction *r, const step_equations *equations, const ste
 {
     const hn_system *system = r->system;
     measure_bodies(system, equations, step, r->scales);
-    measure_transmit(system, r->scales);
-    for (int i = 0; i < system->body_count; ++i)
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        measure_transmit_body(system, i, r->scales);
+        body_scale *own = &r->scales[i];
         if (r->tree.bodies[i].pivot != PIVOT_NONE)
-            r->scales[i].moment = fmax(r->scales[i].moment, system->sizes[i] * r->scales[i].force);
+            own->moment = measure_at_least(own->moment, system->sizes[i] * own->force);
+    }
 }
 
 // Residual, stiffness and elimination, leaves to root; `again`: the residual alone, with the factors as they are. The

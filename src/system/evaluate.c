@@ -52,15 +52,10 @@ static double place_of(const hn_system *system, const double *q, int body)
 constraint_check system_check_constraints(const hn_system *system, const double *q)
 {
     constraint_check check = {.worst_joint = -1, .open_joint = -1};
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *pose = system_pose(q, i);
-        for (int r = 0; r < system->bodies[i].internal_count; ++r) {
-            constraint_row row;
-            row_internal(r, &row);
+    for (int i = 0; i < system->body_count; ++i)
+        if (system->bodies[i].has_directors)
             check.orthonormality =
-                worse_of(check.orthonormality, fabs(row_value(&row, pose, pose)));
-        }
-    }
+                worse_of(check.orthonormality, pose_orthonormality(system_pose(q, i)));
     check.residual = check.orthonormality;
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
