@@ -286,7 +286,7 @@ typedef struct hn_ledger {
     hn_ledger_entry entry[HN_PROMISE_COUNT];
     hn_accuracy accuracy;
     double energy_scale;   ///< J, max T + max |V - V0|
-    double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|)
+    double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|), of the worst of several mechanisms
     double energy_min, energy_max; ///< J, extremes of E - W
     bool linear_component[3];  ///< world components of linear momentum that are conserved
     bool angular_component[3]; ///< likewise, angular, about `angular_point`

@@ -178,6 +178,7 @@ hn_status ledger_start(hn_simulation *s)
     ledger_sample m = take(s);
     if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
     mechanisms_note(s, true);
+    mechanism_momenta_note(s, true);
     ledger_record_start(&s->record, &m, s->translation_count,
                         s->translation_count + s->rotation_count);
     return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
@@ -188,6 +189,7 @@ hn_status ledger_note(hn_simulation *s)
     ledger_sample m = take(s);
     ledger_record_note(&s->record, &m);
     mechanisms_note(s, false);
+    mechanism_momenta_note(s, false);
     return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
 }
 
@@ -242,6 +244,27 @@ static double above_floor(double error, double scale, double floor)
     return fabs(error) <= floor && scale <= NOTHING_ELSE * floor ? 0.0 : ratio(error, scale);
 }
 
+// Momentum of the worst mechanism; of the whole model where it is one that is tied, or where a scheme imposes the sums.
+static void momentum_of(const hn_simulation *s, bool angular, bool conserved, int64_t steps,
+                        hn_ledger_entry *e, momentum_verdict *verdict)
+{
+    const ledger_record *r = &s->record;
+    double carried = ROUND_OFF_STEP * (double)steps;
+    *verdict = (momentum_verdict){.first = -1};
+    if (s->part_count > 0 && !s->scheme->imposes_invariants) {
+        mechanism_momenta_verdict(s, angular, MOMENTUM_BOUND + carried, verdict);
+        fill(e, conserved, verdict->error, verdict->drift, MOMENTUM_BOUND,
+             carried + fmax(0.0, verdict->floor - MOMENTUM_BOUND), steps);
+        return;
+    }
+    round_off_floor floors = find_floor(s);
+    double scale = angular ? r->angular_scale : r->linear_scale,
+           floor = angular ? floors.angular : floors.linear;
+    fill(e, conserved, above_floor(angular ? r->angular_error : r->linear_error, scale, floor),
+         above_floor(angular ? r->angular_drift : r->linear_drift, scale, floor), MOMENTUM_BOUND,
+         carried, steps);
+}
+
 static const double SPIN_STEP_BOUND = 0.5; // (h |omega|)^2/12 is 2 % of the angle
 
 static hn_accuracy accuracy_of(const hn_simulation *s)
@@ -269,6 +292,19 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
                          .sample_count = a->sample_count,
                          .unresolved_count = a->unresolved_count,
                          .halved_step_count = s->statistics.halved_step_count};
+}
+
+// Whose momentum it is: one of several mechanisms, or one about its centre of mass.
+static void name_mechanism(const hn_simulation *s, const momentum_verdict *verdict,
+                           hn_ledger_entry *e)
+{
+    size_t used = strlen(e->note), size = sizeof e->note - used;
+    if (!e->conserved || verdict->first < 0) return;
+    if (s->part_count > 1)
+        snprintf(e->note + used, size, ", the mechanism of '%.60s'%s",
+                 s->system->bodies[verdict->first].name,
+                 verdict->inner ? " about its centre of mass" : "");
+    else if (verdict->inner) snprintf(e->note + used, size, ", about the centre of mass");
 }
 
 hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
@@ -310,13 +346,12 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
         fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,
              carried + fmax(0.0, verdict.floor - ENERGY_BOUND), n);
     }
-    fill(&e[HN_PROMISE_LINEAR_MOMENTUM], linear && s->translation_count > 0,
-         above_floor(r->linear_error, r->linear_scale, floor.linear),
-         above_floor(r->linear_drift, r->linear_scale, floor.linear), MOMENTUM_BOUND, carried, n);
-    fill(&e[HN_PROMISE_ANGULAR_MOMENTUM], angular && s->rotation_count > 0,
-         above_floor(r->angular_error, r->angular_scale, floor.angular),
-         above_floor(r->angular_drift, r->angular_scale, floor.angular), MOMENTUM_BOUND, carried,
-         n);
+    momentum_verdict momenta[2];
+    momentum_of(s, false, linear && s->translation_count > 0, n, &e[HN_PROMISE_LINEAR_MOMENTUM],
+                &momenta[0]);
+    momentum_of(s, true, angular && s->rotation_count > 0, n, &e[HN_PROMISE_ANGULAR_MOMENTUM],
+                &momenta[1]);
+    if (momenta[1].first >= 0) ledger->momentum_scale = momenta[1].scale;
     // a joint is open by what is too much for its own size; the largest opening may be another one's
     bool joined = s->system->constraint_count > s->system->internal_count;
     fill(&e[HN_PROMISE_JOINTS], joined, r->opening, r->opening_now, r->open_bound, 0.0, n);
@@ -368,6 +403,7 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
                  s->rotations[0][4], s->rotations[0][5]);
     else if (s->rotation_count > 1) snprintf(text, size, "%d of 3 axes", s->rotation_count);
     else snprintf(text, size, "%s", reason);
+    for (int k = 0; k < 2; ++k) name_mechanism(s, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
     if (e[HN_PROMISE_JOINTS].kept || r->open_joint < 0)
         snprintf(e[HN_PROMISE_JOINTS].note, size, "worst opening in m");
     else

@@ -63,7 +63,10 @@ int mechanisms_find(const hn_simulation *s, energy_part *parts, int *part_of)
         int m = system->mechanism[i];
         if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS) parts[m].tied = true;
         parts[part_of[m]].mass += mass_weight(system, i);
+        parts[m].momentum.mass += mass_weight(system, i);
     }
+    for (int m = 0; m < system->mechanism_count; ++m)
+        parts[m].momentum.free = !parts[m].tied && !parts[m].forced;
     // those that share their work are measured in the ground's frame
     for (int m = 0; m < system->mechanism_count; ++m)
         if (part_of[m] != m) parts[part_of[m]].tied = true;

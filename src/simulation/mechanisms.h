@@ -4,7 +4,7 @@
 #ifndef SIMULATION_MECHANISMS_H
 #define SIMULATION_MECHANISMS_H
 
-#include "simulation/ledger_record.h"
+#include "simulation/mechanism_momenta.h"
 
 #include <stddef.h>
 
@@ -22,6 +22,7 @@ typedef struct energy_part {
     double speed, inner_speed; ///< m/s, fastest centre of mass, and relative to that of the part
     double distance;           ///< m, largest coordinate
     double inner_scale;        ///< J, free and forced: largest energy about the centre of mass
+    momentum_account momentum; ///< of one mechanism, also where work is not told apart
     // of the moment
     double linear[3], kinetic, potential, weight_potential, inner_kinetic;
 } energy_part;

@@ -131,3 +131,87 @@ TEST(mechanisms, neither_mass_nor_work_of_another_counts)
     CHECK_CONTAINS(ledger.entry[HN_PROMISE_ENERGY].note, "'bob'");
     run_end(&r);
 }
+
+// Scale what carries the momenta of one body, named in the model, by `factor`.
+static void disturb(run *r, const char *name, double factor)
+{
+    const hn_system *system = r->sim->system;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < 12 && strcmp(system->bodies[i].name, name) == 0; ++k)
+            r->sim->state.impetus[12 * i + k] *= factor;
+    r->sim->momenta_valid = r->sim->steps[r->sim->ahead].valid = false;
+}
+
+// Two free bodies, one 1e12 times as heavy as the other: what the light one loses shows as if it were alone.
+TEST(mechanisms, momenta_are_measured_by_their_own_bodies)
+{
+    static const hn_scheme KEEPING[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_VARIATIONAL,
+                                        HN_SCHEME_RATTLE, HN_SCHEME_CONVECTED};
+    for (int scheme = 0; scheme < 4; ++scheme)
+        for (int lost = 0; lost < 2; ++lost) {
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = empty(context, 0.0);
+            hn_body_id light = box(context, model, "light", 1e-3, vec3(0.0, 0.0, 0.0),
+                                   vec3(0.3, 0.1, 0.0)),
+                       heavy = box(context, model, "heavy", 1e9, vec3(5.0, 0.0, 0.0),
+                                   vec3(0.0, 20.0, 3.0));
+            CHECK_OK(context, hn_model_set_angular_velocity(model, light, vec3(1.0, 2.0, 0.5)));
+            CHECK_OK(context, hn_model_set_angular_velocity(model, heavy, vec3(0.0, 1.0, 3.0)));
+            run r = run_start(context, model, KEEPING[scheme], HN_REDUCTION_REDUCED, 0.01, true);
+            hn_ledger ledger = ledger_after(&r, 200);
+            for (int k = HN_PROMISE_LINEAR_MOMENTUM; k <= HN_PROMISE_ANGULAR_MOMENTUM; ++k) {
+                CHECK(ledger.entry[k].conserved && ledger.entry[k].kept);
+                CHECK_BELOW(ledger.entry[k].error, 2e-13); // measured 1.2e-14
+            }
+            // a millionth: 3e-20 of the momentum of both
+            if (lost == 1) disturb(&r, "light", 1.0 - 1e-6);
+            ledger = ledger_after(&r, 1);
+            const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_LINEAR_MOMENTUM];
+            CHECK_EQUAL(e->kept, lost == 0);
+            CHECK_EQUAL(e[1].kept, lost == 0);
+            if (lost == 1) {
+                CHECK_NEAR(e[0].error, 1e-6, 2e-7);
+                CHECK_NEAR(e[1].error, 1e-6, 5e-7);
+                CHECK_CONTAINS(e[0].note, "the mechanism of 'light'");
+                CHECK_CONTAINS(e[1].note, "the mechanism of 'light'");
+            }
+            run_end(&r);
+        }
+}
+
+// A slow turn at 7.5 km/s, 7000 km from the origin: what is lost of it shows, and nothing else does.
+TEST(satellite, keeps_its_turn_at_any_speed_and_place)
+{
+    static const hn_scheme KEEPING[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_VARIATIONAL,
+                                        HN_SCHEME_RATTLE, HN_SCHEME_CONVECTED};
+    for (int scheme = 0; scheme < 4; ++scheme)
+        for (int far = 0; far < 2; ++far)
+            for (int lost = 0; lost < 2; ++lost) {
+                hn_context *context = hn_context_create(NULL);
+                hn_model *model = empty(context, far == 0 ? 0.0 : 9.81);
+                add_satellite(context, model, 7500.0, far == 0 ? 0.0 : 7e6, 0.0);
+                for (int k = 0; k < 2; ++k)
+                    CHECK_OK(context, hn_model_set_angular_velocity(model, hn_model_body(model, k),
+                                                                    vec3(0.1, 0.0, 0.3)));
+                run r =
+                    run_start(context, model, KEEPING[scheme], HN_REDUCTION_REDUCED, 0.01, true);
+                hn_ledger ledger = ledger_after(&r, 500);
+                const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM];
+                CHECK(e->conserved && e->kept);
+                CHECK_BELOW(e->error, 1e-12); // measured 1.6e-15
+                if (lost == 0) {
+                    run_end(&r);
+                    continue;
+                }
+                // directors alone: the path stays, a hundredth of the turn is lost
+                for (int i = 0; i < 2; ++i)
+                    for (int k = 3; k < 12; ++k) r.sim->state.impetus[12 * i + k] *= 0.99;
+                r.sim->momenta_valid = r.sim->steps[r.sim->ahead].valid = false;
+                ledger = ledger_after(&r, 1);
+                CHECK(!ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM].kept);
+                // of the turns and of what the halves do on their spring; measured 2.1e-3
+                CHECK(ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM].error > 1e-3);
+                CHECK_CONTAINS(ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM].note, "centre of mass");
+                run_end(&r);
+            }
+}
