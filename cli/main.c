@@ -28,6 +28,7 @@ static const command COMMANDS[] = {
     {"export", "RESULT", "write series of a result file as comma separated values", command_export},
     {"plot", "RESULT", "draw series of result files as SVG, PNG or PDF", command_plot},
     {"reproduce", "PAPER", "run the examples of the papers; report what holds", command_reproduce},
+    {"convert", "ROBOT", "write a robot description (URDF) as a model file", command_convert},
     {"generate", "KIND", "write a model file of any size: chain, tree, ladder of four-bars, net",
      command_generate},
 };

@@ -46,6 +46,12 @@ HN_API void hn_model_destroy(hn_model *model);
 /// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), HN_INVALID_MODEL
 HN_API HN_NODISCARD hn_status hn_model_load(hn_context *context, const char *path, hn_model **model);
 
+/// Read a robot description (URDF); hn_model_load and hn_model_parse take one too, with a fixed base. The model's text is
+/// then that of the model file it was converted to; what has no counterpart goes to the log and into comments there.
+/// @param free_base the root of the robot is a free body; otherwise the ground
+HN_API HN_NODISCARD hn_status hn_model_load_urdf(hn_context *context, const char *path, bool free_base,
+                                                 hn_model **model);
+
 /// As hn_model_load, from text in memory; `name` stands for the path in messages.
 HN_API HN_NODISCARD hn_status hn_model_parse(hn_context *context, const char *text, size_t length,
                                              const char *name, hn_model **model);

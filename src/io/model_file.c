@@ -4,6 +4,7 @@
 #include "io/model_file.h"
 
 #include "io/model_reader.h"
+#include "io/urdf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,6 +110,31 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     return model_set_text(r->model, text, length, r->file);
 }
 
+static hn_status parse_model(hn_context *context, const char *text, size_t length, const char *name,
+                             hn_model **model)
+{
+    model_reader r = {.context = context, .file = name};
+    hn_status status = expression_set_create(context, &r.expressions);
+    if (status == HN_OK) status = read_model(&r, text, length);
+    yaml_tree_clear(&r.tree);
+    expression_set_destroy(r.expressions);
+    if (status == HN_OK) *model = r.model;
+    else hn_model_destroy(r.model);
+    return status;
+}
+
+// A robot description becomes the text of a model file first, which is then the model's text.
+static hn_status parse_robot(hn_context *context, const char *text, size_t length, const char *name,
+                             bool free_base, hn_model **model)
+{
+    char *converted;
+    size_t converted_length;
+    TRY(urdf_to_model(context, text, length, name, free_base, &converted, &converted_length));
+    hn_status status = parse_model(context, converted, converted_length, name, model);
+    context_release(context, converted);
+    return status;
+}
+
 hn_status hn_model_parse(hn_context *context, const char *text, size_t length, const char *name,
                          hn_model **model)
 {
@@ -120,14 +146,8 @@ hn_status hn_model_parse(hn_context *context, const char *text, size_t length, c
         return context_fail(context, HN_FILE_FORMAT,
                             "%s:1:1: the file has %zu bytes; expected at most %ld", name, length,
                             MODEL_FILE_SIZE_MAX);
-    model_reader r = {.context = context, .file = name};
-    hn_status status = expression_set_create(context, &r.expressions);
-    if (status == HN_OK) status = read_model(&r, text, length);
-    yaml_tree_clear(&r.tree);
-    expression_set_destroy(r.expressions);
-    if (status == HN_OK) *model = r.model;
-    else hn_model_destroy(r.model);
-    return status;
+    if (urdf_is_robot(text, length)) return parse_robot(context, text, length, name, false, model);
+    return parse_model(context, text, length, name, model);
 }
 
 // ---- files ---------------------------------------------------------------------------------------------------
@@ -158,12 +178,9 @@ static hn_status read_text(hn_context *context, const char *path, FILE *file, ch
     }
 }
 
-hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
+// The whole text of a file; owned by the caller.
+static hn_status load_text(hn_context *context, const char *path, char **text, size_t *length)
 {
-    REQUIRE(context, model != NULL);
-    *model = NULL;
-    REQUIRE(NULL, context != NULL);
-    REQUIRE(context, path != NULL);
     struct stat information;
     if (stat(path, &information) != 0)
         return context_fail(context, HN_FILE_ACCESS, "%s: cannot be opened: %s", path,
@@ -175,11 +192,36 @@ hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
     if (file == NULL)
         return context_fail(context, HN_FILE_ACCESS, "%s: cannot be opened: %s", path,
                             strerror(errno));
+    hn_status status = read_text(context, path, file, text, length);
+    fclose(file);
+    return status;
+}
+
+hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
+{
+    REQUIRE(context, model != NULL);
+    *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, path != NULL);
     char *text = NULL;
     size_t length = 0;
-    hn_status status = read_text(context, path, file, &text, &length);
-    fclose(file);
+    hn_status status = load_text(context, path, &text, &length);
     if (status == HN_OK) status = hn_model_parse(context, text, length, path, model);
+    context_release(context, text);
+    return status;
+}
+
+hn_status hn_model_load_urdf(hn_context *context, const char *path, bool free_base,
+                             hn_model **model)
+{
+    REQUIRE(context, model != NULL);
+    *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, path != NULL);
+    char *text = NULL;
+    size_t length = 0;
+    hn_status status = load_text(context, path, &text, &length);
+    if (status == HN_OK) status = parse_robot(context, text, length, path, free_base, model);
     context_release(context, text);
     return status;
 }

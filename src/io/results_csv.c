@@ -4,6 +4,7 @@
 #include <holonom/results.h>
 
 #include "base/context.h"
+#include "io/number_text.h"
 #include "io/results_disk.h"
 #include "io/results_hdf5.h"
 #include "io/results_series.h"
@@ -19,7 +20,6 @@
 enum {
     BLOCK_RECORDS_MAX = 256,    // records read at once
     BLOCK_BYTES_MAX = 32 << 20, // likewise in bytes, but at least one record
-    NUMBER_SIZE = 40,           // a double with 17 digits in any locale
 };
 
 typedef struct csv_series {
@@ -74,26 +74,10 @@ static hn_status select_columns(csv_table *table, const char *const *words, int 
 
 // ---- text -----------------------------------------------------------------------------------------
 
-/// Shortest decimal that reads back as the same double, with a point in every locale.
 static void print_number(double value, FILE *out)
 {
-    char text[NUMBER_SIZE];
-    if (!isfinite(value)) { // not from our writer, but a file may come from anywhere
-        fputs(isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf", out);
-        return;
-    }
-    for (int digits = 15; digits <= 17; ++digits) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    // the locale's decimal separator, whatever its length, becomes a point
-    bool separator = false;
-    for (const char *c = text; *c != '\0'; ++c) {
-        bool ordinary = (*c >= '0' && *c <= '9') || *c == '-' || *c == '+' || *c == 'e';
-        if (ordinary) putc(*c, out);
-        else if (!separator) putc('.', out);
-        separator = !ordinary;
-    }
+    char text[NUMBER_TEXT_SIZE];
+    fputs(number_text(value, text), out);
 }
 
 static void print_name(const char *name, FILE *out)

@@ -16,6 +16,7 @@ static const double ENERGY_BOUND = 1e-10, MOMENTUM_BOUND = 1e-10, CONSTRAINT_BOU
 // Round-off of one step in sums that are carried on, energy and momenta: two units in the last place. Without bias it
 // would grow like the square root of the steps; tops and linkages were measured at 1 to 4e-16 a step before.
 static const double ROUND_OFF_STEP = 2.0 * DBL_EPSILON;
+static const double HEIGHT_ROUND_OFF = 4.0 * DBL_EPSILON; // of weights times their heights
 static const double BAND_SEEN = 1e-6; // relative: a band below is not said to grow
 static const double PROJECTED_CONSTRAINT_BOUND =
     1e-11; // where a projection with its own tolerance holds them
@@ -210,17 +211,24 @@ static void fill(hn_ledger_entry *e, bool conserved, double error, double drift,
     e->kept = isfinite(error) && isfinite(drift) && (!conserved || error <= e->bound);
 }
 
+// J, of weights at their places: what potentials are known to
+static double standing_energy(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    const ledger_record *r = &s->record;
+    double mass = 0.0;
+    for (int i = 0; i < system->body_count; ++i) mass += mass_weight(system, i);
+    return fabs(r->potential_start) +
+           mass * vec3_norm(system->gravity) * (system->length + r->distance_max);
+}
+
 // Energy that comes and goes. A structure at rest turns over nothing but round-off: it is measured by its weight times
 // its size instead.
 static double energy_scale(const hn_simulation *s)
 {
     const double AT_REST = 1e-12;
-    const hn_system *system = s->system;
     const ledger_record *r = &s->record;
-    double scale = r->kinetic_max + r->potential_change_max, mass = 0.0;
-    for (int i = 0; i < system->body_count; ++i) mass += mass_weight(system, i);
-    double standing = fabs(r->potential_start) +
-                      mass * vec3_norm(system->gravity) * (system->length + r->distance_max);
+    double scale = r->kinetic_max + r->potential_change_max, standing = standing_energy(s);
     return scale > AT_REST * standing ? scale : standing;
 }
 
@@ -337,10 +345,13 @@ hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
     // where there are several mechanisms, or one that is free, by the worst of them
     energy_verdict verdict;
     round_off_floor floor = find_floor(s);
-    double whole = ledger->energy_scale;
+    // while little has moved yet, heights are known no better
+    double whole = ledger->energy_scale,
+           heights = ratio(HEIGHT_ROUND_OFF * standing_energy(s), whole);
     if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
         fill(&e[HN_PROMISE_ENERGY], energy, above_floor(r->energy_error, whole, floor.energy),
-             above_floor(r->energy_drift, whole, floor.energy), ENERGY_BOUND, carried, n);
+             above_floor(r->energy_drift, whole, floor.energy), ENERGY_BOUND,
+             carried + fmax(0.0, heights - ENERGY_BOUND), n);
     else {
         if (verdict.part != NULL) ledger->energy_scale = verdict.scale;
         fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,

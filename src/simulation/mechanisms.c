@@ -180,6 +180,7 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
                 fabs(a->potential_start) +
                 part->mass * gravity * (system->unit_length[part->first] + part->distance);
             if (!(scale > AT_REST * standing)) scale = standing;
+            floor += ROUND_OFF * standing; // of heights, while little has moved yet
         } else if (part->forced) {
             floor += ROUND_OFF * (a->kinetic_max + fabs(a->potential_start));
             scale = fmin(scale, part->inner_scale + a->work_max);

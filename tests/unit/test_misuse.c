@@ -84,6 +84,9 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_load(NULL, "x.yaml", &model));
     REFUSED(hn_model_load(w.context, NULL, &model));
     REFUSED(hn_model_load(w.context, "x.yaml", NULL));
+    REFUSED(hn_model_load_urdf(NULL, "x", false, &model));
+    REFUSED(hn_model_load_urdf(w.context, NULL, false, &model));
+    REFUSED(hn_model_load_urdf(w.context, "x", false, NULL));
     REFUSED(hn_model_parse(NULL, "", 0, "x", &model));
     REFUSED(hn_model_parse(w.context, NULL, 3, "x", &model));
     REFUSED(hn_model_parse(w.context, "", 0, NULL, &model));

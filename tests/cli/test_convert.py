@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Robot descriptions become models that weigh, stand and move alike, or are refused with the line of what is wrong.
+
+usage: test_convert.py TOOL SOURCE_FOLDER
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+import yaml
+
+TOOL = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "holonom"
+SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
+ARM = os.path.join(SOURCE, "models", "two-link-arm.urdf")
+
+LINK = '<link name="{}"><inertial><mass value="{}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+JOINT = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><origin xyz="{}"/><axis xyz="{}"/></joint>'
+
+
+def robot(*parts):
+    return '<robot name="r">\n' + "\n".join(parts) + "\n</robot>\n"
+
+
+def turn(axis, angle):
+    c, s = numpy.cos(angle), numpy.sin(angle)
+    rows = {"x": [[1, 0, 0], [0, c, -s], [0, s, c]], "y": [[c, 0, s], [0, 1, 0], [-s, 0, c]]}
+    return numpy.array(rows[axis])
+
+
+class Convert(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run_tool(self, *words):
+        return subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=120, cwd=self.folder.name)
+
+    def convert(self, text, *options):
+        with open(self.path("r.urdf"), "w", encoding="utf-8") as file:
+            file.write(text)
+        done = self.run_tool("convert", "r.urdf", "--output", "r.yaml", *options)
+        if done.returncode != 0:
+            return done, None
+        with open(self.path("r.yaml"), encoding="utf-8") as file:
+            return done, yaml.safe_load(file)
+
+    def test_links_on_fixed_joints_are_one_body(self):
+        with open(ARM, encoding="utf-8") as file:
+            done, model = self.convert(file.read())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        body = model["bodies"]["lower"]
+        # by hand: 1 kg at 0.2 m, 0.3 kg at 0.4 m, the tool turned by 0.3 rad about x
+        mass, center = 1.3, (1.0 * 0.2 + 0.3 * 0.4) / 1.3
+        tool = turn("x", 0.3) @ numpy.diag([0.0002, 0.0003, 0.0004]) @ turn("x", 0.3).T
+        apart = 1.0 * (0.2 - center) ** 2 + 0.3 * (0.4 - center) ** 2
+        inertia = numpy.diag([0.001, 0.014, 0.014]) + tool + apart * numpy.diag([0, 1, 1])
+        self.assertAlmostEqual(body["mass"], mass, delta=1e-15)
+        numpy.testing.assert_allclose(body["center_of_mass"], [center, 0, 0], atol=1e-15)
+        numpy.testing.assert_allclose(body["inertia"], inertia, rtol=1e-14, atol=1e-17)
+        numpy.testing.assert_allclose(body["position"], [0.5, 0, 1], atol=1e-15)
+        numpy.testing.assert_allclose(body["orientation"]["matrix"], turn("y", 0.5), atol=1e-15)
+        self.assertEqual(len(body["shape"]["composite"]), 2)
+        self.assertEqual(model["loads"]["shoulder"]["torsion_spring"]["damping"], 0.1)
+        self.assertIn("limits -2 to 2 do not stop it", done.stderr)
+
+    def test_the_arm_moves_as_lagrange_says(self):
+        """First accelerations of the arm against the mass matrix of a double pendulum, by hand."""
+        with open(ARM, encoding="utf-8") as file:
+            text = file.read().replace('damping="0.1"', 'damping="0"')
+        _, model = self.convert(text)
+        h = 1e-4
+        done = self.run_tool("run", "r.yaml", "--step", str(h), "--end", str(h), "--output", "r.h5")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with h5py.File(self.path("r.h5")) as file:
+            rates = file["joints/rates"][-1]
+        g, length, first, m1 = 9.81, 0.5, 0.25, 2.0
+        m2 = model["bodies"]["lower"]["mass"]
+        c2 = model["bodies"]["lower"]["center_of_mass"][0]
+        i1, i2 = 0.042, model["bodies"]["lower"]["inertia"][1][1]
+        # angles about y grow downwards; the elbow stands at 0.5 rad
+        cosine = numpy.cos(0.5)
+        m12 = i2 + m2 * (c2**2 + length * c2 * cosine)
+        matrix = numpy.array(
+            [[i1 + m1 * first**2 + i2 + m2 * (length**2 + c2**2 + 2 * length * c2 * cosine), m12], [m12, i2 + m2 * c2**2]]
+        )
+        lower = m2 * g * c2 * cosine
+        torque = numpy.array([m1 * g * first + m2 * g * length + lower, lower])
+        numpy.testing.assert_allclose(rates / h, numpy.linalg.solve(matrix, torque), rtol=3e-7)  # 9e-8: h^2
+
+    def test_other_commands_read_robots(self):
+        done = self.run_tool("check", ARM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 bodies", done.stdout)
+
+    def test_joints_through_links_without_mass(self):
+        hollow = '<link name="{}"/>'
+        cases = {
+            "universal": ["revolute 0,0,1 0,0,1", "revolute 0,0,0 0,1,0"],
+            "spherical": ["revolute 0,0,1 0,0,1", "revolute 0,0,0 0,1,0", "revolute 0,0,0 1,0,0"],
+            "cylindrical": ["prismatic 0,0,1 0,0,1", "continuous 0,0,0 0,0,1"],
+            "planar": ["prismatic 0,0,0 1,0,0", "prismatic 0,0,0 0,1,0", "continuous 0,0,0 0,0,1"],
+            "free": ["prismatic 0,0,0 1,0,0", "prismatic 0,0,0 0,1,0", "prismatic 0,0,0 0,0,1"]
+            + ["continuous 0,0,0 1,0,0", "continuous 0,0,0 0,1,0", "continuous 0,0,0 0,0,1"],
+        }
+        for word, steps in cases.items():
+            with self.subTest(word):
+                links = ["base"] + [f"l{k}" for k in range(len(steps))]
+                parts = [hollow.format(name) for name in links[:-1]] + [LINK.format(links[-1], 2)]
+                for k, step in enumerate(steps):
+                    kind, origin, axis = step.replace(",", " ").split()[0], *step.split()[1:]
+                    parts.append(
+                        JOINT.format(f"j{k}", kind, links[k], links[k + 1], origin.replace(",", " "), axis.replace(",", " "))
+                    )
+                done, model = self.convert(robot(*parts))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                (joint,) = model["joints"].values()
+                self.assertEqual(list(joint), [word])
+                self.assertEqual(done.stderr.count("is part of the"), len(steps) - 1)
+
+    def test_what_moves_nothing_is_left_out_and_said(self):
+        parts = [LINK.format("base", 1), LINK.format("arm", 1), '<link name="eye"/>']
+        parts += [JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0")]
+        parts += [JOINT.format("b", "revolute", "arm", "eye", "1 0 0", "0 1 0")]
+        done, model = self.convert(robot(*parts, "<transmission/>", "<transmission/>", "<gazebo/>"))
+        self.assertEqual(list(model["joints"]), ["a"])
+        self.assertIn("joint 'b' moves link 'eye', which has no mass", done.stderr)
+        self.assertEqual(done.stderr.count("<transmission> is not read"), 1)
+        _, free = self.convert(robot(*parts), "--base", "free")
+        self.assertEqual(sorted(free["bodies"]), ["arm", "base"])
+
+    def test_mistakes_have_their_line(self):
+        base, arm = LINK.format("base", 1), LINK.format("arm", 1)
+        hinge = JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0")
+        cases = [
+            ("<robot><link", "this is not XML"),
+            ("<sdf/>", "expected <robot>"),
+            ("<robot/>", "has no links"),
+            (robot("<link/>"), ":2: <link> has no name"),
+            (robot(base, base), ":3: link 'base' stands twice"),
+            (robot(base, arm, hinge, hinge), "joint 'a' stands twice"),
+            (robot(base, arm, hinge.replace("revolute", "ball")), ":4: joint 'a' has the type 'ball'"),
+            (robot(base, arm, hinge.replace('"arm"', '"leg"')), "there is no link 'leg'"),
+            (robot(base, arm, hinge.replace("0 1 0", "0 0 0")), "the axis has no length"),
+            (robot(base, arm, hinge.replace("0 1 0", "0 1")), 'is "0 1"; expected 3 numbers'),
+            (robot(base, arm, hinge.replace("0 1 0", "0 ${y} 0")), "expected 3 numbers"),
+            (robot(base, arm, hinge.replace("0 1 0", "0 nan 0")), "expected 3 numbers"),
+            (robot(LINK.format("base", -1)), "mass is -1"),
+            (robot(base, arm), "link 'arm' is not joined to link 'base'"),
+            (robot(base, arm, hinge, hinge.replace('"a"', '"b"')), "the child of two joints, 'a' and 'b'"),
+            (
+                robot(base, arm, hinge, JOINT.format("b", "revolute", "arm", "base", "0 0 0", "0 1 0")),
+                "every link is the child of a joint",
+            ),
+            (robot(base, '<link name="m"/>', arm, hinge.replace('"arm"', '"m"'),
+                   JOINT.format("b", "revolute", "m", "arm", "1 0 0", "0 1 0")), "link 'm' has no mass between"),
+            (robot(base), "nothing in the robot moves"),
+        ]
+        for text, expected in cases:
+            with self.subTest(expected):
+                done, _ = self.convert(text)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(expected, done.stderr)
+                self.assertTrue(done.stderr.startswith("r.urdf"), done.stderr)
+                self.assertFalse(os.path.exists(self.path("r.yaml")))
+
+    def test_options(self):
+        self.assertEqual(self.run_tool("convert", ARM, "--base", "loose").returncode, 2)
+        self.assertEqual(self.run_tool("convert", "none.urdf").returncode, 3)
+        done = self.run_tool("convert", ARM, "--output", ARM)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertTrue(self.run_tool("convert", ARM).stdout.startswith("# Converted from"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
