@@ -2,6 +2,7 @@
 // `holonom run`: simulate a model, write results, show the ledger.
 #include "command.h"
 #include "options.h"
+#include "output_file.h"
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
@@ -92,19 +93,6 @@ typedef struct run {
     hn_body_state *start; ///< of all bodies, for the way back
     double seconds;       ///< time the steps took
 } run;
-
-/// Model's file name without folder and ending, with ".h5"; owned by the caller.
-static char *default_output(const char *model_path)
-{
-    const char *slash = strrchr(model_path, '/');
-    const char *base = slash == NULL ? model_path : slash + 1;
-    const char *dot = strrchr(base, '.');
-    size_t length = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
-    size_t size = length + sizeof ".h5";
-    char *name = malloc(size);
-    if (name != NULL) snprintf(name, size, "%.*s.h5", (int)length, base);
-    return name;
-}
 
 /// Which call of the step loop failed.
 typedef enum loop_failure { FAILED_STEP, FAILED_RECORD, FAILED_CHECKPOINT } loop_failure;
@@ -493,8 +481,8 @@ static int take_up(run *r, const run_words *words, bool *complete)
 static int run_model(run *r, const run_words *words)
 {
     if (words->no_output == NULL) {
-        r->output =
-            words->output == NULL ? default_output(words->path) : malloc(strlen(words->output) + 1);
+        r->output = words->output == NULL ? output_default(words->path, ".h5")
+                                          : malloc(strlen(words->output) + 1);
         if (r->output == NULL) return report_no_memory();
         if (words->output != NULL) strcpy(r->output, words->output);
     }

@@ -18,6 +18,8 @@ typedef struct command {
 static const command COMMANDS[] = {
     {"run", "MODEL", "simulate a model; write results and the ledger of what was kept",
      command_run},
+    {"static", "MODEL", "find where a model rests under its loads, in load steps; is it stable?",
+     command_static},
     {"rerun", "RESULT", "repeat a run from its result file; compare every number", command_rerun},
     {"check", "MODEL", "read and assemble a model; report its structure and start values",
      command_check},

@@ -36,6 +36,18 @@ bool output_settle(char *temporary, const char *path, bool complete)
     return settled;
 }
 
+char *output_default(const char *input, const char *ending)
+{
+    const char *slash = strrchr(input, '/');
+    const char *base = slash == NULL ? input : slash + 1;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot == NULL || dot == base ? strlen(base) : (size_t)(dot - base);
+    size_t size = length + strlen(ending) + 1;
+    char *name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%.*s%s", (int)length, base, ending);
+    return name;
+}
+
 bool is_same_file(const char *one, const char *other)
 {
     struct stat a, b;

@@ -13,6 +13,10 @@ char *output_temporary(const char *path);
 /// its name. Frees `temporary`.
 bool output_settle(char *temporary, const char *path, bool complete);
 
+/// Where output goes unless told: the name of the file that is read, without folder and ending, and `ending` behind it.
+/// Owned by the caller; NULL: no memory.
+char *output_default(const char *input, const char *ending);
+
 /// Do both names lead to one file, through links of any kind? False when one of them leads to none.
 bool is_same_file(const char *one, const char *other);
 

@@ -7,5 +7,6 @@
 #include <holonom/model.h>
 #include <holonom/results.h>
 #include <holonom/simulation.h>
+#include <holonom/statics.h>
 
 #endif

@@ -56,6 +56,11 @@ HN_API HN_NODISCARD hn_status hn_model_load_urdf(hn_context *context, const char
 HN_API HN_NODISCARD hn_status hn_model_parse(hn_context *context, const char *text, size_t length,
                                              const char *name, hn_model **model);
 
+/// Simulations of the model start at rest at the equilibrium that its loads have at time zero, found from the positions
+/// given (statics.h); hn_simulation_create fails where there is none, and where start velocities are given.
+HN_API HN_NODISCARD hn_status hn_model_start_at_equilibrium(hn_model *model, bool start);
+HN_API bool hn_model_starts_at_equilibrium(const hn_model *model); ///< false for NULL
+
 // ---- shapes -------------------------------------------------------------------------------------
 
 /// Shapes give mass, inertia and picture. Points and axes are in the shape's own frame; the origin is the centroid

@@ -11,11 +11,22 @@ extern "C" {
 
 typedef struct hn_results hn_results;
 
+/// What the records of a result file are, and their time.
+typedef enum hn_result_kind {
+    HN_RESULT_RUN,    ///< a motion; s
+    HN_RESULT_STATIC, ///< equilibria under growing loads; the load factor
+    HN_RESULT_MODES,  ///< swings of modes one after the other, a unit of time each
+} hn_result_kind;
+#define HN_RESULT_KIND_COUNT 3
+/// "run", "static", "modes".
+HN_API const char *hn_result_kind_name(hn_result_kind kind);
+
 /// What a result file keeps of its run beside the settings of the simulation; nothing here changes what is written.
 typedef struct hn_results_def {
     int64_t every;              ///< steps between records; 0: not known
     int64_t step_count;         ///< steps the run shall take; 0: not known
     double checkpoint_interval; ///< s between hn_results_checkpoint, for whoever resumes; 0: none
+    hn_result_kind kind;        ///< since 0.2
 } hn_results_def;
 HN_API hn_results_def hn_results_def_default(void);
 

@@ -495,6 +495,14 @@ static hn_status read_joint_start(model_reader *r, int key, int map)
 hn_status reader_start(model_reader *r, int index)
 {
     static const char *const WORDS[] = {"velocity", "angular_velocity", "rate", "rates"};
+    static const char *const PLACES[] = {"equilibrium"};
+    const char *word;
+    if (reader_node(r, index)->kind == YAML_SCALAR) {
+        TRY(reader_word(r, index, "start", &word));
+        if (strcmp(word, PLACES[0]) != 0)
+            return reader_fail_word(r, index, "start", NULL, word, PLACES, WORD_COUNT(PLACES));
+        return hn_model_start_at_equilibrium(r->model, true);
+    }
     TRY(reader_expect_map(r, index, "start"));
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         int map = reader_value(r, k);

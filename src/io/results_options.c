@@ -146,7 +146,23 @@ bool options_write(hid_t group, const hn_simulation_def *simulation, const hn_re
         }
     }
     return written && hdf5_attribute_integer(group, "every", results->every) &&
-           hdf5_attribute_integer(group, "step_count", results->step_count);
+           hdf5_attribute_integer(group, "step_count", results->step_count) &&
+           (results->kind == HN_RESULT_RUN ||
+            hdf5_attribute_text(group, "kind", hn_result_kind_name(results->kind), 0));
+}
+
+// Files of runs do not say so.
+static bool read_kind(hid_t group, hn_result_kind *kind)
+{
+    char word[WORD_SIZE];
+    if (H5Aexists(group, "kind") <= 0) return true;
+    if (!hdf5_read_text(group, "kind", word, sizeof word)) return false;
+    for (int i = 0; i < HN_RESULT_KIND_COUNT; ++i)
+        if (strcmp(word, hn_result_kind_name((hn_result_kind)i)) == 0) {
+            *kind = (hn_result_kind)i;
+            return true;
+        }
+    return false;
 }
 
 static bool read_entry(hid_t group, const option_entry *entry, char *value)
@@ -179,6 +195,7 @@ bool options_read(hid_t group, hn_simulation_def *simulation, hn_results_def *re
             return false;
     if (H5Aexists(group, "every") > 0 && !hdf5_read_integer(group, "every", &results->every))
         return false;
+    if (!read_kind(group, &results->kind)) return false;
     return H5Aexists(group, "step_count") <= 0 ||
            hdf5_read_integer(group, "step_count", &results->step_count);
 }

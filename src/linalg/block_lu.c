@@ -14,6 +14,7 @@
 
 #include "linalg/block_graph.h"
 #include "linalg/elimination_order.h"
+#include "linalg/inertia.h"
 #include "linalg/small_lu.h"
 
 #include <math.h>
@@ -640,6 +641,8 @@ static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_l
                              pending + at, a + (size_t)end * stride + at);
         }
         if (rank != NULL && node >= rank->first_node) drop_dependent_rows(lu, node, d, at, rank);
+        if (rank != NULL && rank->negative != NULL)
+            *rank->negative += inertia_negative(s, (int)stride, strip + at);
         if (!small_lu_factor(s, (int)stride, strip + at, pivot)) return node;
         for (int i = 0; i < s; ++i) {
             double *entry = strip + at + (size_t)i * (stride + 1);

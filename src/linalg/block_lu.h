@@ -52,6 +52,7 @@ typedef struct block_lu_rank {
     double largest_dropped; ///< ratio to scale, 0: none
     int smallest_node;      ///< node of the smallest kept pivot
     int largest_dropped_node;
+    int *negative;          ///< of a symmetric matrix: counts its negative eigenvalues (Sylvester); NULL: not wanted
 } block_lu_rank;
 
 /// Factor in place and decide on the way which rows of the constraint nodes depend on rows eliminated before. The

@@ -88,6 +88,7 @@ static uint64_t hash_beam(uint64_t hash, const model_beam *b)
 uint64_t model_identity(const hn_model *model)
 {
     uint64_t hash = hash_vector(HASH_START, model->gravity);
+    hash = hash_integer(hash, model->starts_at_equilibrium);
     hash = hash_integer(hash, model->body_count);
     for (int i = 0; i < model->body_count; ++i) hash = hash_body(hash, &model->bodies[i]);
     hash = hash_integer(hash, model->joint_count);

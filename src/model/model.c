@@ -195,6 +195,18 @@ const char *hn_model_name(const hn_model *model)
     return model == NULL ? "" : model->name;
 }
 
+hn_status hn_model_start_at_equilibrium(hn_model *model, bool start)
+{
+    REQUIRE(NULL, model != NULL);
+    model->starts_at_equilibrium = start;
+    return HN_OK;
+}
+
+bool hn_model_starts_at_equilibrium(const hn_model *model)
+{
+    return model != NULL && model->starts_at_equilibrium;
+}
+
 hn_vec3 hn_model_gravity(const hn_model *model)
 {
     return model == NULL ? vec3(0.0, 0.0, 0.0) : model->gravity;

@@ -87,6 +87,7 @@ struct hn_model {
     uint32_t tag; ///< of its ids
     char *name;
     hn_vec3 gravity;
+    bool starts_at_equilibrium;
     model_body *bodies;
     int body_count, body_capacity;
     model_joint *joints;

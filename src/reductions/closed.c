@@ -34,7 +34,7 @@ void closed_destroy(closed *c)
     context_release(context, c);
 }
 
-hn_status closed_create(hn_system *system, closed **out)
+static hn_status create(hn_system *system, bool statics, closed **out)
 {
     *out = NULL;
     hn_context *context = system->context;
@@ -44,13 +44,29 @@ hn_status closed_create(hn_system *system, closed **out)
     c->twists = context_allocate(context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     c->increments = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
     hn_status status = c->twists == NULL || c->increments == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) status = saddle_create(system, SADDLE_TWISTS, &c->saddle);
+    if (status == HN_OK && statics) status = saddle_create_for_statics(system, &c->saddle);
+    else if (status == HN_OK) status = saddle_create(system, SADDLE_TWISTS, &c->saddle);
     if (status != HN_OK) {
         closed_destroy(c);
         return status;
     }
     *out = c;
     return HN_OK;
+}
+
+hn_status closed_create(hn_system *system, closed **out)
+{
+    return create(system, false, out);
+}
+
+hn_status closed_create_for_statics(hn_system *system, closed **out)
+{
+    return create(system, true, out);
+}
+
+saddle *closed_system(closed *c)
+{
+    return c->saddle;
 }
 
 // joint increments of the last solution; returns its size

@@ -4,10 +4,14 @@
 #define REDUCTIONS_CLOSED_H
 
 #include "reductions/reduction.h"
+#include "reductions/saddle.h"
 
 typedef struct closed closed;
 
 hn_status closed_create(hn_system *system, closed **out);
+/// The same for statics; its system of bodies and joints is `closed_system`.
+hn_status closed_create_for_statics(hn_system *system, closed **out);
+saddle *closed_system(closed *c);
 void closed_destroy(closed *c);
 hn_status closed_solve(closed *c, const step_equations *equations, step_data *step, const newton_options *options,
                        newton_report *report);

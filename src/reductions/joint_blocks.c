@@ -57,10 +57,10 @@ bool joint_is_at_rod(const hn_system *system, const joint_place *place)
 // Do the bodies of a joint meet in the tangent beside its rows? When the rows stand in the child's block they do. Rows
 // of their own block couple them by second derivatives alone, and rows that are linear in the coordinates have none:
 // bodies at a ball joint then meet through its multipliers only, which keeps the fill of nets small.
-static bool joint_couples_bodies(const hn_system *system, const joint_place *p)
+static bool joint_couples_bodies(const hn_system *system, const joint_place *p, bool coupled)
 {
     if (p->a < 0 || p->b < 0) return false;
-    if (!joint_is_block(system, p) || joint_is_at_rod(system, p)) return true;
+    if (coupled || !joint_is_block(system, p) || joint_is_at_rod(system, p)) return true;
     for (int r = 0; r < p->rows->row_count; ++r) {
         constraint_row row;
         joint_type_of(p->rows->kind)->row(p->rows, r, &row);
@@ -319,7 +319,7 @@ hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
     for (size_t i = 0; i < n; ++i) sizes[i] = body_sizes[i];
     int nodes = place_joints(system, options->as_defined, blocks, sizes), count = 0;
     for (int k = 0; k < blocks->joint_count; ++k)
-        if (joint_couples_bodies(system, &blocks->joints[k]))
+        if (joint_couples_bodies(system, &blocks->joints[k], options->coupled))
             edges[count][0] = blocks->joints[k].a, edges[count][1] = blocks->joints[k].b, count++;
     for (int e = 0; e < system->element_count; ++e)
         if (system->places[e] != PLACE_ONE_BODY)

@@ -49,6 +49,7 @@ typedef struct joint_blocks_options {
     int width;       ///< unknowns for every constraint row of a joint: row_count of the first kind, then of the second
     bool as_defined; ///< rows with bodies a and b as the user has them, not as parent and child of the tree; the ground
                      ///< is always a
+    bool coupled;    ///< bodies of a joint on a loop meet beside its rows, so that a solver may add their square
     bool cycles;     ///< couple each joint that closes a loop of joints eliminated before with those of a shortest such
                      ///< loop; rows that depend on others stand in joints that close one
 } joint_blocks_options;

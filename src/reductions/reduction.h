@@ -13,6 +13,7 @@ typedef struct newton_options {
     int iterations_max;
     double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
     bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
+    bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 

@@ -10,10 +10,13 @@
 #include "reductions/row_vectors.h"
 #include "system/mass.h"
 
+#include <limits.h>
 #include <string.h>
 
 // Eigenvalues below this part of the largest belong to dependent rows, in reports.
 static const double RANK_TOLERANCE = 1e-11;
+// In statics gamma of (C9), in units of the largest stiffness: on all motions that open joints it is what decides.
+static const double LENT_STIFFNESS = 4.0;
 
 // Where the parts of a joint stand, so that nothing is looked up in a step.
 typedef struct joint_view {
@@ -46,6 +49,7 @@ struct saddle {
     int loop_row_count; // rows of joints on loops
     independent_rows *choice;
     bool factored;   // the last matrix could be factored
+    bool lends;      // joints lend their bodies stiffness (C9)
     double freezing; // part of q_n in the poses where the rows' gradients are taken
     bool *dropped;   // per loop row
     bool *dropped_before;
@@ -132,7 +136,8 @@ static void fill_views(saddle *s)
                 v->upper[side] = block_lu_block(s->lu, body[side], p->node) + p->place;
             }
             if (!system->bodies[body[side]].has_directors) v->rigid = false;
-            if (joint_is_at_rod(system, p))
+            if (s->lends) v->square = LENT_STIFFNESS;
+            else if (joint_is_at_rod(system, p))
                 v->square = fmax(v->square,
                                  mass_node(system, body[side])[0] / system->unit_mass[body[side]]);
         }
@@ -179,9 +184,10 @@ static hn_status choose_units(saddle *s)
     return HN_OK;
 }
 
-static hn_status create(hn_system *system, saddle_level level, bool as_defined, saddle **out)
+static hn_status create(hn_system *system, saddle_level level, bool as_defined, bool lends,
+                        saddle **out)
 {
-    const joint_blocks_options options = {.width = 1, .as_defined = as_defined};
+    const joint_blocks_options options = {.width = 1, .as_defined = as_defined, .coupled = lends};
     *out = NULL;
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count;
@@ -189,6 +195,7 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
     s->level = level;
+    s->lends = lends;
     int *sizes = context_allocate(context, (n + 1) * sizeof(int));
     hn_status status = sizes == NULL ? HN_OUT_OF_MEMORY : HN_OK;
     joint_blocks blocks = {0};
@@ -245,12 +252,17 @@ void saddle_freeze(saddle *s, double part)
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
 {
-    return create(system, level, false, out);
+    return create(system, level, false, false, out);
 }
 
 hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out)
 {
-    return create(system, level, true, out);
+    return create(system, level, true, false, out);
+}
+
+hn_status saddle_create_for_statics(hn_system *system, saddle **out)
+{
+    return create(system, SADDLE_TWISTS, false, true, out);
 }
 
 void saddle_clear_multipliers(saddle *s)
@@ -261,6 +273,21 @@ void saddle_clear_multipliers(saddle *s)
            (size_t)(system->constraint_count - system->internal_count) * sizeof(double));
 }
 
+int saddle_multiplier_count(const saddle *s)
+{
+    return s->system->constraint_count - s->system->internal_count;
+}
+
+void saddle_keep_multipliers(const saddle *s, double *to)
+{
+    memcpy(to, s->external, (size_t)saddle_multiplier_count(s) * sizeof(double));
+}
+
+void saddle_take_multipliers(saddle *s, const double *from)
+{
+    memcpy(s->external, from, (size_t)saddle_multiplier_count(s) * sizeof(double));
+}
+
 // ---- assembly ---------------------------------------------------------------------------------------
 
 // poses where things are evaluated, and how much of the tangent is wanted
@@ -269,12 +296,25 @@ typedef struct assembly {
     const step_equations *equations;
     const step_data *step;
     bool tangent; // matrix and residual, or the residual alone
+    double mass;  // alpha over what the equations are divided by: 1, or less in statics
 } assembly;
+
+// What the equations are divided by beside the largest mass of the mechanism: alpha, or a stiffness in its place
+static double divisor_of(const step_equations *equations)
+{
+    return equations->row_factor > 0.0 ? equations->row_factor : equations->mass_factor;
+}
+
+static assembly assembly_of(saddle *s, const step_equations *equations, const step_data *step,
+                            bool tangent)
+{
+    return (assembly){s, equations, step, tangent, equations->mass_factor / divisor_of(equations)};
+}
 
 // 1/(alpha m*) with the largest mass of the mechanism
 static double scale_of(const saddle *s, const step_equations *equations, int body)
 {
-    return 1.0 / (equations->mass_factor * s->system->unit_mass[body]);
+    return 1.0 / (divisor_of(equations) * s->system->unit_mass[body]);
 }
 
 static void add_transmitted(const saddle *s, int body, double force, double moment)
@@ -572,7 +612,7 @@ static void add_bodies(const assembly *x)
         int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(body) : 1;
         for (int k = 0; x->tangent && k < vectors; ++k)
             for (int c = width * k; c < width * (k + 1); ++c)
-                diagonal[c * size + c] += mass_node(system, i)[k] / system->unit_mass[i];
+                diagonal[c * size + c] += x->mass * mass_node(system, i)[k] / system->unit_mass[i];
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             constraint_row row;
             row_internal(k, &row);
@@ -595,7 +635,7 @@ static void add_rotations(const assembly *x)
         for (int v = 1; v < 4; ++v) {
             const double *d = q + 3 * v, *e = pose + 3 * v,
                          *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
-            double inertia = mass_node(system, i)[v] / system->unit_mass[i],
+            double inertia = x->mass * mass_node(system, i)[v] / system->unit_mass[i],
                    w = x->equations->weight;
             double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
                            w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
@@ -631,10 +671,10 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         }
     }
     if (s->level == SADDLE_TWISTS && x->tangent) add_rotations(x);
-    for (int e = 0; x->tangent && e < s->system->mass_edge_count; ++e) {
+    for (int e = 0; x->tangent && x->mass != 0.0 && e < s->system->mass_edge_count; ++e) {
         const mass_edge *edge = mass_edge_of(s->system, e);
         element_block block = {{{0.0}}};
-        step_add_mass_block(edge, 1.0 / s->system->unit_mass[edge->a], &block);
+        step_add_mass_block(edge, x->mass / s->system->unit_mass[edge->a], &block);
         add_block(x, &block, edge->a, edge->b, 1.0);
     }
 }
@@ -643,7 +683,7 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
                      bool tangent)
 {
     const hn_system *system = s->system;
-    assembly x = {s, equations, step, tangent};
+    assembly x = assembly_of(s, equations, step, tangent);
     if (tangent) block_lu_clear(s->lu);
     find_projection_poses(&x);
     step_element_forces(system, equations, step);
@@ -714,7 +754,7 @@ hn_status saddle_factor_mass(saddle *s, const double *q)
     TRY(saddle_choose_rows(s, q, &choice));
     step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
     step_data step = {.q_start = q, .q = (double *)q};
-    assembly x = {s, &equations, &step, true};
+    assembly x = assembly_of(s, &equations, &step, true);
     saddle_clear_multipliers(s);
     block_lu_clear(s->lu);
     find_projection_poses(&x);
@@ -885,17 +925,21 @@ void saddle_solve_again(saddle *s)
     block_lu_solve(s->lu, s->right);
 }
 
-bool saddle_solve(saddle *s, int *worst_body)
+bool saddle_factor(saddle *s, int *worst_body)
 {
     int node = block_lu_factor(s->lu);
     s->factored = node < 0;
-    if (node >= 0) {
-        *worst_body = node;
-        for (int k = 0; node >= s->system->body_count && k < s->joint_count; ++k)
-            if (s->joints[k].node == node)
-                *worst_body = s->joints[k].b >= 0 ? s->joints[k].b : s->joints[k].a;
-        return false;
-    }
+    if (s->factored) return true;
+    *worst_body = node;
+    for (int k = 0; node >= s->system->body_count && k < s->joint_count; ++k)
+        if (s->joints[k].node == node)
+            *worst_body = s->joints[k].b >= 0 ? s->joints[k].b : s->joints[k].a;
+    return false;
+}
+
+bool saddle_solve(saddle *s, int *worst_body)
+{
+    if (!saddle_factor(s, worst_body)) return false;
     saddle_solve_again(s);
     return true;
 }
@@ -962,6 +1006,91 @@ void saddle_store_closure(const saddle *s, const step_equations *equations, cons
             1.0 / scale_of(s, equations, p->b < 0 ? p->a : p->b); // sigma lambda = alpha m* mu
         for (int r = 0; r < p->rows->row_count; ++r)
             step->closure[system->cut_row[c] + r] = factor * s->external[p->multiplier + r];
+    }
+}
+
+// ---- statics ----------------------------------------------------------------------------------------
+
+double saddle_stiffness_scale(const saddle *s)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        int size = block_lu_node_size(s->lu, i), width = coordinate_width(&system->bodies[i]);
+        const double *diagonal = block_lu_block(s->lu, i, i),
+                     *right = s->right + block_lu_offset(s->lu, i);
+        double length = system->unit_length[i];
+        for (int k = 0; k < body_unknowns(s, i); ++k) {
+            double arm = k < width ? 1.0 : length;
+            double stiffness = fabs(diagonal[k * (size + 1)]) / (arm * arm),
+                   load = fabs(right[k]) / (arm * length);
+            largest = fmax(largest, fmax(stiffness, load));
+        }
+    }
+    return largest > 0.0 && isfinite(largest) ? largest : 1.0;
+}
+
+double saddle_unbalanced_force(const saddle *s, const step_equations *equations, double length)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *right = s->right + block_lu_offset(s->lu, i);
+        int width = coordinate_width(&system->bodies[i]);
+        for (int k = 0; k < body_unknowns(s, i); ++k)
+            largest = fmax(largest,
+                           fabs(right[k]) / (k < width ? 1.0 : length) / scale_of(s, equations, i));
+    }
+    return largest;
+}
+
+// With m rows the whole matrix has m negative eigenvalues more than its part on the motions that keep them.
+int saddle_count_negative(saddle *s)
+{
+    int negative = 0, rows = 0;
+    block_lu_rank count = {.first_node = INT_MAX, .negative = &negative};
+    s->factored = false;
+    if (block_lu_factor_rank(s->lu, &count) >= 0) return -1;
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r) rows += !row_dropped(s, k, r);
+    return negative - rows;
+}
+
+double saddle_asymmetry(const saddle *s, const step_equations *equations, double length)
+{
+    double difference = 0.0;
+    for (int i = 0; i < s->system->body_count; ++i) {
+        int size = block_lu_node_size(s->lu, i), count = body_unknowns(s, i);
+        const double *a = block_lu_block(s->lu, i, i);
+        double scale =
+            scale_of(s, equations, i) / length; // an element times a length, or a force by angle
+        for (int r = 0; r < count; ++r)
+            for (int c = 0; c < r; ++c)
+                difference =
+                    fmax(difference, fabs(a[r * size + c] - a[c * size + r]) /
+                                         (scale * (r < 3 ? 1.0 : length) * (c < 3 ? 1.0 : length)));
+    }
+    return difference;
+}
+
+void saddle_shift(saddle *s, double part)
+{
+    for (int i = 0; i < s->system->body_count; ++i) {
+        int size = block_lu_node_size(s->lu, i), width = coordinate_width(&s->system->bodies[i]);
+        double *diagonal = block_lu_block(s->lu, i, i), length = s->system->unit_length[i];
+        for (int k = 0; k < body_unknowns(s, i); ++k)
+            diagonal[k * (size + 1)] += k < width ? part : part * length * length;
+    }
+}
+
+void saddle_symmetrise(saddle *s)
+{
+    for (int i = 0; i < s->system->body_count; ++i) {
+        int size = block_lu_node_size(s->lu, i), count = body_unknowns(s, i);
+        double *a = block_lu_block(s->lu, i, i);
+        for (int r = 0; r < count; ++r)
+            for (int c = 0; c < r; ++c)
+                a[r * size + c] = a[c * size + r] = 0.5 * (a[r * size + c] + a[c * size + r]);
     }
 }
 
@@ -1099,7 +1228,7 @@ hn_status saddle_condition(saddle *s, const step_equations *equations, const ste
         memset(s->dropped, 0, (size_t)s->loop_row_count * sizeof(bool));
         step_equations at_start = {.mass_factor = 1.0, .weight = 0.0};
         step_data pose = {.q_start = step->q_start, .q = (double *)step->q_start};
-        assembly x = {s, &at_start, &pose, true};
+        assembly x = assembly_of(s, &at_start, &pose, true);
         saddle_clear_multipliers(s);
         block_lu_clear(s->lu);
         find_projection_poses(&x);

@@ -28,6 +28,9 @@ typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
 /// The same with rows as the user has bodies a and b of the joints.
 hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out);
+/// The system in twists for statics (`row_factor` of the equations): a body without inertia and stiffness of its own
+/// cannot be eliminated before what holds it, and joints lend it some (C9).
+hn_status saddle_create_for_statics(hn_system *system, saddle **out);
 void saddle_destroy(saddle *s);
 const hn_system *saddle_system(const saddle *s);
 
@@ -84,6 +87,31 @@ hn_status saddle_project(saddle *s, const double *q, const double *p, double *tw
 /// Factor the mass matrix with the independent rows at q, and project with these factors as often as wanted.
 hn_status saddle_factor_mass(saddle *s, const double *q);
 void saddle_project_again(saddle *s, const double *q, const double *p, double *twists);
+
+/// Multipliers of joints to and from memory of the caller: `saddle_multiplier_count` numbers.
+int saddle_multiplier_count(const saddle *s);
+void saddle_keep_multipliers(const saddle *s, double *to);
+void saddle_take_multipliers(saddle *s, const double *from);
+
+// ---- statics: of the matrix that was assembled last
+
+/// A number to divide the equations by, 1/s^2: the largest stiffness, or load over length, of any body over the mass of
+/// its mechanism. Assembled with row_factor 1.
+double saddle_stiffness_scale(const saddle *s);
+/// The largest force on a body, or moment over `length`, that is not balanced, N.
+double saddle_unbalanced_force(const saddle *s, const step_equations *equations, double length);
+/// Negative eigenvalues of the tangent on the motions that the joints allow, if it is symmetric; -1: it is singular.
+/// Leaves no factors.
+int saddle_count_negative(saddle *s);
+/// How far blocks of bodies are from symmetric, as a force by angle or by part of `length`, N: zero where loads have a
+/// potential.
+double saddle_asymmetry(const saddle *s, const step_equations *equations, double length);
+/// Make them symmetric: what a moment that is not in equilibrium leaves out.
+void saddle_symmetrise(saddle *s);
+/// Add so much of the stiffness that the equations are divided by to every motion of bodies.
+void saddle_shift(saddle *s, double part);
+/// Factor; false when singular at body `worst_body`.
+bool saddle_factor(saddle *s, int *worst_body);
 
 /// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
 /// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM

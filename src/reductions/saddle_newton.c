@@ -12,7 +12,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
                          const newton_options *options, newton_report *report, double freezing,
                          saddle_move move, void *owner)
 {
-    saddle_clear_multipliers(s);
+    if (!options->go_on) saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
     double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0, reached = HUGE_VAL;
     bool reuse = false;
@@ -29,7 +29,8 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         bool converged = newton_note_residual(report, options, residual) ||
                          newton_is_exhausted(reached, reached_before, options);
-        if (!converged && freezing == 0.0 && newton_jumps(reached, reached_before, options))
+        if (!converged && freezing == 0.0 && !options->go_on &&
+            newton_jumps(reached, reached_before, options))
             return HN_NOT_CONVERGED;
         // also then: multipliers and factors are needed afterwards
         bool solved = true;
@@ -43,7 +44,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        bool exact = equations->weight == 0.0 || count > 0;
+        bool exact = equations->weight == 0.0 || count > 0 || options->go_on;
         double tolerance = options->increment_tolerance;
         if (reuse) {
             contraction = report->increment / last;

@@ -7,6 +7,7 @@
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
+#include "simulation/statics.h"
 #include "system/mass.h"
 
 #include <stdio.h>
@@ -342,6 +343,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *d
         status = initialise(s, model);
     }
     if (status == HN_OK && s->def.ledger) status = create_reference(s);
+    if (status == HN_OK && model->starts_at_equilibrium) status = statics_start(s);
     context_end_cancellable(context);
     // what was left out because of it may have gone unnoticed: nothing of it is handed on
     if (context_take_cancel(context))

@@ -14,7 +14,8 @@
 
 typedef struct step_equations {
     double step_size;         ///< h, s
-    double mass_factor;       ///< alpha
+    double mass_factor;       ///< alpha; 0 in statics
+    double row_factor;        ///< 1/s^2, what statics divide their equations by instead of alpha; 0: alpha
     double force_factor;      ///< beta
     double multiplier_factor; ///< sigma
     double weight;            ///< w: 1/2 midpoint, 0 node n

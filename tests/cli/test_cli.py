@@ -433,5 +433,72 @@ class Tables(ToolTest):
         self.assertFalse(os.path.exists(self.path("cut.csv")))
 
 
+class StaticTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.write("held.yaml", DOUBLE_PENDULUM.replace("run:", "loads:\n"
+                   "  s1: {torsion_spring: {joint: r1, stiffness: 400}}\n"
+                   "  s2: {torsion_spring: {joint: r2, stiffness: 300}}\n"
+                   "  push: {force: {body: link2, vector: [0, 0, -4], pulse: {start: 0, peak: 1, end: 2}}}\nrun:"))
+
+    @need_h5py
+    def test_load_steps_are_records_and_their_factor_the_time(self):
+        done = self.check(0, "static", "held.yaml", "--load-steps", "5")
+        self.assertIn("stable", done.stdout)
+        self.assertIn("r1", done.stdout)
+        with h5py.File(self.path("held-static.h5"), "r") as file:
+            self.assertEqual([round(t, 12) for t in file["time"][:]], [0, 0.2, 0.4, 0.6, 0.8, 1])
+            self.assertEqual(file["options"].attrs["kind"], b"static" if isinstance(
+                file["options"].attrs["kind"], bytes) else "static")
+        self.check(0, "plot", "held-static.h5", "joints/r1/coordinates", "-o", "r1.svg")
+        self.check(0, "export", "held-static.h5", "--series", "joints/r1/coordinates")
+        done = self.check(5, "rerun", "held-static.h5")
+        self.assertIn("it is no run", done.stderr)
+
+    def angle(self, *words):
+        done = self.check(0, "static", "held.yaml", "--no-output", *words)
+        return float([line.split()[-1] for line in done.stdout.splitlines() if line.split()[:1] == ["r1"]][0])
+
+    def test_loads_have_their_size_at_a_time(self):
+        self.assertEqual(self.angle(), self.angle("--time", "1"))
+        self.assertNotEqual(self.angle(), self.angle("--time", "0.5"))
+        self.assertEqual(self.angle("--time", "0"), self.angle("--time", "2"))
+
+    def test_mistakes_are_named(self):
+        for words, text in [(["--load-steps", "0"], "--load-steps"), (["--time", "soon"], "soon"),
+                            (["--no-output", "-o", "x.h5"], "--no-output")]:
+            self.assertIn(text, self.check(2, "static", "held.yaml", *words).stderr)
+        self.write("loose.yaml", "holonom: 1\nbodies:\n  stone: {shape: {sphere: {radius: 0.1}}, mass: 1}\n")
+        done = self.check(1, "static", "loose.yaml")
+        self.assertIn("'stone'", done.stderr)
+        self.assertTrue(os.path.exists(self.path("loose-static.h5.part")))
+
+    def test_run_starts_at_the_equilibrium(self):
+        with open(self.path("held.yaml")) as file:
+            text = file.read()
+        self.write("start.yaml", text + "start: equilibrium\n")
+        done = self.check(0, "run", "start.yaml", "--steps", "20")
+        self.check(0, "rerun", "start.h5")
+        self.write("start.yaml", text + "start: equlibrium\n")
+        done = self.check(3, "check", "start.yaml")
+        self.assertIn("did you mean 'equilibrium'", done.stderr)
+
+    def test_an_unstable_rest_is_said(self):
+        self.write("up.yaml", "holonom: 1\nbodies:\n  arm: {shape: {box: {size: [0.1, 0.1, 1]}}, mass: 1, "
+                   "position: [0, 0, 0.5]}\njoints:\n  pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], "
+                   "axis: y}}\n")
+        done = self.check(0, "static", "up.yaml", "--no-output")
+        self.assertIn("UNSTABLE in 1 direction", done.stdout)
+        self.assertIn("1 negative eigenvalue", done.stderr)
+
+    def test_bent_elements_are_named(self):
+        with open(os.path.join(SOURCE, "models/roll-up.yaml")) as file:
+            text = file.read()
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 13"))
+        done = self.check(0, "static", "coarse.yaml", "--no-output", "--load-steps", "40")
+        self.assertIn("more elements help", done.stderr)
+        self.assertIn("element strip.", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

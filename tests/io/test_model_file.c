@@ -175,6 +175,8 @@ static const bad_file BAD_FILES[] = {
      "quaternion has length 1.41421; expected 1 (order: w, x, y, z)"},
     {"spline-of-two-lengths", HN_FILE_FORMAT, 5, 90, "values is a list of 3; expected a list of 2"},
     {"start-of-an-unknown-body", HN_FILE_FORMAT, 5, 3, "unknown body 'lnk' (did you mean 'link'?)"},
+    {"start-of-an-unknown-place", HN_FILE_FORMAT, 4, 8,
+     "unknown start 'equlibrium' (did you mean 'equilibrium'?)"},
     {"start-with-an-unknown-key", HN_FILE_FORMAT, 5, 10,
      "unknown key 'speed' in start of 'link'; expected one of velocity, angular_velocity, rate, rates"},
     {"step-backwards", HN_FILE_FORMAT, 5, 80,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Small and block LU against LAPACK's dense solution; eigenvalues, least squares, inverses, ranks against known
 // matrices.
+#include "base/array.h"
 #include "linalg/block_cholesky.h"
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
 #include "linalg/elimination_order.h"
+#include "linalg/inertia.h"
 #include "linalg/small_lu.h"
 
 #include "support/check.h"
@@ -666,5 +668,32 @@ TEST(dense, inverses_invert)
     CHECK_BELOW(worst, 5e-14); // measured 1.8e-15
     double singular[9] = {1, 2, 3, 2, 4, 6, 1, 1, 1};
     CHECK_STATUS(context, dense_invert(context, 3, singular), HN_SINGULAR_SYSTEM);
+    hn_context_destroy(context);
+}
+
+// ---- signs of eigenvalues ---------------------------------------------------------------------------
+
+TEST(inertia, counts_the_negative_eigenvalues)
+{
+    hn_context *context = hn_context_create(NULL);
+    uint64_t state = 7;
+    for (int n = 1; n <= 18; ++n)
+        for (int draw = 0; draw < 20; ++draw) {
+            double a[18 * 20] = {0.0}, square[18 * 18], values[18], vectors[18 * 18], x[18 * 18];
+            array_probe(&state, x, (size_t)(n * n));
+            // some have zeros on the diagonal, as constraints do
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k < n; ++k) {
+                    square[i * n + k] =
+                        i == k && draw % 2 == 1 && i >= n / 2 ? 0.0 : x[i * n + k] + x[k * n + i];
+                    a[i * 20 + k] = square[i * n + k];
+                }
+            CHECK_OK(context, dense_symmetric_eigen(context, n, square, values, vectors));
+            int negative = 0;
+            for (int i = 0; i < n; ++i) negative += values[i] < 0.0;
+            CHECK_EQUAL(inertia_negative(n, 20, a), negative);
+        }
+    const double zero[9] = {0.0};
+    CHECK_EQUAL(inertia_negative(3, 3, zero), 0);
     hn_context_destroy(context);
 }

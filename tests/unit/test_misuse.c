@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/generic_models.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,7 @@ TEST(misuse, of_words)
     CHECK_TEXT(hn_scheme_name((hn_scheme)99), "");
     CHECK_TEXT(hn_reduction_name((hn_reduction)-1), "");
     CHECK_TEXT(hn_promise_name((hn_promise)99), "");
+    CHECK_TEXT(hn_result_kind_name((hn_result_kind)99), "unknown");
     CHECK(!hn_scheme_has_own_solver((hn_scheme)99) && !hn_scheme_has_own_solver((hn_scheme)-1));
     CHECK(!hn_scheme_from_name(NULL, &scheme) && !hn_scheme_from_name("rattle", NULL));
     CHECK(!hn_reduction_from_name(NULL, &reduction) && !hn_reduction_from_name("reduced", NULL));
@@ -341,6 +343,44 @@ TEST(misuse, of_a_simulation)
     CHECK_EQUAL(hn_simulation_newton_history(NULL, numbers, 4), 0);
     CHECK_EQUAL(hn_simulation_newton_history(s, NULL, 4), 0);
     CHECK_EQUAL(hn_simulation_newton_history(s, numbers, -4), 0);
+    close_world(&w);
+}
+
+static hn_status refuse_step(hn_simulation *simulation, const hn_equilibrium *found, void *user)
+{
+    (void)simulation, (void)found, (void)user;
+    return HN_FILE_ACCESS;
+}
+
+TEST(misuse, of_statics)
+{
+    world w = open_world();
+    hn_static_def def = hn_static_def_default();
+    hn_equilibrium found;
+    REFUSED(hn_model_start_at_equilibrium(NULL, true));
+    CHECK(!hn_model_starts_at_equilibrium(NULL));
+    REFUSED(hn_simulation_find_equilibrium(NULL, &def, &found));
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, NULL, &found));
+    def.load_steps = 0;
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, &def, &found));
+    def = hn_static_def_default();
+    def.iterations_max = 0;
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, &def, &found));
+    def = hn_static_def_default();
+    def.cuts_max = -1;
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, &def, &found));
+    def = hn_static_def_default();
+    def.tolerance = -1.0;
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, &def, &found));
+    def = hn_static_def_default();
+    def.at_time = true;
+    def.time = HUGE_VAL;
+    REFUSED(hn_simulation_find_equilibrium(w.simulation, &def, &found));
+    // what the caller's function says is handed on
+    def = hn_static_def_default();
+    def.on_step = refuse_step;
+    CHECK_STATUS(w.context, hn_simulation_find_equilibrium(w.simulation, &def, NULL),
+                 HN_FILE_ACCESS);
     close_world(&w);
 }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Equilibria: where a model stays at rest under its loads.
+#ifndef HOLONOM_STATICS_H
+#define HOLONOM_STATICS_H
+
+#include <holonom/simulation.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// An equilibrium as it is reached: gravity, forces and torques act with `load_factor` of their size, springs and
+/// beams wholly.
+typedef struct hn_equilibrium {
+    double load_factor;         ///< 0 to 1
+    int load_step;              ///< 0: unloaded, up to load_steps
+    int iteration_count;        ///< Newton iterations of this load step, with those of attempts that failed
+    int64_t iteration_total;    ///< of all so far
+    int cut_count;              ///< load steps that had to be cut, so far
+    bool relaxed;               ///< found by relaxation: a motion without inertia to a place where forces balance, which
+                                ///< may be far from the last one
+    double residual;            ///< largest unbalanced force of a body, relative to the largest force in the model
+    int unstable_count;         ///< motions that the joints allow and in which the energy has a maximum: negative
+                                ///< eigenvalues of the stiffness, 0: stable. Of loads without a potential: of its
+                                ///< symmetric part
+    int neutral_count;          ///< motions without stiffness, for instance of what nothing holds
+    bool conservative;          ///< all loads have a potential: false for loads that follow a body and most torques
+    double beam_angle;          ///< rad, largest angle between neighbouring nodes of a beam beyond its reference shape,
+    int beam, beam_element;     ///< of this element; -1: no beams
+} hn_equilibrium;
+
+/// How to look for an equilibrium.
+typedef struct hn_static_def {
+    int load_steps;        ///< from no load to all of it; cut where Newton's method needs it. At least 1
+    bool at_time;          ///< loads have their size at `time`; false: as they are written, without their profile
+    double time;           ///< s
+    bool relax;            ///< where Newton's method finds no way on (a limit point), relax to an equilibrium elsewhere.
+                           ///< A mechanism that only loads hold is relaxed in any case
+    int cuts_max;          ///< a load step may be halved this often
+    int iterations_max;    ///< of Newton's method
+    double tolerance;      ///< of the last increment: rad, or m over the size of the body
+    bool as_steps;         ///< load steps count as steps: with a step size of 1/load_steps the time is the load factor.
+                           ///< false: the simulation starts at the equilibrium, at rest, with its loads as ever
+    /// Called at every load step, the unloaded one included, or NULL. Another status than HN_OK ends the search.
+    hn_status (*on_step)(hn_simulation *simulation, const hn_equilibrium *equilibrium, void *user);
+    void *user;
+} hn_static_def;
+/// 10 load steps, full loads, 10 halvings, 30 iterations, 1e-8.
+HN_API hn_static_def hn_static_def_default(void);
+
+/// Find an equilibrium from the current configuration, in steps of the load, and make it the state of the simulation,
+/// at rest. Dampers do not act. The last equilibrium goes to `equilibrium` (or NULL), also on failure.
+/// @return HN_OK, HN_NOT_CONVERGED (no way on: a limit point, or nothing holds a body; the message names it and the load
+/// factor), HN_SINGULAR_SYSTEM, HN_CANCELLED, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, or what `on_step` said. The state
+/// is then the last equilibrium with `as_steps`, otherwise that from before
+HN_API HN_NODISCARD hn_status hn_simulation_find_equilibrium(hn_simulation *simulation, const hn_static_def *def,
+                                                             hn_equilibrium *equilibrium);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

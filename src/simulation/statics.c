@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: MIT
+// Equilibria by Newton's method in load steps, and by relaxation where there is no path of loads.
+// Note: docs/theory/statics.md
+//
+//   (Q1)  grad V(q) - f F(q) + G(q)^T lambda = 0,   g(q) = 0                        f: load factor
+//   (Q2)  K = d/dq (grad V - f F + G^T lambda),     stable: K > 0 on the motions with G dq = 0
+//   (Q3)  alpha M (q_k+1 - q_k) + grad V - f F + G^T lambda = 0                     relaxation, alpha -> 0
+//
+// (Q1) and (Q3) are steps (S1) with w = 1, solved by the same Newton iteration as those of any scheme.
+#include "simulation/statics.h"
+
+#include "base/array.h"
+#include "system/mass.h"
+
+#include <float.h>
+#include <string.h>
+
+static const double TURN_MAX =
+    2.0; // rad, extents in a load step: more is another equilibrium, not the next one
+static const double STILL = 1e-7; // rad, extents: an equilibrium already, stable or not
+static const double RESIDUAL_ENOUGH = 1e-16;
+static const double NEUTRAL = 1e-12;  // of the largest stiffness: no stiffness
+static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
+static const double ROUND_OFF =
+    1e-6; // of the largest stiffness times the extent: forces below are no forces
+static const double STEP_GROWTH = 1.5;
+enum { FEW_ITERATIONS = 8 }; // then the next load step may be longer
+
+hn_static_def hn_static_def_default(void)
+{
+    return (hn_static_def){
+        .load_steps = 10, .cuts_max = 10, .iterations_max = 30, .tolerance = 1e-8};
+}
+
+// ---- loads ------------------------------------------------------------------------------------------
+
+static const hn_profile FULL = {.kind = HN_PROFILE_CONSTANT};
+
+static hn_status take_loads(statics *x)
+{
+    hn_system *system = x->simulation->system;
+    static_loads *l = &x->loads;
+    size_t count = (size_t)system->element_count + 1;
+    l->gravity = system->gravity;
+    l->vectors = context_allocate(system->context, count * sizeof *l->vectors);
+    l->written = context_allocate(system->context, count * sizeof *l->written);
+    l->profiles = context_allocate(system->context, count * sizeof *l->profiles);
+    if (l->vectors == NULL || l->written == NULL || l->profiles == NULL) return HN_OUT_OF_MEMORY;
+    for (int i = 0; i < system->element_count; ++i) {
+        element *e = &system->elements[i];
+        l->written[i] = e->vector;
+        l->profiles[i] = e->profile;
+        double size = e->profile == NULL || !x->def.at_time
+                          ? 1.0
+                          : profile_mean(e->profile, x->def.time, x->def.time);
+        l->vectors[i] = vec3_scale(size, e->vector);
+        if (e->profile != NULL) e->profile = &FULL;
+    }
+    return HN_OK;
+}
+
+void statics_set_loads(statics *x, double factor)
+{
+    hn_system *system = x->simulation->system;
+    system->gravity = vec3_scale(factor, x->loads.gravity);
+    for (int i = 0; i < system->element_count; ++i)
+        system->elements[i].vector = vec3_scale(factor, x->loads.vectors[i]);
+}
+
+static void give_back_loads(statics *x)
+{
+    hn_system *system = x->simulation->system;
+    static_loads *l = &x->loads;
+    if (l->profiles != NULL) {
+        system->gravity = l->gravity;
+        for (int i = 0; i < system->element_count; ++i) {
+            system->elements[i].vector = l->written[i];
+            system->elements[i].profile = l->profiles[i];
+        }
+    }
+    context_release(system->context, l->vectors);
+    context_release(system->context, l->written);
+    context_release(system->context, (void *)l->profiles);
+}
+
+// ---- one configuration ------------------------------------------------------------------------------
+
+step_equations statics_equations(const statics *x, double alpha)
+{
+    double time = x->def.at_time ? x->def.time : 0.0;
+    const hn_simulation *s = x->simulation;
+    return (step_equations){
+        .step_size = s->def.step_size,
+        .mass_factor = alpha,
+        .row_factor = x->row_factor,
+        .force_factor = 1.0,
+        .multiplier_factor = 1.0,
+        .weight = 1.0,
+        .gradient_weight = 1.0,
+        .damper_excess = -1.0, // dampers do not act
+        .damper_middle = true,
+        .time = time,
+        .load_begin = time,
+        .load_end = time,
+        .reaction_time = hn_simulation_time(s),
+        .momentum = s->steps[s->ahead].momentum,
+    };
+}
+
+// The step that is solved next, at rest at the current state.
+static solved_step *rest_step(statics *x, double alpha)
+{
+    hn_simulation *s = x->simulation;
+    const hn_system *system = s->system;
+    size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
+    solved_step *step = &s->steps[s->ahead];
+    step->valid = step->joined = false;
+    memcpy(step->q_start, s->state.q, size);
+    memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    memset(step->momentum, 0, size);
+    memset(step->data.force, 0, size);
+    memset(step->data.closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    step->equations = statics_equations(x, alpha);
+    predict_step(s, step, GUESS_REST);
+    return step;
+}
+
+hn_status statics_assemble(statics *x, double shift)
+{
+    saddle_choice choice;
+    saddle *rows = closed_system(x->solver);
+    solved_step *step = rest_step(x, shift);
+    TRY(saddle_choose_rows(rows, x->simulation->state.q, &choice));
+    saddle_take_multipliers(rows, x->multipliers);
+    saddle_assemble(rows, &step->equations, &step->data);
+    return HN_OK;
+}
+
+// How far the bodies have moved in a step: rad, m over the extent of the model.
+static double largest_move(const statics *x, int *body)
+{
+    const hn_system *system = x->simulation->system;
+    const solved_step *step = &x->simulation->steps[x->simulation->ahead];
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        const body_step *b = &step->data.bodies[i];
+        double turn = 2.0 * atan(0.5 * vec3_norm(b->rotation)); // Cayley
+        double size = fmax(vec3_norm(b->displacement) / x->extent,
+                           system->bodies[i].has_directors ? turn : 0.0);
+        if (!(size <= largest)) largest = size, *body = i;
+    }
+    return largest;
+}
+
+// Solve (Q3), or (Q1) with alpha = 0, from the current state into the next step.
+static hn_status solve(statics *x, double alpha)
+{
+    hn_simulation *s = x->simulation;
+    solved_step *step = rest_step(x, alpha);
+    newton_options options = {.residual_tolerance = RESIDUAL_ENOUGH,
+                              .increment_tolerance = x->def.tolerance,
+                              .iterations_max = x->def.iterations_max,
+                              .go_on = true};
+    s->newton = (newton_report){0};
+    saddle_take_multipliers(closed_system(x->solver), x->multipliers);
+    hn_status status = closed_solve(x->solver, &step->equations, &step->data, &options, &s->newton);
+    x->found.iteration_count += s->newton.iterations;
+    x->found.iteration_total += s->newton.iterations;
+    if (status != HN_OK) return status;
+    bool finite = isfinite(s->newton.residual) && isfinite(s->newton.increment);
+    return finite ? HN_OK : HN_NOT_CONVERGED;
+}
+
+// Solve (Q1) from the current state. What nothing holds is kept where it is by a resistance too small to count, which a
+// second solution from there makes smaller still.
+static hn_status solve_rest(statics *x)
+{
+    return solve(x, x->held ? 0.0 : NEUTRAL * x->row_factor);
+}
+
+// Make the solved step the state.
+static void accept(statics *x)
+{
+    hn_simulation *s = x->simulation;
+    solved_step *step = &s->steps[s->ahead];
+    step_element_forces(s->system, &step->equations, &step->data);
+    step->valid = true;
+    saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
+    turns_follow(s, step);
+    s->state.q = step->data.q;
+    s->ahead = 1 - s->ahead;
+    s->steps[s->ahead].valid = false;
+    simulation_forget_derived(s);
+}
+
+// ---- what is found ----------------------------------------------------------------------------------
+
+double statics_largest_bend(const hn_simulation *s, int *beam, int *place)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    *beam = *place = -1;
+    for (int b = 0; b < system->beam_count; ++b)
+        for (int i = system->beam_first[b]; i < system->beam_first[b + 1]; ++i) {
+            const element *e = &system->elements[i];
+            double bend =
+                beam_bend(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b));
+            if (bend <= largest && *beam >= 0) continue;
+            largest = bend, *beam = b, *place = i - system->beam_first[b];
+        }
+    return largest;
+}
+
+// The largest force of an element on a body, weights included; moments over the extent of the model, N.
+static double largest_force(const statics *x, const solved_step *step)
+{
+    const hn_system *system = x->simulation->system;
+    double largest = 0.0, weight = vec3_norm(system->gravity);
+    for (int i = 0; i < system->body_count; ++i)
+        largest = fmax(largest, weight * mass_weight(system, i));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        const int body[2] = {e->a, e->b};
+        double force[2][POSE_SIZE] = {{0.0}, {0.0}}, wrench[TWIST_SIZE];
+        element_step view = step_element_view(system, &step->equations, &step->data, i);
+        element_output out = {.residual_a = body[0] < 0 ? NULL : force[0],
+                              .residual_b = body[1] < 0 ? NULL : force[1]};
+        element_type_of(e->kind)->gradient(e, &view, &out);
+        element_type_of(e->kind)->load(e, &view, &out);
+        for (int side = 0; side < 2; ++side) {
+            force_to_wrench(system_pose(x->simulation->state.q, body[side]), force[side], wrench);
+            largest = fmax(largest, vec3_norm(vec3_load(wrench)));
+            if (body[side] >= 0 && system->bodies[body[side]].has_directors)
+                largest = fmax(largest, vec3_norm(vec3_load(wrench + 3)) / x->extent);
+        }
+    }
+    return largest;
+}
+
+// Of the matrix that was assembled last: what is left unbalanced, and whether loads have a potential.
+static void find_residual(statics *x)
+{
+    const solved_step *step = &x->simulation->steps[x->simulation->ahead];
+    const saddle *rows = closed_system(x->solver);
+    double stiff = x->row_factor * x->simulation->system->mass * x->extent;
+    double force = largest_force(x, step),
+           left = saddle_unbalanced_force(rows, &step->equations, x->extent);
+    x->found.residual = left / fmax(force, ROUND_OFF * stiff);
+    x->found.conservative = saddle_asymmetry(rows, &step->equations, x->extent) <=
+                            ASYMMETRY * force + left + DBL_EPSILON * stiff;
+}
+
+// (Q2): eigenvalues of K below zero, and those that round-off may have made
+static hn_status find_stability(statics *x)
+{
+    saddle *rows = closed_system(x->solver);
+    int below[2];
+    for (int k = 0; k < 2; ++k) {
+        TRY(statics_assemble(x, 0.0));
+        if (k == 0) find_residual(x);
+        saddle_symmetrise(rows);
+        saddle_shift(rows, k == 0 ? NEUTRAL : -NEUTRAL);
+        below[k] = saddle_count_negative(rows);
+    }
+    x->found.unstable_count = below[0] > 0 ? below[0] : 0;
+    x->found.neutral_count = below[1] > below[0] ? below[1] - x->found.unstable_count : 0;
+    return HN_OK;
+}
+
+static hn_status note_equilibrium(statics *x, int step, double factor)
+{
+    hn_simulation *s = x->simulation;
+    x->found.load_factor = factor;
+    x->found.load_step = step;
+    x->found.beam_angle = statics_largest_bend(s, &x->found.beam, &x->found.beam_element);
+    TRY(find_stability(x));
+    if (x->def.as_steps) s->step_count = step;
+    if (x->def.on_step != NULL) TRY(x->def.on_step(s, &x->found, x->def.user));
+    x->found.iteration_count = 0;
+    x->found.relaxed = false;
+    return HN_OK;
+}
+
+// The body that moves most where little force is needed: some steps of inverse iteration with K.
+static int softest_body(statics *x)
+{
+    hn_simulation *s = x->simulation;
+    const hn_system *system = s->system;
+    size_t n = (size_t)system->body_count;
+    saddle *rows = closed_system(x->solver);
+    double *force = context_allocate(s->context, 2 * POSE_SIZE * n * sizeof(double)),
+           *twists = force == NULL ? NULL : force + POSE_SIZE * n;
+    int softest = 0, worst;
+    uint64_t state = 1;
+    if (force == NULL || statics_assemble(x, NEUTRAL * x->row_factor) != HN_OK ||
+        !saddle_factor(rows, &worst))
+        goto done;
+    array_probe(&state, force, POSE_SIZE * n);
+    for (int k = 0; k < 4; ++k) {
+        double largest = 0.0;
+        saddle_project_again(rows, s->state.q, force, twists);
+        for (size_t i = 0; i < n; ++i) {
+            double size = measure_twist(system->unit_length[i], twists + TWIST_SIZE * i);
+            if (size > largest) largest = size, softest = (int)i;
+        }
+        for (size_t i = 0; i < n; ++i) {
+            twist_to_velocity(system_pose(s->state.q, (int)i), twists + TWIST_SIZE * i,
+                              force + POSE_SIZE * i);
+            for (int c = 0; c < POSE_SIZE; ++c) force[POSE_SIZE * i + (size_t)c] /= largest;
+        }
+        mass_apply(system, 1.0, force, force);
+    }
+done:
+    context_release(s->context, force);
+    return softest;
+}
+
+// ---- relaxation -------------------------------------------------------------------------------------
+
+enum { RELAX_STEPS_MAX = 400 };
+static const double RELAX_FAR = 1e3;      // extents of the model: it is gone
+static const double RELAX_STIFFEST = 1e9; // of the row factor: no resistance helps
+static const double RELAX_NEAR = 0.05; // rad, extents: Newton's method may find the rest of the way
+
+// Is the step of (Q3) that was solved last a minimum of its energy, V + alpha/2 |q - q_k|^2? Otherwise it leads uphill.
+static bool goes_down(statics *x, double alpha)
+{
+    hn_simulation *s = x->simulation;
+    saddle *rows = closed_system(x->solver);
+    const solved_step *step = &s->steps[s->ahead];
+    step_equations equations = step->equations;
+    equations.mass_factor = alpha;
+    saddle_assemble(rows, &equations, &step->data);
+    saddle_symmetrise(rows);
+    saddle_shift(rows, NEUTRAL);
+    return saddle_count_negative(rows) == 0;
+}
+
+// (Q3) until Newton's method finds the equilibrium near; `body`: who has gone farthest.
+static hn_status relax(statics *x, int *body)
+{
+    hn_simulation *s = x->simulation;
+    double alpha = x->row_factor, rate_before = HUGE_VAL, way = 0.0;
+    for (int k = 0; k < RELAX_STEPS_MAX && way < RELAX_FAR; ++k) {
+        if (context_is_cancelled(s->context)) return HN_CANCELLED;
+        hn_status status = solve(x, alpha);
+        double moved = status == HN_OK ? largest_move(x, body) : 0.0;
+        if (status != HN_OK || moved > TURN_MAX || !goes_down(x, alpha)) {
+            if (status == HN_CANCELLED) return status;
+            if (alpha > RELAX_STIFFEST * x->row_factor) return HN_NOT_CONVERGED;
+            alpha *= 4.0;
+            continue;
+        }
+        accept(x);
+        way += moved;
+        double rate = alpha * moved;
+        bool near = moved < RELAX_NEAR && rate < RELAX_NEAR * x->row_factor;
+        if (near && solve_rest(x) == HN_OK && largest_move(x, body) < 4.0 * RELAX_NEAR &&
+            (moved <= STILL || goes_down(x, 0.0))) {
+            accept(x);
+            x->found.relaxed = true;
+            return HN_OK;
+        }
+        double ratio = fmin(1.0, fmax(0.1, rate / rate_before));
+        alpha *= moved < RELAX_NEAR ? fmin(0.5, ratio) : ratio;
+        rate_before = rate;
+    }
+    return HN_NOT_CONVERGED;
+}
+
+// ---- the path of loads ------------------------------------------------------------------------------
+
+// `body` has gone farthest, `size` is that of the last load step.
+static hn_status explain(statics *x, hn_status status, double factor, double size, int body)
+{
+    hn_simulation *s = x->simulation;
+    if (status == HN_OUT_OF_MEMORY) return status;
+    if (status == HN_CANCELLED) {
+        (void)context_take_cancel(s->context);
+        return context_fail(s->context, status, "cancelled at load factor %.6g", factor);
+    }
+    if (!x->held)
+        return context_fail(s->context, status,
+                            "no equilibrium above load factor %.6g: without loads the model is a "
+                            "mechanism, and with them body '%s' comes to no rest; hold it by a "
+                            "spring or a joint",
+                            factor, s->system->bodies[body].name);
+    return context_fail(s->context, status,
+                        "no equilibrium above load factor %.6g, also in steps of %.2g: the "
+                        "stiffness against motions of body '%s' is lost there (a limit point or a "
+                        "branching); relaxation may find an equilibrium farther away",
+                        factor, size, s->system->bodies[softest_body(x)].name);
+}
+
+// From the equilibrium at `*factor` to that at `target`.
+static hn_status advance(statics *x, double *factor, double target)
+{
+    hn_simulation *s = x->simulation;
+    double size = target - *factor, least = ldexp(size, -x->def.cuts_max);
+    int body = 0;
+    while (*factor < target) {
+        if (context_is_cancelled(s->context)) return explain(x, HN_CANCELLED, *factor, size, body);
+        double next = *factor + size < target * (1.0 - 1e-12) ? *factor + size : target;
+        statics_set_loads(x, next);
+        hn_status status = solve_rest(x);
+        double moved = status == HN_OK ? largest_move(x, &body) : HUGE_VAL;
+        if (moved <= TURN_MAX && (x->held || moved <= STILL || goes_down(x, 0.0))) {
+            accept(x);
+            if (!x->held && solve_rest(x) == HN_OK) accept(x);
+            *factor = next;
+            if (s->newton.iterations <= FEW_ITERATIONS) size *= STEP_GROWTH;
+            continue;
+        }
+        if (status == HN_CANCELLED) return explain(x, status, *factor, size, body);
+        bool stuck = !x->held || 0.5 * size < least;
+        if (!stuck) {
+            size *= 0.5;
+            x->found.cut_count++;
+            continue;
+        }
+        if (!x->held || x->def.relax) {
+            statics_set_loads(x, target);
+            status = relax(x, &body);
+            if (status == HN_OK) {
+                *factor = target;
+                return HN_OK;
+            }
+        }
+        if (status == HN_OK) status = HN_NOT_CONVERGED;
+        return explain(x, status, *factor, size, body);
+    }
+    return HN_OK;
+}
+
+static hn_status follow_loads(statics *x)
+{
+    int body = 0;
+    double factor = 0.0;
+    statics_set_loads(x, 0.0);
+    TRY(find_stability(x));
+    x->held = x->found.unstable_count == 0 && x->found.neutral_count == 0;
+    // without loads: springs and beams may be out of balance
+    hn_status status = solve_rest(x);
+    if (status == HN_OK && largest_move(x, &body) <= TURN_MAX) accept(x);
+    else if (status != HN_CANCELLED) status = relax(x, &body);
+    if (status == HN_CANCELLED) return explain(x, status, factor, 0.0, body);
+    bool balanced = status == HN_OK;
+    if (balanced) TRY(find_stability(x));
+    x->held = x->held && balanced && x->found.unstable_count == 0 && x->found.neutral_count == 0;
+    if (balanced) TRY(note_equilibrium(x, 0, 0.0));
+    for (int k = 1; k <= x->def.load_steps; ++k) {
+        TRY(advance(x, &factor, (double)k / x->def.load_steps));
+        TRY(note_equilibrium(x, k, factor));
+    }
+    return HN_OK;
+}
+
+// ---- begin and end ----------------------------------------------------------------------------------
+
+// Metres from one end to the other, roughly.
+static double extent_of(const hn_system *system, const double *q)
+{
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        largest = fmax(largest, vec3_norm(vec3_subtract(pose_center(system_pose(q, i)),
+                                                        pose_center(system_pose(q, 0)))) +
+                                    system->sizes[i]);
+    return largest > 0.0 ? largest : 1.0;
+}
+
+hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
+{
+    const hn_system *system = s->system;
+    size_t poses = POSE_SIZE * (size_t)system->body_count;
+    *x = (statics){.simulation = s, .def = *def, .row_factor = 1.0};
+    x->start =
+        context_allocate(s->context, (poses + (size_t)system->angle_count + 1) * sizeof(double));
+    if (x->start == NULL) return HN_OUT_OF_MEMORY;
+    x->extent = extent_of(system, s->state.q);
+    memcpy(x->start, s->state.q, poses * sizeof(double));
+    memcpy(x->start + poses, s->angles, (size_t)system->angle_count * sizeof(double));
+    TRY(take_loads(x));
+    TRY(closed_create_for_statics(s->system, &x->solver));
+    size_t rows = (size_t)saddle_multiplier_count(closed_system(x->solver));
+    x->multipliers = context_allocate(s->context, (rows + 1) * sizeof(double));
+    if (x->multipliers == NULL) return HN_OUT_OF_MEMORY;
+    // what forces are measured by: springs and beams, and all loads
+    TRY(statics_assemble(x, 0.0));
+    x->row_factor = saddle_stiffness_scale(closed_system(x->solver));
+    return HN_OK;
+}
+
+void statics_end(statics *x)
+{
+    if (x->simulation == NULL) return;
+    hn_context *context = x->simulation->context;
+    give_back_loads(x);
+    closed_destroy(x->solver);
+    context_release(context, x->multipliers);
+    context_release(context, x->start);
+}
+
+// The simulation begins at its state, at rest.
+static hn_status start_over(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    double *none = context_allocate(s->context, 2 * count * sizeof(double));
+    if (none == NULL) return HN_OUT_OF_MEMORY;
+    memcpy(s->system->q_start, s->state.q, count * sizeof(double));
+    memset(s->system->twist_start, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(s->system->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    s->scheme->start(system, none, none + count, &s->state);
+    context_release(s->context, none);
+    TRY(system_symmetries(system, &s->symmetries));
+    s->steps[0].valid = s->steps[1].valid = false;
+    s->history_count = 0;
+    s->step_count = 0;
+    s->work = 0.0;
+    s->statistics = (hn_statistics){0};
+    s->accuracy = (accuracy_record){0};
+    memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
+    memset(s->differences, 0, 2 * count * sizeof(double));
+    simulation_forget_derived(s);
+    simulation_update_angles(s);
+    TRY(dampers_update(s));
+    return ledger_start(s);
+}
+
+hn_status statics_start(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    hn_static_def def = hn_static_def_default();
+    hn_equilibrium found;
+    for (int i = 0; i < TWIST_SIZE * system->body_count; ++i)
+        if (system->twist_start[i] != 0.0)
+            return context_fail(s->context, HN_INVALID_MODEL,
+                                "body '%s' has a start velocity: a start at the equilibrium is at "
+                                "rest; leave out one of the two",
+                                system->bodies[i / TWIST_SIZE].name);
+    def.at_time = true;
+    def.relax = true;
+    TRY(hn_simulation_find_equilibrium(s, &def, &found));
+    if (found.unstable_count > 0)
+        context_log(s->context, "the start is an unstable equilibrium, in %d directions",
+                    found.unstable_count);
+    return HN_OK;
+}
+
+static hn_status check_def(hn_context *context, const hn_static_def *def)
+{
+    if (def->load_steps < 1 || def->cuts_max < 0 || def->iterations_max < 1)
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "statics: load steps are %d, iterations %d and halvings %d; expected "
+                            "at least 1, 1 and 0",
+                            def->load_steps, def->iterations_max, def->cuts_max);
+    if (!(def->tolerance > 0.0) || (def->at_time && !isfinite(def->time)))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "statics: the tolerance is %g and the time %g s; expected a positive "
+                            "and a finite number",
+                            def->tolerance, def->time);
+    return HN_OK;
+}
+
+hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *def,
+                                         hn_equilibrium *equilibrium)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, def != NULL);
+    TRY(check_def(s->context, def));
+    statics x;
+    context_begin_cancellable(s->context);
+    hn_status status = statics_begin(s, def, &x);
+    if (status == HN_OK) status = follow_loads(&x);
+    context_end_cancellable(s->context);
+    if (equilibrium != NULL) *equilibrium = x.found;
+    if (status != HN_OK && !def->as_steps && x.start != NULL) {
+        size_t poses = POSE_SIZE * (size_t)s->system->body_count;
+        memcpy(s->state.q, x.start, poses * sizeof(double));
+        memcpy(s->angles, x.start + poses, (size_t)s->system->angle_count * sizeof(double));
+        s->steps[0].valid = s->steps[1].valid = false;
+        simulation_forget_derived(s);
+    }
+    statics_end(&x);
+    if (status == HN_OK && !def->as_steps) status = start_over(s);
+    return status;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Statics seen from inside: loads by their part, the tangent at a configuration, and what is soft in it.
+// Note: docs/theory/statics.md
+#ifndef SIMULATION_STATICS_H
+#define SIMULATION_STATICS_H
+
+#include <holonom/statics.h>
+
+#include "reductions/closed.h"
+#include "simulation/simulation.h"
+
+/// The loads of a simulation, set aside while parts of them act.
+typedef struct static_loads {
+    hn_vec3 gravity;
+    hn_vec3 *vectors;            ///< per element: at the time asked for
+    hn_vec3 *written;            ///< as they were
+    const hn_profile **profiles; ///< likewise
+} static_loads;
+
+typedef struct statics {
+    hn_simulation *simulation;
+    hn_static_def def;
+    closed *solver;
+    static_loads loads;
+    double *multipliers; ///< of joints, at the last equilibrium
+    double row_factor; ///< 1/s^2
+    double extent;     ///< m, of the model
+    double *start;     ///< where the search began: q, 12 per body, and angles
+    bool held;         ///< the start is stable without loads
+    hn_equilibrium found;
+} statics;
+
+/// Set up at the current state, with no loads. @return HN_OK or HN_OUT_OF_MEMORY; statics_end in any case
+hn_status statics_begin(hn_simulation *simulation, const hn_static_def *def, statics *x);
+/// Give the loads back.
+void statics_end(statics *x);
+
+/// Let this part of the loads act.
+void statics_set_loads(statics *x, double factor);
+
+/// Equations of rest with a resistance alpha M (q - q_n), 1/s^2; 0: none.
+step_equations statics_equations(const statics *x, double alpha);
+
+/// Assemble K + shift M at the current state with the multipliers of the last solution. @return as saddle_choose_rows
+hn_status statics_assemble(statics *x, double shift);
+
+/// Start at the equilibrium of the loads at time zero; start velocities are refused.
+hn_status statics_start(hn_simulation *simulation);
+
+/// The largest angle between neighbouring nodes of beams at the current state, rad; its place: -1 without beams.
+double statics_largest_bend(const hn_simulation *simulation, int *beam, int *place);
+
+#endif
