@@ -86,6 +86,7 @@ typedef struct run {
     hn_run_options options;
     int64_t step_count; ///< steps to take
     int64_t every;      ///< steps between records
+    bool all_series;    ///< also those that cost more than a step
     double checkpoint;  ///< s between checkpoints; 0: none but after a signal
     bool resumed;       ///< goes on from a checkpoint
     requirements required;
@@ -248,6 +249,7 @@ static int open_results(run *r)
 {
     hn_results_def def = hn_results_def_default();
     def.every = r->every;
+    def.all_series = r->all_series;
     def.step_count = r->step_count;
     def.checkpoint_interval = r->checkpoint;
     if (!r->resumed && stopped_run_is_there(r->output))
@@ -430,7 +432,7 @@ static int perform(run *r)
 /// The words that say how to run; NULL where not given.
 typedef struct run_words {
     const char *path, *output, *no_output, *every, *require, *condition, *quiet, *settings,
-        *checkpoint, *resume, *reverse;
+        *checkpoint, *resume, *reverse, *all_series;
     run_texts texts;
 } run_words;
 
@@ -514,6 +516,8 @@ int command_run(int argument_count, char **arguments)
          "result file (default: the model's name with .h5, in the current folder)", &words.output},
         {"--no-output", NULL, "write no result file", &words.no_output},
         {"--every", "N", "write every N-th step only", &words.every},
+        {"--all-series", NULL, "also write what costs more than a step: ledger/hidden_projected",
+         &words.all_series},
         {"--checkpoint", "SECONDS", "write restart data every so often, in FILE.checkpoint",
          &words.checkpoint},
         {"--resume", NULL, "go on with a stopped or killed run from its last checkpoint",
@@ -556,6 +560,7 @@ int command_run(int argument_count, char **arguments)
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     run r = {.every = 1,
+             .all_series = words.all_series != NULL,
              .condition = words.condition != NULL,
              .quiet = words.quiet != NULL,
              .reverse_check = words.reverse != NULL};

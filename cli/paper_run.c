@@ -89,8 +89,10 @@ static hn_status simulate(const paper_job *job, hn_context *context, const hn_mo
         return HN_INVALID_ARGUMENT;
     }
     hn_status status = hn_simulation_create(model, &def, &simulation);
+    hn_results_def written = hn_results_def_default();
+    written.all_series = true;
     if (status == HN_OK && !run->alone)
-        status = hn_results_create(model, simulation, job->result_path, &results);
+        status = hn_results_create_for(model, simulation, job->result_path, &written, &results);
     if (status == HN_OK) status = make_steps(run, simulation, results, count, outcome);
     if (status == HN_OK && run->condition)
         status = hn_simulation_condition(simulation, &outcome->numbers[NUMBER_CONDITION]);

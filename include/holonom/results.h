@@ -21,12 +21,13 @@ typedef enum hn_result_kind {
 /// "run", "static", "modes".
 HN_API const char *hn_result_kind_name(hn_result_kind kind);
 
-/// What a result file keeps of its run beside the settings of the simulation; nothing here changes what is written.
+/// What a result file keeps of its run beside the settings of the simulation.
 typedef struct hn_results_def {
     int64_t every;              ///< steps between records; 0: not known
     int64_t step_count;         ///< steps the run shall take; 0: not known
     double checkpoint_interval; ///< s between hn_results_checkpoint, for whoever resumes; 0: none
     hn_result_kind kind;        ///< since 0.2
+    bool all_series;            ///< also write what costs more than a step: ledger/hidden_projected. Since 0.2
 } hn_results_def;
 HN_API hn_results_def hn_results_def_default(void);
 

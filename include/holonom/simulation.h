@@ -115,7 +115,7 @@ typedef struct hn_redundancy {
     double misfit;       ///< how nearly, relative to their size: some part of what places and axes are off by
 } hn_redundancy;
 /// `joint_unique` (joint_count entries, or NULL): is the reaction of the joint determined, or only up to a self-stress?
-HN_API HN_NODISCARD hn_status hn_simulation_redundancy(hn_simulation *simulation, hn_redundancy *redundancy,
+HN_API HN_NODISCARD hn_status hn_simulation_redundancy(const hn_simulation *simulation, hn_redundancy *redundancy,
                                                        bool *joint_unique, int joint_count);
 
 // ---- state at the current time --------------------------------------------------------------------
@@ -130,7 +130,7 @@ typedef struct hn_body_state {
     hn_vec3 linear_momentum;  ///< kg m/s
     hn_vec3 angular_momentum; ///< kg m^2/s, about the world origin
 } hn_body_state;
-HN_API HN_NODISCARD hn_status hn_simulation_body_state(hn_simulation *simulation, hn_body_id body,
+HN_API HN_NODISCARD hn_status hn_simulation_body_state(const hn_simulation *simulation, hn_body_id body,
                                                        hn_body_state *state);
 
 /// An element of a beam at the current state, components along d1, d2, d3 of its section.
@@ -142,7 +142,7 @@ typedef struct hn_beam_element_state {
 HN_API hn_beam_id hn_simulation_beam(const hn_simulation *simulation, int index); ///< 0 <= index < beams of the model
 HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int index); ///< 0: no such beam
 /// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)
-HN_API HN_NODISCARD hn_status hn_simulation_beam_element(hn_simulation *simulation, hn_beam_id beam, int element,
+HN_API HN_NODISCARD hn_status hn_simulation_beam_element(const hn_simulation *simulation, hn_beam_id beam, int element,
                                                          hn_beam_element_state *state);
 
 typedef struct hn_joint_state {
@@ -161,7 +161,7 @@ typedef struct hn_joint_state {
                                                   ///< given; hn_simulation_reaction_verdict tells which components
                                                   ///< are unique nevertheless
 } hn_joint_state;
-HN_API HN_NODISCARD hn_status hn_simulation_joint_state(hn_simulation *simulation, hn_joint_id joint,
+HN_API HN_NODISCARD hn_status hn_simulation_joint_state(const hn_simulation *simulation, hn_joint_id joint,
                                                         hn_joint_state *state);
 
 /// What of a joint's reaction is unique at the current configuration. Self-stresses, joints that press against each
@@ -181,7 +181,7 @@ typedef struct hn_reaction_verdict {
                               ///< of the reaction is unique that vanishes for all of them
 } hn_reaction_verdict;
 /// @return HN_OK, HN_INVALID_ARGUMENT (no such joint), HN_SINGULAR_SYSTEM
-HN_API HN_NODISCARD hn_status hn_simulation_reaction_verdict(hn_simulation *simulation, hn_joint_id joint,
+HN_API HN_NODISCARD hn_status hn_simulation_reaction_verdict(const hn_simulation *simulation, hn_joint_id joint,
                                                              hn_reaction_verdict *verdict);
 
 typedef struct hn_energy {
@@ -191,10 +191,10 @@ typedef struct hn_energy {
     double discrete_energy; ///< J, `variational`: E_d of the last interval (LMO 52); otherwise kinetic + potential
 } hn_energy;
 /// @return HN_OK or HN_NOT_FINITE
-HN_API HN_NODISCARD hn_status hn_simulation_energy(hn_simulation *simulation, hn_energy *energy);
+HN_API HN_NODISCARD hn_status hn_simulation_energy(const hn_simulation *simulation, hn_energy *energy);
 
 /// Total linear (kg m/s) and angular momentum (kg m^2/s, about the world origin).
-HN_API HN_NODISCARD hn_status hn_simulation_momentum(hn_simulation *simulation, hn_vec3 *linear, hn_vec3 *angular);
+HN_API HN_NODISCARD hn_status hn_simulation_momentum(const hn_simulation *simulation, hn_vec3 *linear, hn_vec3 *angular);
 
 /// Redundant coordinates q of the formulation: per body, in model order, phi, d1, d2, d3 along its principal axes
 /// (a point mass: phi; a planar one: two in-plane coordinates). `count` must be structure.coordinate_count.
@@ -206,7 +206,7 @@ HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *sim
 /// `ggl-classical`, `projected-rk`), the middle of the last step (`energy-momentum`, `convected`) or its start
 /// (`ggl-variational`). Zero before the first step, but for `variational` and `rattle`. Constraint forces are
 /// -G^T lambda.
-HN_API HN_NODISCARD hn_status hn_simulation_multipliers(hn_simulation *simulation, double *lambda, int count);
+HN_API HN_NODISCARD hn_status hn_simulation_multipliers(const hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.
 typedef struct hn_legendre {
@@ -215,7 +215,7 @@ typedef struct hn_legendre {
     double *reduced;     ///< degrees_of_freedom of the open tree: P^T p_n (LMO 41, 42)
 } hn_legendre;
 /// Fill the arrays that are not NULL; sizes as stated.
-HN_API HN_NODISCARD hn_status hn_simulation_legendre(hn_simulation *simulation, const hn_legendre *out);
+HN_API HN_NODISCARD hn_status hn_simulation_legendre(const hn_simulation *simulation, const hn_legendre *out);
 
 /// How well constraints hold now.
 typedef struct hn_constraint_state {
@@ -228,7 +228,7 @@ typedef struct hn_constraint_state {
     double hidden_momentum;    ///< max |h_d| = |G M^-1 p_n| (LMO 46)
     double hidden_projected;   ///< the same with the projected momenta
 } hn_constraint_state;
-HN_API HN_NODISCARD hn_status hn_simulation_constraints(hn_simulation *simulation, hn_constraint_state *state);
+HN_API HN_NODISCARD hn_status hn_simulation_constraints(const hn_simulation *simulation, hn_constraint_state *state);
 
 // ---- ledger ---------------------------------------------------------------------------------------
 
@@ -294,7 +294,7 @@ typedef struct hn_ledger {
     int64_t step_count;
 } hn_ledger;
 /// @return HN_OK or HN_INVALID_ARGUMENT when the simulation was created without a ledger
-HN_API HN_NODISCARD hn_status hn_simulation_ledger(hn_simulation *simulation, hn_ledger *ledger);
+HN_API HN_NODISCARD hn_status hn_simulation_ledger(const hn_simulation *simulation, hn_ledger *ledger);
 
 // ---- statistics -----------------------------------------------------------------------------------
 
@@ -333,7 +333,7 @@ HN_API int hn_simulation_newton_history(const hn_simulation *simulation, double 
 
 /// Condition number (2-norm) of the iteration matrix at the last completed step, formed densely: for reports only.
 /// Unscaled as the papers have it: multipliers [2M/h + ..., h G^T; G, 0], `variational` [M/h + ..., h G^T; G, 0].
-HN_API HN_NODISCARD hn_status hn_simulation_condition(hn_simulation *simulation, double *condition);
+HN_API HN_NODISCARD hn_status hn_simulation_condition(const hn_simulation *simulation, double *condition);
 
 // ---- snapshots --------------------------------------------------------------------------------------
 

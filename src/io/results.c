@@ -19,7 +19,7 @@
 #include "io/results_disk.h"
 #include "io/results_hdf5.h"
 #include "io/results_options.h"
-#include "io/results_series.h"
+#include "simulation/series.h"
 #include "model/model.h"
 #include "simulation/ownership.h"
 #include "simulation/simulation.h"
@@ -65,6 +65,7 @@ struct hn_results {
     series_writer series[SERIES_COUNT];
     double *buffer;       ///< block of all series
     double *chunk;        ///< scratch for one chunk
+    packer *packer;       ///< NULL: HDF5 has no filter for packed chunks
     size_t block_records; ///< a power of two
     size_t record_bytes;
     hsize_t block_start;    ///< first record of the block: a multiple of block_records
@@ -255,11 +256,18 @@ static bool write_series(hn_results *results, series_id id, bool last)
     size_t until = last ? results->buffered_count : whole;
     if (!hdf5_grow_series(series->dataset, results->block_start + results->buffered_count))
         return false;
+    const size_t size = chunk * series->width;
+    for (; results->packer != NULL && from + chunk <= until; from += chunk) {
+        memcpy(results->chunk, series->buffer + from * series->width, size * sizeof(double));
+        if (!hdf5_write_packed_chunk(series->dataset, results->block_start + from, results->chunk,
+                                     size, results->packer))
+            return false;
+    }
     if (until > from && !hdf5_write_records(series->dataset, results->block_start + from,
                                             until - from, series->buffer + from * series->width))
         return false;
     if (until == results->buffered_count) return true;
-    size_t left = (results->buffered_count - whole) * series->width, size = chunk * series->width;
+    size_t left = (results->buffered_count - whole) * series->width;
     memcpy(results->chunk, series->buffer + whole * series->width, left * sizeof(double));
     memset(results->chunk + left, 0, (size - left) * sizeof(double));
     if (!hdf5_write_plain_chunk(series->dataset, results->block_start + whole, results->chunk,
@@ -356,129 +364,17 @@ static double *record_of(hn_results *results, series_id id)
     return series->buffer + results->buffered_count * series->width;
 }
 
-static hn_status gather_bodies(hn_results *results)
+/// Copy what is observed of the current state into series first to last of the next record.
+static hn_status gather(hn_results *results, series_id first, series_id last)
 {
-    double *position = record_of(results, SERIES_BODY_POSITION);
-    double *orientation = record_of(results, SERIES_BODY_ORIENTATION);
-    double *velocity = record_of(results, SERIES_BODY_VELOCITY);
-    double *angular_velocity = record_of(results, SERIES_BODY_ANGULAR_VELOCITY);
-    double *linear_momentum = record_of(results, SERIES_BODY_LINEAR_MOMENTUM);
-    double *angular_momentum = record_of(results, SERIES_BODY_ANGULAR_MOMENTUM);
-    for (size_t i = 0; i < results->description.extent.body_count; ++i) {
-        hn_body_state state;
-        TRY(hn_simulation_body_state(results->simulation,
-                                     hn_simulation_body(results->simulation, (int)i), &state));
-        vec3_store(state.position, position + 3 * i);
-        memcpy(orientation + 9 * i, state.orientation.m, sizeof state.orientation.m);
-        vec3_store(state.velocity, velocity + 3 * i);
-        vec3_store(state.angular_velocity, angular_velocity + 3 * i);
-        vec3_store(state.linear_momentum, linear_momentum + 3 * i);
-        vec3_store(state.angular_momentum, angular_momentum + 3 * i);
+    const hn_simulation *simulation = results->simulation;
+    for (int i = (int)first; i <= (int)last; ++i) {
+        const series_writer *series = &results->series[i];
+        if (series->dataset < 0) continue;
+        TRY(simulation_observe(simulation, series_get((series_id)i)->observed));
+        memcpy(record_of(results, (series_id)i), simulation->observed.data[i],
+               series->width * sizeof(double));
     }
-    return HN_OK;
-}
-
-static hn_status gather_joints(hn_results *results)
-{
-    double *coordinates = record_of(results, SERIES_JOINT_COORDINATE);
-    double *rates = record_of(results, SERIES_JOINT_RATE);
-    double *force = record_of(results, SERIES_JOINT_REACTION_FORCE);
-    double *torque = record_of(results, SERIES_JOINT_REACTION_TORQUE);
-    double *time = record_of(results, SERIES_JOINT_REACTION_TIME);
-    double *valid = record_of(results, SERIES_JOINT_REACTION_VALID);
-    *time = hn_simulation_time(results->simulation);
-    *valid = 0.0;
-    size_t next = 0;
-    for (size_t i = 0; i < results->description.extent.joint_count; ++i) {
-        hn_joint_state state;
-        TRY(hn_simulation_joint_state(results->simulation,
-                                      hn_simulation_joint(results->simulation, (int)i), &state));
-        for (int k = 0;
-             k < state.coordinate_count && next < results->description.extent.coordinate_count;
-             ++k, ++next) {
-            coordinates[next] = state.coordinates[k];
-            rates[next] = state.rates[k];
-        }
-        vec3_store(state.reaction_valid ? state.reaction_force : (hn_vec3){0.0, 0.0, 0.0},
-                   force + 3 * i);
-        vec3_store(state.reaction_valid ? state.reaction_torque : (hn_vec3){0.0, 0.0, 0.0},
-                   torque + 3 * i);
-        if (state.reaction_valid) {
-            *time = state.reaction_time; // one step gives all reactions: they share their time
-            *valid = 1.0;
-        }
-    }
-    return HN_OK;
-}
-
-// Of models with redundant constraints alone.
-static hn_status gather_verdicts(hn_results *results)
-{
-    if (results->series[SERIES_JOINT_REACTION_UNIQUE].width == 0) return HN_OK;
-    double *unique = record_of(results, SERIES_JOINT_REACTION_UNIQUE);
-    for (size_t i = 0; i < results->description.extent.joint_count; ++i) {
-        hn_reaction_verdict verdict;
-        TRY(hn_simulation_reaction_verdict(
-            results->simulation, hn_simulation_joint(results->simulation, (int)i), &verdict));
-        for (int k = 0; k < 3; ++k) {
-            *unique++ = verdict.force_component[k] ? 1.0 : 0.0;
-            unique[2] = verdict.torque_component[k] ? 1.0 : 0.0;
-        }
-        unique += 3;
-    }
-    return HN_OK;
-}
-
-static hn_status gather_beams(hn_results *results)
-{
-    double *strain = record_of(results, SERIES_BEAM_STRAIN);
-    double *resultant = record_of(results, SERIES_BEAM_RESULTANT);
-    int beam = 0, own = 0;
-    for (size_t i = 0; i < results->description.extent.beam_element_count; ++i, ++own) {
-        hn_beam_element_state state;
-        while (own == hn_simulation_beam_element_count(results->simulation, beam)) ++beam, own = 0;
-        TRY(hn_simulation_beam_element(results->simulation,
-                                       hn_simulation_beam(results->simulation, beam), own, &state));
-        memcpy(strain + 6 * i, state.strain, sizeof state.strain);
-        memcpy(resultant + 6 * i, state.resultant, sizeof state.resultant);
-    }
-    return HN_OK;
-}
-
-static hn_status gather_totals(hn_results *results)
-{
-    hn_energy energy;
-    hn_vec3 linear, angular;
-    hn_constraint_state constraints;
-    TRY(hn_simulation_energy(results->simulation, &energy));
-    TRY(hn_simulation_momentum(results->simulation, &linear, &angular));
-    TRY(hn_simulation_constraints(results->simulation, &constraints));
-    hn_statistics statistics = hn_simulation_statistics(results->simulation);
-
-    *record_of(results, SERIES_TIME) = hn_simulation_time(results->simulation);
-    *record_of(results, SERIES_STEP) = (double)hn_simulation_step_count(results->simulation);
-    *record_of(results, SERIES_KINETIC) = energy.kinetic;
-    *record_of(results, SERIES_POTENTIAL) = energy.potential;
-    *record_of(results, SERIES_EXTERNAL_WORK) = energy.external_work;
-    *record_of(results, SERIES_ENERGY) = energy.kinetic + energy.potential;
-    *record_of(results, SERIES_DISCRETE_ENERGY) = energy.discrete_energy;
-    vec3_store(linear, record_of(results, SERIES_LINEAR_MOMENTUM));
-    vec3_store(angular, record_of(results, SERIES_ANGULAR_MOMENTUM));
-    *record_of(results, SERIES_CONSTRAINT_RESIDUAL) = constraints.residual;
-    *record_of(results, SERIES_JOINT_OPENING) = constraints.joint_opening;
-    *record_of(results, SERIES_JOINT_MISALIGNMENT) = constraints.joint_misalignment;
-    *record_of(results, SERIES_ORTHONORMALITY) = constraints.orthonormality;
-    *record_of(results, SERIES_HIDDEN_VELOCITY) = constraints.hidden_velocity;
-    *record_of(results, SERIES_HIDDEN_MOMENTUM) = constraints.hidden_momentum;
-    *record_of(results, SERIES_HIDDEN_PROJECTED) = constraints.hidden_projected;
-    *record_of(results, SERIES_NEWTON_ITERATIONS) = (double)statistics.last_iteration_count;
-    *record_of(results, SERIES_NEWTON_ITERATIONS_TOTAL) = (double)statistics.newton_iteration_count;
-    *record_of(results, SERIES_NEWTON_RESIDUAL) = statistics.last_residual;
-    *record_of(results, SERIES_NEWTON_INCREMENT) = statistics.last_increment;
-    *record_of(results, SERIES_HALVED_STEPS) = (double)statistics.halved_step_count;
-    const double chosen = hn_simulation_adaptive_statistics(results->simulation).last_step;
-    *record_of(results, SERIES_STEP_SIZE) =
-        chosen > 0.0 ? chosen : hn_simulation_step_size(results->simulation);
     return HN_OK;
 }
 
@@ -583,10 +479,12 @@ static hid_t access_properties(void)
     return -1;
 }
 
-/// Has this model such a series?
+/// Has this file such a series?
 static bool has_series(const hn_results *results, series_id id)
 {
     if (results->series[id].width == 0) return false;
+    if (series_get(id)->observed == OBSERVE_PROJECTED && !results->description.run.all_series)
+        return false;
     return strcmp(series_get(id)->group, "joints") != 0 ||
            results->description.extent.joint_count > 0;
 }
@@ -616,6 +514,9 @@ static hn_status open_for_appending(hn_results *results, hid_t access)
     results->file = H5Fopen(results->part_path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
     if (results->file < 0) return HN_FILE_ACCESS;
     disk_settle_header(results->file);
+    // a file that is taken up again has the series it was started with
+    results->description.run.all_series =
+        H5Lexists(results->file, "ledger/hidden_projected", H5P_DEFAULT) > 0;
     for (int i = 0; i < SERIES_COUNT; ++i) {
         series_writer *series = &results->series[i];
         if (!has_series(results, (series_id)i)) continue;
@@ -695,6 +596,8 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
     hn_structure structure = hn_simulation_structure(results->simulation);
     bool redundant = structure.constraint_rank < structure.constraint_count;
     size_t record_width = 0;
+    for (int g = 0; g < OBSERVATION_GROUP_COUNT; ++g)
+        TRY(observation_prepare(results->simulation, (observation_group)g));
     for (int i = 0; i < SERIES_COUNT; ++i) {
         results->series[i].width =
             series_width(series_get((series_id)i)->shape, &results->description.extent);
@@ -719,13 +622,16 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
         if (chunk_bytes > chunk_bytes_max) chunk_bytes_max = chunk_bytes;
     }
     results->chunk = context_allocate(context, chunk_bytes_max);
-    return results->chunk == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (results->chunk == NULL) return HN_OUT_OF_MEMORY;
+    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0) return HN_OK;
+    return packer_create(context, chunk_bytes_max / sizeof(double), &results->packer);
 }
 
 static void release_memory(hn_results *results)
 {
     hn_context *context = results->context;
     context_release(context, results->snapshot);
+    packer_destroy(results->packer);
     context_release(context, results->chunk);
     context_release(context, results->buffer);
     context_release(context, results->description.joint_names.text);
@@ -819,12 +725,10 @@ hn_status hn_results_append(hn_results *results)
             results->finished ? "is finished: no record can follow"
                               : "could not be written before: no record can follow");
     // bodies come first: what else would be asked of a broken state has no better answer than their names
-    TRY(gather_bodies(results));
+    TRY(gather(results, SERIES_BODY_POSITION, SERIES_BODY_ANGULAR_MOMENTUM));
     TRY(check_record(results, SERIES_BODY_POSITION, SERIES_BODY_ANGULAR_MOMENTUM));
-    TRY(gather_joints(results));
-    TRY(gather_verdicts(results));
-    TRY(gather_beams(results));
-    TRY(gather_totals(results));
+    TRY(gather(results, SERIES_TIME, SERIES_STEP));
+    TRY(gather(results, SERIES_JOINT_COORDINATE, SERIES_STEP_SIZE));
     TRY(check_record(results, SERIES_TIME, SERIES_STEP));
     TRY(check_record(results, SERIES_JOINT_COORDINATE, SERIES_STEP_SIZE));
     results->buffered_count += 1;
@@ -1121,6 +1025,7 @@ hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, co
     if (status == HN_OK && hn_simulation_step_count(simulation) != data.step_count)
         status = fail_damaged(created, "its checkpoint contradicts itself");
     before.checkpoint_interval = data.interval;
+    before.all_series = created->description.run.all_series;
     if (def != NULL && def->step_count != 0) before.step_count = def->step_count;
     if (status == HN_OK && before.step_count != 0)
         status = change_step_count(created, before.step_count);

@@ -7,7 +7,7 @@
 #include "io/number_text.h"
 #include "io/results_disk.h"
 #include "io/results_hdf5.h"
-#include "io/results_series.h"
+#include "simulation/series.h"
 
 #include <errno.h>
 #include <math.h>

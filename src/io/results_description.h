@@ -4,7 +4,7 @@
 #define IO_RESULTS_DESCRIPTION_H
 
 #include "io/results_hdf5.h"
-#include "io/results_series.h"
+#include "simulation/series.h"
 
 #include <holonom/results.h>
 

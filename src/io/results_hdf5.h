@@ -4,6 +4,7 @@
 #define IO_RESULTS_HDF5_H
 
 #include "base/context.h"
+#include "io/packing.h"
 
 #include <hdf5.h>
 
@@ -62,6 +63,8 @@ bool hdf5_write_records(hid_t dataset, hsize_t start, hsize_t count, const doubl
 /// Write the chunk that begins at record `start` as it is: not compressed, at the same place as the last time. `chunk`
 /// has all its numbers, those of records to come too, and is overwritten.
 bool hdf5_write_plain_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count);
+/// Write the chunk that begins at record `start` packed; `chunk` has all its numbers and is overwritten.
+bool hdf5_write_packed_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count, packer *by);
 /// Read records [start, start + count).
 bool hdf5_read_records(hid_t dataset, hsize_t start, hsize_t count, double *values);
 

@@ -739,6 +739,7 @@ static hn_status open_all_series(hn_result_file *file)
     for (int i = 0; i < SERIES_COUNT; ++i) TRY(open_series(file, (series_id)i));
     if (hn_result_file_find_series(file, "time") < 0)
         return fail_format(file, "the series 'time'", "is missing");
+    file->info.run.all_series = hn_result_file_find_series(file, "ledger/hidden_projected") >= 0;
     // what a killed run left beyond the records that it had counted may have holes
     int64_t counted = 0;
     if (attribute_numbers(file, "", "record_count", H5T_NATIVE_INT64, 1, &counted) &&

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "io/results_hdf5.h"
-#include "io/results_series.h"
+#include "simulation/series.h"
 
 #include <holonom/results.h>
 

@@ -121,12 +121,12 @@ static ledger_sample take(hn_simulation *s)
     for (int k = 0; k < s->rotation_count; ++k)
         m.maps[s->translation_count + k] = vec3_dot(vec3_load(s->rotations[k]), linear) +
                                            vec3_dot(vec3_load(s->rotations[k] + 3), angular);
-    constraint_check constraints = system_check_constraints(system, s->state.q);
-    m.opening = constraints.opening;
-    m.residual = constraints.residual;
-    m.openness = constraints.openness;
-    m.open_bound = constraints.open_bound;
-    m.open_joint = constraints.open_joint;
+    const constraint_check *constraints = observe_check(s);
+    m.opening = constraints->opening;
+    m.residual = constraints->residual;
+    m.openness = constraints->openness;
+    m.open_bound = constraints->open_bound;
+    m.open_joint = constraints->open_joint;
     return m;
 }
 
@@ -315,7 +315,7 @@ static void name_mechanism(const hn_simulation *s, const momentum_verdict *verdi
     else if (verdict->inner) snprintf(e->note + used, size, ", about the centre of mass");
 }
 
-hn_status hn_simulation_ledger(hn_simulation *s, hn_ledger *ledger)
+hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
 {
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, ledger != NULL);

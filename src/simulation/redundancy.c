@@ -186,9 +186,10 @@ hn_status redundancy_find_singular_start(hn_simulation *s)
         s->singular_joints);
 }
 
-hn_status hn_simulation_redundancy(hn_simulation *s, hn_redundancy *redundancy, bool *joint_unique,
-                                   int joint_count)
+hn_status hn_simulation_redundancy(const hn_simulation *simulation, hn_redundancy *redundancy,
+                                   bool *joint_unique, int joint_count)
 {
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, redundancy != NULL);
     const hn_system *system = s->system;
@@ -224,9 +225,10 @@ static bool is_unique(const hn_mat3 *projector, hn_vec3 unit)
     return vec3_norm(vec3_subtract(unit, mat3_apply(projector, unit))) <= SHARED;
 }
 
-hn_status hn_simulation_reaction_verdict(hn_simulation *s, hn_joint_id id,
+hn_status hn_simulation_reaction_verdict(const hn_simulation *simulation, hn_joint_id id,
                                          hn_reaction_verdict *verdict)
 {
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, verdict != NULL);
     const hn_system *system = s->system;

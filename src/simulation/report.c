@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a simulation tells about its current state: bodies, joints, energies, momenta, constraints.
+// What a simulation knows of its current state: momenta, energies, joint coordinates, reactions, multipliers.
 #include "simulation/simulation.h"
 
 #include "base/sum.h"
@@ -181,133 +181,6 @@ double simulation_potential_energy(const hn_simulation *s)
     return potential_at(s, s->state.q, s->angles);
 }
 
-hn_status hn_simulation_energy(hn_simulation *s, hn_energy *energy)
-{
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, energy != NULL);
-    simulation_update_momenta(s);
-    energy->kinetic = simulation_kinetic_energy(s);
-    energy->potential = simulation_potential_energy(s);
-    energy->external_work = s->work;
-    energy->discrete_energy = energy->kinetic + energy->potential;
-    if (!isfinite(energy->discrete_energy - s->work))
-        return context_fail(
-            s->context, HN_NOT_FINITE,
-            "step %lld at t = %.9g s: the energy is not finite (kinetic %g J, potential "
-            "%g J, work %g J)",
-            (long long)s->step_count, hn_simulation_time(s), energy->kinetic, energy->potential,
-            s->work);
-    const solved_step *last = &s->steps[1 - s->ahead];
-    if (!s->scheme->look_ahead || !last->valid) return HN_OK;
-    // E_d (LMO 52): difference quotients and the potential at the midpoint
-    const hn_system *system = s->system;
-    double h = last->equations.step_size,
-           sum = mass_kinetic_energy(system, last->data.delta) / (h * h);
-    for (int i = 0; i < system->body_count; ++i) {
-        hn_vec3 middle = vec3_mean(pose_center(system_pose(last->data.q_start, i)),
-                                   pose_center(system_pose(last->data.q, i)));
-        sum -= mass_weight(system, i) * vec3_dot(system->gravity, middle);
-    }
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        double a[POSE_SIZE], b[POSE_SIZE];
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            a[k] = 0.5 *
-                   (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
-            b[k] = 0.5 *
-                   (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
-        }
-        double angle = e->angle >= 0 ? element_angle(e, a, b, last->angle_start[e->angle]) : 0.0;
-        sum += element_type_of(e->kind)->potential(e, a, b, angle);
-    }
-    energy->discrete_energy = sum;
-    return HN_OK;
-}
-
-// linear momentum and angular momentum about the origin of one body
-static void body_momentum(const hn_simulation *s, int body, hn_vec3 *linear, hn_vec3 *angular)
-{
-    size_t at = POSE_SIZE * (size_t)body;
-    double wrench[TWIST_SIZE];
-    force_to_wrench(s->state.q + at, s->momenta + at, wrench);
-    *linear = vec3_load(wrench);
-    *angular = vec3_cross(pose_center(s->state.q + at), *linear);
-    if (s->system->bodies[body].has_directors) *angular = vec3_add(*angular, vec3_load(wrench + 3));
-}
-
-hn_status hn_simulation_momentum(hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
-{
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, linear != NULL && angular != NULL);
-    simulation_update_momenta(s);
-    *linear = *angular = vec3(0.0, 0.0, 0.0);
-    for (int i = 0; i < s->system->body_count; ++i) {
-        hn_vec3 p, l;
-        body_momentum(s, i, &p, &l);
-        *linear = vec3_add(*linear, p);
-        *angular = vec3_add(*angular, l);
-    }
-    return HN_OK;
-}
-
-hn_status hn_simulation_body_state(hn_simulation *s, hn_body_id body, hn_body_state *state)
-{
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, state != NULL);
-    int index = simulation_body_index(s, body);
-    if (index < 0)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "no body of this simulation's model has the id %u", body.index1);
-    simulation_update_momenta(s);
-    const double *q = s->state.q + POSE_SIZE * (size_t)index;
-    double twist[TWIST_SIZE];
-    twist_of_body(s, index, twist);
-    state->position = pose_center(q);
-    hn_vec3 axes[3];
-    for (int k = 0; k < 3; ++k)
-        axes[k] = pose_direction(q, mat3_column(&s->system->bodies[index].user_axes, k));
-    state->orientation = mat3_from_columns(axes[0], axes[1], axes[2]);
-    state->velocity = vec3_load(twist);
-    state->angular_velocity = vec3_load(twist + 3);
-    body_momentum(s, index, &state->linear_momentum, &state->angular_momentum);
-    return HN_OK;
-}
-
-hn_beam_id hn_simulation_beam(const hn_simulation *s, int index)
-{
-    bool known = s != NULL && index >= 0 && index < s->system->beam_count;
-    return known ? (hn_beam_id){(uint32_t)index + 1, s->model_tag} : (hn_beam_id){0};
-}
-
-int hn_simulation_beam_element_count(const hn_simulation *s, int index)
-{
-    if (s == NULL || index < 0 || index >= s->system->beam_count) return 0;
-    return s->system->beam_first[index + 1] - s->system->beam_first[index];
-}
-
-hn_status hn_simulation_beam_element(hn_simulation *s, hn_beam_id beam, int index,
-                                     hn_beam_element_state *state)
-{
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, state != NULL);
-    const hn_system *system = s->system;
-    if (beam.index1 == 0 || beam.model != s->model_tag ||
-        beam.index1 > (uint32_t)system->beam_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "no beam of this simulation has the id %u", beam.index1);
-    int first = system->beam_first[beam.index1 - 1],
-        count = system->beam_first[beam.index1] - first;
-    if (index < 0 || index >= count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "the beam has no element %d; expected one of 0 to %d", index,
-                            count - 1);
-    const element *e = &system->elements[first + index];
-    const double *a = system_pose(s->state.q, e->a), *b = system_pose(s->state.q, e->b);
-    beam_resultants(e->beam, a, b, state->strain, state->resultant);
-    state->angle = beam_bend(e->beam, a, b);
-    return HN_OK;
-}
-
 hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count)
 {
     REQUIRE(NULL, s != NULL);
@@ -322,8 +195,9 @@ hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count
     return HN_OK;
 }
 
-hn_status hn_simulation_legendre(hn_simulation *s, const hn_legendre *out)
+hn_status hn_simulation_legendre(const hn_simulation *simulation, const hn_legendre *out)
 {
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, out != NULL);
     const hn_system *system = s->system;
@@ -344,96 +218,6 @@ hn_status hn_simulation_legendre(hn_simulation *s, const hn_legendre *out)
     return status;
 }
 
-// ---- constraints ------------------------------------------------------------------------------------
-
-// gradient of a row times twelve velocities per body
-static double row_rate(const constraint_row *row, const double *qa, const double *qb,
-                       const double *va, const double *vb)
-{
-    hn_vec3 gradient[8];
-    double sum = 0.0;
-    row_gradient(row, qa, qb, gradient);
-    for (int k = 0; k < 4; ++k) {
-        if (va != NULL) sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
-        if (vb != NULL) sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
-    }
-    return sum;
-}
-
-// Does a row touch a vector without inertia? Momenta say nothing of its velocity (LMO 115).
-static bool touches_massless(const hn_system *system, const constraint_row *row, int a, int b)
-{
-    for (int k = 0; k < 8; ++k) {
-        int body = k < 4 ? a : b;
-        if (body < 0 || (row->alpha[k] == 0.0 && row->beta[k] == 0.0)) continue;
-        if (mass_node(system, body)[k % 4] == 0.0) return true;
-    }
-    return false;
-}
-
-// max |G(q) v| over all constraints; `of_momenta`: without those that momenta say nothing of
-static double hidden_residual(const hn_system *system, const double *q, const double *v,
-                              bool of_momenta)
-{
-    double worst = 0.0;
-    constraint_row row;
-    for (int i = 0; i < system->body_count; ++i)
-        for (int r = 0; r < system->bodies[i].internal_count; ++r) {
-            size_t at = POSE_SIZE * (size_t)i;
-            row_internal(r, &row);
-            if (of_momenta && touches_massless(system, &row, i, GROUND)) continue;
-            worst = fmax(worst, fabs(row_rate(&row, q + at, q + at, v + at, NULL)));
-        }
-    for (int k = 0; k < system->joint_count; ++k) {
-        const joint *j = &system->reports[k].rows;
-        const double *va = j->parent < 0 ? NULL : v + POSE_SIZE * (size_t)j->parent;
-        const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
-        for (int r = 0; r < j->row_count; ++r) {
-            joint_type_of(j->kind)->row(j, r, &row);
-            if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
-            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent),
-                                              system_pose(q, j->child), va, vb)));
-        }
-    }
-    return worst;
-}
-
-hn_status hn_simulation_constraints(hn_simulation *s, hn_constraint_state *state)
-{
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, state != NULL);
-    const hn_system *system = s->system;
-    size_t count = POSE_SIZE * (size_t)system->body_count;
-    constraint_check check = system_check_constraints(system, s->state.q);
-    *state = (hn_constraint_state){
-        .residual = check.residual,
-        .joint_opening = check.opening,
-        .joint_misalignment = check.misalignment,
-        .orthonormality = check.orthonormality,
-    };
-    if (s->scratch == NULL) s->scratch = context_allocate(s->context, 2 * count * sizeof(double));
-    if (s->scratch == NULL) return HN_OUT_OF_MEMORY;
-    double *middle = s->scratch, *velocity = s->scratch + count;
-    const solved_step *last = &s->steps[1 - s->ahead];
-    if (last->valid) {
-        // f_d (LMO 45)
-        for (size_t k = 0; k < count; ++k) {
-            middle[k] = 0.5 * (last->data.q_start[k] + last->data.q[k]);
-            velocity[k] = last->data.delta[k] / last->equations.step_size;
-        }
-        state->hidden_velocity = hidden_residual(system, middle, velocity, false);
-    }
-    // h_d (LMO 46)
-    simulation_update_momenta(s);
-    mass_solve(system, s->momenta, velocity);
-    state->hidden_momentum = hidden_residual(system, s->state.q, velocity, true);
-    hn_status status = simulation_project_momenta(s, s->momenta, middle, NULL);
-    mass_solve(system, middle, velocity);
-    if (status == HN_OK)
-        state->hidden_projected = hidden_residual(system, s->state.q, velocity, true);
-    return status;
-}
-
 // ---- joints -----------------------------------------------------------------------------------------
 
 // a point mass as body b has no orientation to report
@@ -443,7 +227,7 @@ static bool joint_to_point(const hn_system *system, const joint *j)
 }
 
 // coordinates of the user's b relative to a; returns their number
-static int joint_coordinates(const hn_simulation *s, int index, double *coordinates)
+int simulation_joint_coordinates(const hn_simulation *s, int index, double *coordinates)
 {
     const system_joint *report = &s->system->reports[index];
     const joint *j = &report->rows;
@@ -457,7 +241,7 @@ static int joint_coordinates(const hn_simulation *s, int index, double *coordina
     return count;
 }
 
-static void joint_rates(const hn_simulation *s, int index, double *rates)
+void simulation_joint_rates(const hn_simulation *s, int index, double *rates)
 {
     const system_joint *report = &s->system->reports[index];
     const joint *j = &report->rows;
@@ -624,45 +408,35 @@ static hn_status joint_multipliers(hn_simulation *s, const solved_step *placed,
     return HN_OK;
 }
 
-hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_state *state)
+double simulation_reaction_time(const hn_simulation *s, const solved_step *step)
 {
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, state != NULL);
+    if (s->scheme->solver_step != NULL) return s->multiplier_time;
+    bool now = s->scheme->look_ahead || s->scheme->tangent_momenta;
+    return now ? hn_simulation_time(s) : step->equations.reaction_time;
+}
+
+// Is it of a joint that may share a self-stress? Those of minimum norm are given then; for the others both ways agree.
+static bool may_be_shared(const hn_simulation *s, const system_joint *report)
+{
+    if (s->system->cut_count == 0 || s->dropped_count == 0) return false;
+    return report->cut >= 0 || (report->tree_body >= 0 && s->system->in_loop[report->tree_body]);
+}
+
+hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int index,
+                              joint_reaction *reaction)
+{
     const hn_system *system = s->system;
-    if (id.index1 == 0 || id.model != s->model_tag || id.index1 > (uint32_t)system->joint_count)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "no joint of this simulation's model has the id %u", id.index1);
-    int index = (int)id.index1 - 1;
-    *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
-    simulation_update_momenta(s);
-    simulation_update_angles(s);
-    state->coordinate_count = joint_coordinates(s, index, state->coordinates);
-    int place = joint_angle_place(system->reports[index].rows.kind);
-    if (place >= 0) state->coordinates[place] = s->joint_angles[index];
-    joint_rates(s, index, state->rates);
     const system_joint *report = &system->reports[index];
-    const solved_step *step = simulation_reaction_step(s);
-    if (step == NULL) return HN_OK;
-    bool own_solver = s->scheme->solver_step != NULL;
-    state->reaction_valid = true;
-    state->reaction_unique = true;
-    if (own_solver) state->reaction_time = s->multiplier_time;
-    else if (!s->scheme->look_ahead && !s->scheme->tangent_momenta)
-        state->reaction_time = step->equations.reaction_time;
-    if (system->cut_count > 0 && s->dropped_count > 0) {
-        TRY(redundancy_update(s));
-        state->reaction_unique = !s->redundancy.shared[index];
-    }
-    if (own_solver || !state->reaction_unique) {
+    *reaction = (joint_reaction){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    if (s->scheme->solver_step != NULL || may_be_shared(s, report)) {
         const double *lambda;
         solved_step placed = placed_step(s, step);
         TRY(joint_multipliers(s, &placed, &lambda));
-        reaction_of_multipliers(&placed, report, lambda + report->rows.row_offset,
-                                &state->reaction_force, &state->reaction_torque);
+        reaction_of_multipliers(&placed, report, lambda + report->rows.row_offset, &reaction->force,
+                                &reaction->moment);
         return HN_OK;
     }
-    if (report->cut >= 0)
-        cut_reaction(s, step, report, &state->reaction_force, &state->reaction_torque);
+    if (report->cut >= 0) cut_reaction(s, step, report, &reaction->force, &reaction->moment);
     if (report->tree_body < 0 || report->rows.kind == HN_JOINT_FREE) return HN_OK;
     update_wrenches(s, step);
     int child = report->tree_body;
@@ -681,8 +455,7 @@ hn_status hn_simulation_joint_state(hn_simulation *s, hn_joint_id id, hn_joint_s
         moment = vec3_negate(vec3_add(moment, vec3_cross(shift, force)));
         force = vec3_negate(force);
     }
-    state->reaction_force = force;
-    state->reaction_torque = moment;
+    *reaction = (joint_reaction){force, moment};
     return HN_OK;
 }
 
@@ -741,8 +514,9 @@ static void add_joint_forces(const hn_simulation *s, const solved_step *placed,
 
 // rho/sigma + G^T lambda = 0: joints first, what is left is internal. A scheme with its own solver brings multipliers;
 // those of minimum norm exert the same wrenches by other forces on directors, and internal ones make up for it.
-hn_status hn_simulation_multipliers(hn_simulation *s, double *lambda, int count)
+hn_status hn_simulation_multipliers(const hn_simulation *simulation, double *lambda, int count)
 {
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, lambda != NULL);
     const hn_system *system = s->system;

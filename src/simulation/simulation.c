@@ -365,7 +365,7 @@ void hn_simulation_destroy(hn_simulation *s)
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
-    context_release(s->context, s->scratch);
+    observation_destroy(s);
     redundancy_destroy(s);
     hn_simulation_destroy(s->reference);
     if (!s->borrowed) system_destroy(s->system);
@@ -541,6 +541,7 @@ void simulation_forget_derived(hn_simulation *s)
 {
     s->momenta_valid = s->wrench_valid = s->angles_valid = false;
     redundancy_invalidate(s);
+    observation_forget(s);
 }
 
 // What a scheme keeps beside q, and the work, are finite; q itself is looked at in step_is_sound.
@@ -974,8 +975,9 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
     return structure;
 }
 
-hn_status hn_simulation_condition(hn_simulation *s, double *condition)
+hn_status hn_simulation_condition(const hn_simulation *simulation, double *condition)
 {
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, condition != NULL);
     const solved_step *step = simulation_reaction_step(s);

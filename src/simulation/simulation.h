@@ -13,6 +13,7 @@
 #include "simulation/accuracy.h"
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
+#include "simulation/observation.h"
 
 enum { HISTORY_DEPTH = 3 };
 /// More dampers than these have mobilities without joints.
@@ -67,7 +68,6 @@ struct hn_simulation {
     turning_joint *turning;///< joints with angles that count turns
     int turning_count;
     saddle *projection; ///< for projected momenta; made when first asked for
-    double *scratch;    ///< 24 per body, for reports; made when first asked for
     void *memory;
 
     // state: everything a snapshot holds
@@ -126,6 +126,7 @@ struct hn_simulation {
     char singular_joints[160]; ///< as in hn_structure
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
     redundancy_record redundancy;
+    observation observed;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries
     double translations[3][3];

@@ -108,6 +108,7 @@ void snapshot_take_back(hn_simulation *s, const void *buffer)
 {
     snapshot_walk(s, SNAPSHOT_RESTORE, (char *)buffer + sizeof(snapshot_head));
     s->steps[0].valid = s->steps[1].valid = false;
+    s->observed.verdicts_known = false;
     simulation_forget_derived(s);
 }
 

@@ -48,7 +48,9 @@ static run begin(const char *model)
     def.step_size = options.step; // s
     CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.simulation));
     unlink(RESULT);
-    CHECK_OK(r.context, hn_results_create(r.model, r.simulation, RESULT, &r.results));
+    hn_results_def all = hn_results_def_default();
+    all.all_series = true;
+    CHECK_OK(r.context, hn_results_create_for(r.model, r.simulation, RESULT, &all, &r.results));
     return r;
 }
 

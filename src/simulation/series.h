@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The series of a result file: one table of places, units and shapes for writer and reader.
-#ifndef IO_RESULTS_SERIES_H
-#define IO_RESULTS_SERIES_H
+// What is observed of a state: one table of names, units and shapes for views, result files and their reader.
+#ifndef SIMULATION_SERIES_H
+#define SIMULATION_SERIES_H
 
 #include <holonom/model.h>
+
+/// What is computed together (observation.h); on demand, once per state.
+typedef enum observation_group {
+    OBSERVE_RUN, ///< time and counters
+    OBSERVE_BODIES,
+    OBSERVE_JOINTS,
+    OBSERVE_REACTIONS,
+    OBSERVE_VERDICTS, ///< of redundant constraints: which reactions are unique
+    OBSERVE_BEAMS,
+    OBSERVE_TOTALS, ///< energies and momenta
+    OBSERVE_CONSTRAINTS,
+    OBSERVE_HIDDEN,    ///< constraints of velocities
+    OBSERVE_PROJECTED, ///< likewise, of projected momenta: a sparse factorisation, dearer than a step
+    OBSERVATION_GROUP_COUNT
+} observation_group;
 
 /// Version of the format; a reader refuses a file of a newer one.
 enum { RESULTS_FORMAT_VERSION = 1 };
@@ -68,6 +83,7 @@ typedef struct series_info {
     const char *meaning; ///< value of its attribute `meaning`
     series_shape shape;
     bool integer; ///< stored as 64-bit integers
+    observation_group observed;
 } series_info;
 
 const series_info *series_get(series_id id);

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: MIT
+// The pass over a state that finds what is observed of it, group by group, and the getters that read it.
+//
+// Getters and views take a const simulation or leave it as it is: what they find is kept beside the state until that
+// changes, and nothing of it can be seen by a later step.
+#include "simulation/simulation.h"
+
+#include "base/sum.h"
+#include "simulation/redundancy.h"
+#include "system/mass.h"
+
+#include <string.h>
+
+// ---- arrays -----------------------------------------------------------------------------------------
+
+void observation_measure(const hn_simulation *s, series_extent *extent)
+{
+    const hn_system *system = s->system;
+    double ignored[HN_JOINT_COORDINATES_MAX];
+    *extent = (series_extent){.body_count = (size_t)system->body_count,
+                              .joint_count = (size_t)system->joint_count};
+    for (int k = 0; k < system->joint_count; ++k)
+        extent->coordinate_count += (size_t)simulation_joint_coordinates(s, k, ignored);
+    if (system->beam_count > 0)
+        extent->beam_element_count =
+            (size_t)(system->beam_first[system->beam_count] - system->beam_first[0]);
+}
+
+static hn_status prepare(hn_simulation *s)
+{
+    observation *o = &s->observed;
+    size_t bodies = (size_t)s->system->body_count, joints = (size_t)s->system->joint_count;
+    if (o->coordinate_start != NULL) return HN_OK;
+    observation_measure(s, &o->extent);
+    if (o->scratch == NULL)
+        o->scratch = context_allocate(s->context, 2 * POSE_SIZE * bodies * sizeof(double));
+    int *start = context_allocate(s->context, (joints + 1) * sizeof(int));
+    if (start == NULL || o->scratch == NULL) {
+        context_release(s->context, start);
+        return HN_OUT_OF_MEMORY;
+    }
+    double ignored[HN_JOINT_COORDINATES_MAX];
+    for (int k = 0; k < s->system->joint_count; ++k)
+        start[k + 1] = start[k] + simulation_joint_coordinates(s, k, ignored);
+    o->coordinate_start = start;
+    return HN_OK;
+}
+
+// Its series one after the other.
+hn_status observation_prepare(hn_simulation *s, observation_group group)
+{
+    observation *o = &s->observed;
+    if (o->memory[group] != NULL) return HN_OK;
+    TRY(prepare(s));
+    arena a = {0};
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int id = 0; id < SERIES_COUNT; ++id) {
+            const series_info *info = series_get((series_id)id);
+            if (info->observed != group) continue;
+            // a view of nothing has an address all the same
+            size_t width = series_width(info->shape, &o->extent);
+            o->data[id] = arena_doubles(&a, width > 0 ? width : 1);
+        }
+        if (pass == 1) break;
+        o->memory[group] = context_allocate(s->context, a.used);
+        if (o->memory[group] == NULL) return HN_OUT_OF_MEMORY;
+        a = (arena){.block = o->memory[group]};
+    }
+    return HN_OK;
+}
+
+void observation_forget(hn_simulation *s)
+{
+    memset(s->observed.known, 0, sizeof s->observed.known);
+    s->observed.check_known = false;
+}
+
+void observation_destroy(hn_simulation *s)
+{
+    for (int g = 0; g < OBSERVATION_GROUP_COUNT; ++g)
+        context_release(s->context, s->observed.memory[g]);
+    context_release(s->context, s->observed.coordinate_start);
+    context_release(s->context, s->observed.scratch);
+}
+
+// ---- bodies and beams -------------------------------------------------------------------------------
+
+static double *numbers(const hn_simulation *s, series_id id, size_t width, int index)
+{
+    return s->observed.data[id] + width * (size_t)index;
+}
+
+static hn_status observe_bodies(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    simulation_update_momenta(s);
+    for (int i = 0; i < system->body_count; ++i) {
+        const system_body *body = &system->bodies[i];
+        const double *q = s->state.q + POSE_SIZE * (size_t)i;
+        double twist[TWIST_SIZE], wrench[TWIST_SIZE];
+        int to = body->model_index;
+        mass_twist(system, i, q, s->own_momenta + POSE_SIZE * (size_t)i, twist);
+        memcpy(numbers(s, SERIES_BODY_POSITION, 3, to), q, 3 * sizeof(double));
+        memcpy(numbers(s, SERIES_BODY_VELOCITY, 3, to), twist, 3 * sizeof(double));
+        memcpy(numbers(s, SERIES_BODY_ANGULAR_VELOCITY, 3, to), twist + 3, 3 * sizeof(double));
+        double *orientation = numbers(s, SERIES_BODY_ORIENTATION, 9, to);
+        for (int k = 0; k < 3; ++k) {
+            hn_vec3 axis = pose_direction(q, mat3_column(&body->user_axes, k));
+            orientation[k] = axis.x, orientation[3 + k] = axis.y, orientation[6 + k] = axis.z;
+        }
+        force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
+        hn_vec3 linear = vec3_load(wrench), angular = vec3_cross(pose_center(q), linear);
+        if (body->has_directors) angular = vec3_add(angular, vec3_load(wrench + 3));
+        vec3_store(linear, numbers(s, SERIES_BODY_LINEAR_MOMENTUM, 3, to));
+        vec3_store(angular, numbers(s, SERIES_BODY_ANGULAR_MOMENTUM, 3, to));
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_body_state(const hn_simulation *s, hn_body_id id, hn_body_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    int index = simulation_body_index(s, id);
+    if (index < 0)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no body of this simulation's model has the id %u", id.index1);
+    TRY(simulation_observe(s, OBSERVE_BODIES));
+    int at = s->system->bodies[index].model_index;
+    state->position = vec3_load(numbers(s, SERIES_BODY_POSITION, 3, at));
+    memcpy(state->orientation.m, numbers(s, SERIES_BODY_ORIENTATION, 9, at),
+           sizeof state->orientation.m);
+    state->velocity = vec3_load(numbers(s, SERIES_BODY_VELOCITY, 3, at));
+    state->angular_velocity = vec3_load(numbers(s, SERIES_BODY_ANGULAR_VELOCITY, 3, at));
+    state->linear_momentum = vec3_load(numbers(s, SERIES_BODY_LINEAR_MOMENTUM, 3, at));
+    state->angular_momentum = vec3_load(numbers(s, SERIES_BODY_ANGULAR_MOMENTUM, 3, at));
+    return HN_OK;
+}
+
+static hn_status observe_beams(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    if (system->beam_count == 0) return HN_OK;
+    int first = system->beam_first[0], count = system->beam_first[system->beam_count] - first;
+    for (int i = 0; i < count; ++i) {
+        const element *e = &system->elements[first + i];
+        beam_resultants(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
+                        numbers(s, SERIES_BEAM_STRAIN, 6, i),
+                        numbers(s, SERIES_BEAM_RESULTANT, 6, i));
+    }
+    return HN_OK;
+}
+
+hn_beam_id hn_simulation_beam(const hn_simulation *s, int index)
+{
+    bool known = s != NULL && index >= 0 && index < s->system->beam_count;
+    return known ? (hn_beam_id){(uint32_t)index + 1, s->model_tag} : (hn_beam_id){0};
+}
+
+int hn_simulation_beam_element_count(const hn_simulation *s, int index)
+{
+    if (s == NULL || index < 0 || index >= s->system->beam_count) return 0;
+    return s->system->beam_first[index + 1] - s->system->beam_first[index];
+}
+
+hn_status hn_simulation_beam_element(const hn_simulation *s, hn_beam_id beam, int index,
+                                     hn_beam_element_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    const hn_system *system = s->system;
+    if (beam.index1 == 0 || beam.model != s->model_tag ||
+        beam.index1 > (uint32_t)system->beam_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no beam of this simulation has the id %u", beam.index1);
+    int first = system->beam_first[beam.index1 - 1],
+        count = system->beam_first[beam.index1] - first;
+    if (index < 0 || index >= count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "the beam has no element %d; expected one of 0 to %d", index,
+                            count - 1);
+    TRY(simulation_observe(s, OBSERVE_BEAMS));
+    int at = first - system->beam_first[0] + index;
+    const element *e = &system->elements[first + index];
+    memcpy(state->strain, numbers(s, SERIES_BEAM_STRAIN, 6, at), sizeof state->strain);
+    memcpy(state->resultant, numbers(s, SERIES_BEAM_RESULTANT, 6, at), sizeof state->resultant);
+    state->angle = beam_bend(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b));
+    return HN_OK;
+}
+
+// ---- joints -----------------------------------------------------------------------------------------
+
+static hn_status observe_joints(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    simulation_update_momenta(s);
+    simulation_update_angles(s);
+    for (int k = 0; k < system->joint_count; ++k) {
+        double coordinates[HN_JOINT_COORDINATES_MAX], rates[HN_JOINT_COORDINATES_MAX];
+        int start = s->observed.coordinate_start[k],
+            count = s->observed.coordinate_start[k + 1] - start;
+        if (count == 0) continue;
+        simulation_joint_coordinates(s, k, coordinates);
+        simulation_joint_rates(s, k, rates);
+        int place = joint_angle_place(system->reports[k].rows.kind);
+        if (place >= 0) coordinates[place] = s->joint_angles[k];
+        memcpy(numbers(s, SERIES_JOINT_COORDINATE, 1, start), coordinates,
+               (size_t)count * sizeof(double));
+        memcpy(numbers(s, SERIES_JOINT_RATE, 1, start), rates, (size_t)count * sizeof(double));
+    }
+    return HN_OK;
+}
+
+static hn_status observe_reactions(hn_simulation *s)
+{
+    const solved_step *step = simulation_reaction_step(s);
+    double *valid = s->observed.data[SERIES_JOINT_REACTION_VALID];
+    *valid = step != NULL && s->system->joint_count > 0 ? 1.0 : 0.0;
+    *s->observed.data[SERIES_JOINT_REACTION_TIME] =
+        *valid > 0.0 ? simulation_reaction_time(s, step) : hn_simulation_time(s);
+    for (int k = 0; k < s->system->joint_count; ++k) {
+        joint_reaction r = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+        if (step != NULL) TRY(simulation_reaction(s, step, k, &r));
+        vec3_store(r.force, numbers(s, SERIES_JOINT_REACTION_FORCE, 3, k));
+        vec3_store(r.moment, numbers(s, SERIES_JOINT_REACTION_TORQUE, 3, k));
+    }
+    return HN_OK;
+}
+
+// Which components are unique hardly ever changes, and costs half a step to find: it is looked at in the first steps and
+// in every so many after them.
+static bool verdicts_are_due(const hn_simulation *s)
+{
+    enum { FIRST_STEPS = 16, INTERVAL = 256 };
+    const observation *o = &s->observed;
+    if (!o->verdicts_known || s->step_count < FIRST_STEPS) return true;
+    return s->step_count / INTERVAL != o->verdicts_step / INTERVAL;
+}
+
+static hn_status observe_verdicts(hn_simulation *s)
+{
+    if (!verdicts_are_due(s)) return HN_OK;
+    for (int k = 0; k < s->system->joint_count; ++k) {
+        hn_reaction_verdict verdict;
+        TRY(hn_simulation_reaction_verdict(s, hn_simulation_joint(s, k), &verdict));
+        double *unique = numbers(s, SERIES_JOINT_REACTION_UNIQUE, 6, k);
+        for (int c = 0; c < 3; ++c) {
+            unique[c] = verdict.force_component[c] ? 1.0 : 0.0;
+            unique[3 + c] = verdict.torque_component[c] ? 1.0 : 0.0;
+        }
+    }
+    s->observed.verdicts_known = true;
+    s->observed.verdicts_step = s->step_count;
+    return HN_OK;
+}
+
+hn_status hn_simulation_joint_state(const hn_simulation *s, hn_joint_id id, hn_joint_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    if (id.index1 == 0 || id.model != s->model_tag || id.index1 > (uint32_t)s->system->joint_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "no joint of this simulation's model has the id %u", id.index1);
+    int index = (int)id.index1 - 1;
+    *state = (hn_joint_state){.reaction_time = hn_simulation_time(s)};
+    TRY(simulation_observe(s, OBSERVE_JOINTS));
+    int start = s->observed.coordinate_start[index];
+    state->coordinate_count = s->observed.coordinate_start[index + 1] - start;
+    size_t size = (size_t)state->coordinate_count * sizeof(double);
+    memcpy(state->coordinates, numbers(s, SERIES_JOINT_COORDINATE, 1, start), size);
+    memcpy(state->rates, numbers(s, SERIES_JOINT_RATE, 1, start), size);
+    TRY(simulation_observe(s, OBSERVE_REACTIONS));
+    state->reaction_time = *s->observed.data[SERIES_JOINT_REACTION_TIME];
+    state->reaction_valid = *s->observed.data[SERIES_JOINT_REACTION_VALID] > 0.0;
+    state->reaction_unique = state->reaction_valid;
+    state->reaction_force = vec3_load(numbers(s, SERIES_JOINT_REACTION_FORCE, 3, index));
+    state->reaction_torque = vec3_load(numbers(s, SERIES_JOINT_REACTION_TORQUE, 3, index));
+    if (state->reaction_valid && s->system->cut_count > 0 && s->dropped_count > 0) {
+        TRY(redundancy_update((hn_simulation *)s));
+        state->reaction_unique = !s->redundancy.shared[index];
+    }
+    return HN_OK;
+}
+
+// ---- energies and momenta ---------------------------------------------------------------------------
+
+// E_d (LMO 52): difference quotients and the potential at the midpoint
+static double discrete_energy(const hn_system *system, const solved_step *last)
+{
+    double h = last->equations.step_size,
+           sum = mass_kinetic_energy(system, last->data.delta) / (h * h);
+    for (int i = 0; i < system->body_count; ++i) {
+        hn_vec3 middle = vec3_mean(pose_center(system_pose(last->data.q_start, i)),
+                                   pose_center(system_pose(last->data.q, i)));
+        sum -= mass_weight(system, i) * vec3_dot(system->gravity, middle);
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        double a[POSE_SIZE], b[POSE_SIZE];
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            a[k] = 0.5 *
+                   (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
+            b[k] = 0.5 *
+                   (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
+        }
+        double angle = e->angle >= 0 ? element_angle(e, a, b, last->angle_start[e->angle]) : 0.0;
+        sum += element_type_of(e->kind)->potential(e, a, b, angle);
+    }
+    return sum;
+}
+
+static hn_status observe_totals(hn_simulation *s)
+{
+    double **to = s->observed.data;
+    simulation_update_momenta(s);
+    double kinetic = simulation_kinetic_energy(s), potential = simulation_potential_energy(s);
+    *to[SERIES_KINETIC] = kinetic;
+    *to[SERIES_POTENTIAL] = potential;
+    *to[SERIES_EXTERNAL_WORK] = s->work;
+    *to[SERIES_ENERGY] = *to[SERIES_DISCRETE_ENERGY] = kinetic + potential;
+    hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
+    TRY(simulation_observe(s, OBSERVE_BODIES));
+    for (int i = 0; i < s->system->body_count; ++i) {
+        int at = s->system->bodies[i].model_index;
+        linear = vec3_add(linear, vec3_load(numbers(s, SERIES_BODY_LINEAR_MOMENTUM, 3, at)));
+        angular = vec3_add(angular, vec3_load(numbers(s, SERIES_BODY_ANGULAR_MOMENTUM, 3, at)));
+    }
+    vec3_store(linear, to[SERIES_LINEAR_MOMENTUM]);
+    vec3_store(angular, to[SERIES_ANGULAR_MOMENTUM]);
+    if (!isfinite(kinetic + potential - s->work))
+        return context_fail(
+            s->context, HN_NOT_FINITE,
+            "step %lld at t = %.9g s: the energy is not finite (kinetic %g J, potential "
+            "%g J, work %g J)",
+            (long long)s->step_count, hn_simulation_time(s), kinetic, potential, s->work);
+    const solved_step *last = &s->steps[1 - s->ahead];
+    if (s->scheme->look_ahead && last->valid)
+        *to[SERIES_DISCRETE_ENERGY] = discrete_energy(s->system, last);
+    return HN_OK;
+}
+
+hn_status hn_simulation_energy(const hn_simulation *s, hn_energy *energy)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, energy != NULL);
+    TRY(simulation_observe(s, OBSERVE_TOTALS));
+    energy->kinetic = *s->observed.data[SERIES_KINETIC];
+    energy->potential = *s->observed.data[SERIES_POTENTIAL];
+    energy->external_work = *s->observed.data[SERIES_EXTERNAL_WORK];
+    energy->discrete_energy = *s->observed.data[SERIES_DISCRETE_ENERGY];
+    return HN_OK;
+}
+
+hn_status hn_simulation_momentum(const hn_simulation *s, hn_vec3 *linear, hn_vec3 *angular)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, linear != NULL && angular != NULL);
+    // momenta are there also where the energy has overflowed
+    hn_status status = simulation_observe(s, OBSERVE_TOTALS);
+    if (status != HN_OK && status != HN_NOT_FINITE) return status;
+    *linear = vec3_load(s->observed.data[SERIES_LINEAR_MOMENTUM]);
+    *angular = vec3_load(s->observed.data[SERIES_ANGULAR_MOMENTUM]);
+    return HN_OK;
+}
+
+// ---- constraints ------------------------------------------------------------------------------------
+
+const constraint_check *observe_check(const hn_simulation *s)
+{
+    observation *o = &((hn_simulation *)s)->observed;
+    if (!o->check_known) o->check = system_check_constraints(s->system, s->state.q);
+    o->check_known = true;
+    return &o->check;
+}
+
+static hn_status observe_constraints(hn_simulation *s)
+{
+    const constraint_check *check = observe_check(s);
+    *s->observed.data[SERIES_CONSTRAINT_RESIDUAL] = check->residual;
+    *s->observed.data[SERIES_JOINT_OPENING] = check->opening;
+    *s->observed.data[SERIES_JOINT_MISALIGNMENT] = check->misalignment;
+    *s->observed.data[SERIES_ORTHONORMALITY] = check->orthonormality;
+    return HN_OK;
+}
+
+// gradient of a row times twelve velocities per body
+static double row_rate(const constraint_row *row, const double *qa, const double *qb,
+                       const double *va, const double *vb)
+{
+    hn_vec3 gradient[8];
+    double sum = 0.0;
+    row_gradient(row, qa, qb, gradient);
+    for (int k = 0; k < 4; ++k) {
+        if (va != NULL) sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
+        if (vb != NULL) sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
+    }
+    return sum;
+}
+
+// Does a row touch a vector without inertia? Momenta say nothing of its velocity (LMO 115).
+static bool touches_massless(const hn_system *system, const constraint_row *row, int a, int b)
+{
+    for (int k = 0; k < 8; ++k) {
+        int body = k < 4 ? a : b;
+        if (body < 0 || (row->alpha[k] == 0.0 && row->beta[k] == 0.0)) continue;
+        if (mass_node(system, body)[k % 4] == 0.0) return true;
+    }
+    return false;
+}
+
+// Rates of the constraints of rigidity (row_internal), written out: d_I . v_J + d_J . v_I, half of it for I = J.
+static double internal_rates(const hn_system *system, int body, const double *q, const double *v,
+                             bool of_momenta)
+{
+    const double *inertia = mass_node(system, body);
+    double worst = 0.0;
+    for (int i = 1; i < 4; ++i)
+        for (int k = i; k < 4; ++k) {
+            if (of_momenta && (inertia[i] == 0.0 || inertia[k] == 0.0)) continue;
+            double rate = vec3_dot(vec3_load(q + 3 * i), vec3_load(v + 3 * k));
+            if (i != k) rate += vec3_dot(vec3_load(q + 3 * k), vec3_load(v + 3 * i));
+            worst = fmax(worst, fabs(rate));
+        }
+    return worst;
+}
+
+// max |G(q) v| over all constraints; `of_momenta`: without those that momenta say nothing of
+static double hidden_residual(const hn_system *system, const double *q, const double *v,
+                              bool of_momenta)
+{
+    double worst = 0.0;
+    constraint_row row;
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        if (system->bodies[i].internal_count > 0)
+            worst = fmax(worst, internal_rates(system, i, q + at, v + at, of_momenta));
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        const double *va = j->parent < 0 ? NULL : v + POSE_SIZE * (size_t)j->parent;
+        const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
+        for (int r = 0; r < j->row_count; ++r) {
+            joint_type_of(j->kind)->row(j, r, &row);
+            if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
+            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent),
+                                              system_pose(q, j->child), va, vb)));
+        }
+    }
+    return worst;
+}
+
+static hn_status observe_hidden(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    double *middle = s->observed.scratch, *velocity = middle + count;
+    const solved_step *last = &s->steps[1 - s->ahead];
+    *s->observed.data[SERIES_HIDDEN_VELOCITY] = 0.0;
+    if (last->valid) {
+        // f_d (LMO 45)
+        for (size_t k = 0; k < count; ++k) {
+            middle[k] = 0.5 * (last->data.q_start[k] + last->data.q[k]);
+            velocity[k] = last->data.delta[k] / last->equations.step_size;
+        }
+        *s->observed.data[SERIES_HIDDEN_VELOCITY] =
+            hidden_residual(system, middle, velocity, false);
+    }
+    // h_d (LMO 46)
+    simulation_update_momenta(s);
+    mass_solve(system, s->momenta, velocity);
+    *s->observed.data[SERIES_HIDDEN_MOMENTUM] = hidden_residual(system, s->state.q, velocity, true);
+    return HN_OK;
+}
+
+static hn_status observe_projected(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    double *projected = s->observed.scratch,
+           *velocity = projected + POSE_SIZE * (size_t)system->body_count;
+    simulation_update_momenta(s);
+    TRY(simulation_project_momenta(s, s->momenta, projected, NULL));
+    mass_solve(system, projected, velocity);
+    *s->observed.data[SERIES_HIDDEN_PROJECTED] =
+        hidden_residual(system, s->state.q, velocity, true);
+    return HN_OK;
+}
+
+hn_status hn_simulation_constraints(const hn_simulation *s, hn_constraint_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    TRY(simulation_observe(s, OBSERVE_CONSTRAINTS));
+    TRY(simulation_observe(s, OBSERVE_HIDDEN));
+    double *const *from = s->observed.data;
+    *state = (hn_constraint_state){
+        .residual = *from[SERIES_CONSTRAINT_RESIDUAL],
+        .joint_opening = *from[SERIES_JOINT_OPENING],
+        .joint_misalignment = *from[SERIES_JOINT_MISALIGNMENT],
+        .orthonormality = *from[SERIES_ORTHONORMALITY],
+        .hidden_velocity = *from[SERIES_HIDDEN_VELOCITY],
+        .hidden_momentum = *from[SERIES_HIDDEN_MOMENTUM],
+    };
+    TRY(simulation_observe(s, OBSERVE_PROJECTED));
+    state->hidden_projected = *from[SERIES_HIDDEN_PROJECTED];
+    return HN_OK;
+}
+
+// ---- the run ----------------------------------------------------------------------------------------
+
+static hn_status observe_run(hn_simulation *s)
+{
+    double **to = s->observed.data;
+    const hn_statistics *statistics = &s->statistics;
+    const double chosen = hn_simulation_adaptive_statistics(s).last_step;
+    *to[SERIES_TIME] = hn_simulation_time(s);
+    *to[SERIES_STEP] = (double)s->step_count;
+    *to[SERIES_NEWTON_ITERATIONS] = (double)statistics->last_iteration_count;
+    *to[SERIES_NEWTON_ITERATIONS_TOTAL] = (double)statistics->newton_iteration_count;
+    *to[SERIES_NEWTON_RESIDUAL] = statistics->last_residual;
+    *to[SERIES_NEWTON_INCREMENT] = statistics->last_increment;
+    *to[SERIES_HALVED_STEPS] = (double)statistics->halved_step_count;
+    *to[SERIES_STEP_SIZE] = chosen > 0.0 ? chosen : s->def.step_size;
+    return HN_OK;
+}
+
+// ---- the pass ---------------------------------------------------------------------------------------
+
+hn_status simulation_observe(const hn_simulation *simulation, observation_group group)
+{
+    static hn_status (*const passes[OBSERVATION_GROUP_COUNT])(hn_simulation *) = {
+        [OBSERVE_RUN] = observe_run,           [OBSERVE_BODIES] = observe_bodies,
+        [OBSERVE_JOINTS] = observe_joints,     [OBSERVE_REACTIONS] = observe_reactions,
+        [OBSERVE_VERDICTS] = observe_verdicts, [OBSERVE_BEAMS] = observe_beams,
+        [OBSERVE_TOTALS] = observe_totals,     [OBSERVE_CONSTRAINTS] = observe_constraints,
+        [OBSERVE_HIDDEN] = observe_hidden,     [OBSERVE_PROJECTED] = observe_projected,
+    };
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
+    if (s->observed.known[group]) return HN_OK;
+    TRY(observation_prepare(s, group));
+    TRY(passes[group](s));
+    s->observed.known[group] = true;
+    return HN_OK;
+}
+
+hn_status observe_subscribed(const hn_simulation *s)
+{
+    hn_status status = HN_OK;
+    for (int g = 0; g < OBSERVATION_GROUP_COUNT; ++g) {
+        if (!s->observed.subscribed[g]) continue;
+        hn_status one = simulation_observe(s, (observation_group)g);
+        if (status == HN_OK) status = one;
+    }
+    return status;
+}
