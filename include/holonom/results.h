@@ -205,6 +205,17 @@ HN_API HN_NODISCARD hn_status hn_result_file_read_column(hn_result_file *file, h
 HN_API HN_NODISCARD hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
                                                     const char *const *series, int series_count);
 
+// ---- scenes ---------------------------------------------------------------------------------------
+
+/// Write the motion of a result file as an animated scene, glTF 2.0 in its binary form (.glb). At most `frames_max`
+/// (2 or more) records are taken, evenly; between two of them a body should turn less than half a turn.
+HN_API HN_NODISCARD hn_status hn_results_export_gltf(hn_context *context, const char *result_path,
+                                                     const char *gltf_path, int frames_max);
+/// The same for ParaView: a VTKHDF file (format 2.0: ParaView 5.12 or later) of surfaces that move, with velocities; beams
+/// are lines with their stress resultants.
+HN_API HN_NODISCARD hn_status hn_results_export_vtk(hn_context *context, const char *result_path, const char *vtk_path,
+                                                    int frames_max);
+
 #ifdef __cplusplus
 }
 #endif

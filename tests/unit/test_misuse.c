@@ -423,6 +423,16 @@ TEST(misuse, of_result_files)
     REFUSED(hn_results_checkpoint(NULL));
     REFUSED(hn_results_finish(NULL));
     hn_results_destroy(NULL);
+    REFUSED(hn_results_export_gltf(NULL, "a", "b", 2));
+    REFUSED(hn_results_export_gltf(w.context, NULL, "b", 2));
+    REFUSED(hn_results_export_gltf(w.context, "a", NULL, 2));
+    REFUSED(hn_results_export_gltf(w.context, "a", "", 2));
+    REFUSED(hn_results_export_gltf(w.context, "a", "b", 1));
+    REFUSED(hn_results_export_vtk(NULL, "a", "b", 2));
+    REFUSED(hn_results_export_vtk(w.context, NULL, "b", 2));
+    REFUSED(hn_results_export_vtk(w.context, "a", NULL, 2));
+    REFUSED(hn_results_export_vtk(w.context, "a", "", 2));
+    REFUSED(hn_results_export_vtk(w.context, "a", "b", -1));
     REFUSED(hn_results_export_csv(NULL, "a.h5", "a.csv", NULL, 0));
     REFUSED(hn_results_export_csv(w.context, NULL, "a.csv", NULL, 0));
     REFUSED(hn_results_export_csv(w.context, "a.h5", NULL, NULL, 0));

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Files that are there whole or not at all.
+#define _POSIX_C_SOURCE 200809L // lstat, getpid
+#include "io/whole_file.h"
+
+#include "io/results_disk.h"
+#include "io/results_hdf5.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+hn_status whole_file_begin(hn_context *context, const char *path, const char *input,
+                           char **temporary)
+{
+    *temporary = NULL;
+    if (disk_same_file(path, input))
+        return context_fail(
+            context, HN_FILE_ACCESS,
+            "%s: cannot be written there: it is the result file; choose another name", path);
+    struct stat information;
+    bool direct = lstat(path, &information) == 0 && !S_ISREG(information.st_mode);
+    size_t size = strlen(path) + sizeof ".18446744073709551615.new";
+    *temporary = context_allocate(context, size);
+    if (*temporary == NULL) return HN_OUT_OF_MEMORY;
+    if (direct) snprintf(*temporary, size, "%s", path);
+    else snprintf(*temporary, size, "%s.%ld.new", path, (long)getpid());
+    return HN_OK;
+}
+
+hn_status whole_file_end(hn_context *context, char *temporary, const char *path, hn_status status)
+{
+    if (temporary == NULL) return status;
+    bool direct = strcmp(temporary, path) == 0;
+    if (status == HN_OK && !direct && rename(temporary, path) != 0)
+        status = context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
+                              system_error_sentence(errno));
+    if (status != HN_OK && !direct) unlink(temporary);
+    context_release(context, temporary);
+    return status;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Files that are there whole or not at all: written beside their place, then given their name.
+#ifndef IO_WHOLE_FILE_H
+#define IO_WHOLE_FILE_H
+
+#include "base/context.h"
+
+/// Name to write to for a file that shall be `path`; devices, pipes and links are written through. NULL: no memory.
+/// Refuses `path` when it leads to `input`, the file that is read.
+hn_status whole_file_begin(hn_context *context, const char *path, const char *input, char **temporary);
+
+/// Give it its name when `status` is HN_OK, otherwise remove it; releases `temporary` and returns how it went.
+hn_status whole_file_end(hn_context *context, char *temporary, const char *path, hn_status status);
+
+#endif
