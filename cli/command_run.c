@@ -503,7 +503,7 @@ int command_run(int argument_count, char **arguments)
     const option_spec options[] = {
         {"--scheme", "NAME",
          "energy-momentum, variational, rattle, generalized-alpha, convected, ggl-variational, "
-         "ggl-classical or projected-rk (default: the model's)",
+         "ggl-classical, projected-rk or energy-decaying (default: the model's)",
          &words.texts.scheme},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below",
          &words.settings},
@@ -547,7 +547,7 @@ int command_run(int argument_count, char **arguments)
         "stream.\n"
         "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
         "spectral_radius\n"
-        "(generalized-alpha, 0 to 1); of projected-rk: absolute_tolerance,\n"
+        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); of projected-rk: absolute_tolerance,\n"
         "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
         "projection\n"
         "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "

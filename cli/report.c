@@ -243,6 +243,20 @@ static void print_ledger_line(hn_promise promise, const hn_ledger_entry *entry, 
     putc('\n', out);
 }
 
+/// What a scheme that decays has taken.
+static void print_losses(const hn_ledger *ledger, FILE *out)
+{
+    char figure[96];
+    double scale = ledger->energy_scale > 0.0 ? ledger->energy_scale : 1.0;
+    fputs("  ", out);
+    print_padded("dissipated", LABEL_WIDTH, out);
+    snprintf(figure, sizeof figure, "%8.1e of the energy, taken by the scheme",
+             ledger->energy_lost / scale);
+    print_padded(figure, FIGURE_WIDTH, out);
+    fprintf(out, "%.4g J, of which %.4g J never return\n", ledger->energy_lost,
+            ledger->energy_dissipated);
+}
+
 /// The line of what is approximate.
 static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *out)
 {
@@ -272,8 +286,10 @@ bool ledger_is_kept(const hn_ledger *ledger)
 
 void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete, FILE *out)
 {
-    for (int i = 0; i < HN_PROMISE_COUNT; ++i)
+    for (int i = 0; i < HN_PROMISE_COUNT; ++i) {
         print_ledger_line((hn_promise)i, &ledger->entry[i], complete, out);
+        if (i == HN_PROMISE_ENERGY && ledger->energy_decays) print_losses(ledger, out);
+    }
     print_accuracy(model, &ledger->accuracy, out);
 }
 

@@ -23,7 +23,8 @@ static const char *const NAMES[] = {"spectral_radius",
                                     "planar",
                                     "dense_output",
                                     "residual_tolerance",
-                                    "increment_tolerance"};
+                                    "increment_tolerance",
+                                    "rho"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
 static const char *name_at(int index)
@@ -74,6 +75,7 @@ static bool apply_one(const char *command, const char *name, const char *value,
         return parse_number(command, name, value, &def->residual_tolerance);
     if (strcmp(name, "increment_tolerance") == 0)
         return parse_number(command, name, value, &def->increment_tolerance);
+    if (strcmp(name, "rho") == 0) return parse_number(command, name, value, &def->rho);
     if (strcmp(name, "projection") == 0) return parse_projection(command, value, &def->projection);
     if (strcmp(name, "fixed_steps") == 0)
         return parse_truth(command, name, value, &def->fixed_steps);

@@ -365,8 +365,9 @@ typedef enum hn_scheme {
     HN_SCHEME_GGL_CLASSICAL,   ///< Gear-Gupta-Leimkuhler (KBS 21), for comparison: both constraint levels
     HN_SCHEME_PROJECTED_RK,    ///< Tuomela-Arponen-Normi 2006: Dormand-Prince 5(4) with projection, energy where
                                ///< imposed
+    HN_SCHEME_ENERGY_DECAYING, ///< energy-momentum that loses what the step does not resolve, by an identity
 } hn_scheme;
-#define HN_SCHEME_COUNT 8
+#define HN_SCHEME_COUNT 9
 HN_API const char *hn_scheme_name(hn_scheme scheme);
 HN_API bool hn_scheme_from_name(const char *name, hn_scheme *scheme);
 /// True for schemes that bring a solver of their own: the choice of a reduction then means nothing.
@@ -387,6 +388,7 @@ typedef struct hn_run_options {
     hn_reduction reduction;
     double step; ///< s
     double end;  ///< s
+    double rho;  ///< of `energy-decaying`; 0 or less: not said
 } hn_run_options;
 HN_API hn_run_options hn_model_run_options(const hn_model *model);
 HN_API void hn_model_set_run_options(hn_model *model, const hn_run_options *options);

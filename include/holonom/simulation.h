@@ -26,9 +26,11 @@ typedef struct hn_simulation_def {
     double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the body's size)
     int iterations_max;          ///< Newton iterations before a step fails
     int halvings_max;            ///< how often a failing step may be halved: `energy-momentum`, `convected`,
-                                 ///< `ggl-classical`; the others end the run there
+                                 ///< `ggl-classical`, `energy-decaying`; the others end the run there
     bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
     double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
+    double rho;                  ///< `energy-decaying`: spectral radius at infinite frequency, 1/3 (most is lost) to 1
+                                 ///< (nothing is); 0: what the model says, or 1/3
     double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
     double absolute_tolerance;   ///< `projected-rk`: Atol of the step control, in sizes of the body for places, rad for
                                  ///< turns, and for rates these times the fastest rate in its mechanism
@@ -287,7 +289,10 @@ typedef struct hn_ledger {
     hn_accuracy accuracy;
     double energy_scale;   ///< J, max T + max |V - V0|
     double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|), of the worst of several mechanisms
-    double energy_min, energy_max; ///< J, extremes of E - W
+    double energy_min, energy_max; ///< J, extremes of E - W, under `energy-decaying` of E - W and what was lost
+    bool energy_decays;       ///< the scheme is one that takes energy: `energy-decaying`
+    double energy_lost;       ///< J, `energy-decaying`: taken from T + V so far
+    double energy_dissipated; ///< J, there: the part of it that never returns; does not fall
     bool linear_component[3];  ///< world components of linear momentum that are conserved
     bool angular_component[3]; ///< likewise, angular, about `angular_point`
     hn_vec3 angular_point;     ///< m

@@ -180,13 +180,16 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
     double a[12], b[12], strain[BEAM_STRAINS], stress[BEAM_STRAINS];
     strain_rows rows, end;
     if (step->discrete_gradient) {
-        // (G3)
-        double start[BEAM_STRAINS];
+        // (G3), with (Z1)
+        double start[BEAM_STRAINS], half = 0.5 * step->decay;
         w = 0.5;
         beam_strain_measures(beam->length, step->a_start, step->b_start, start);
         beam_strain_measures(beam->length, step->a, step->b, strain);
-        for (int i = 0; i < BEAM_STRAINS; ++i)
-            strain[i] = 0.5 * (start[i] + strain[i]) - beam->rest[i];
+        for (int i = 0; i < BEAM_STRAINS; ++i) {
+            double mean = 0.5 * (start[i] + strain[i]) - beam->rest[i];
+            if (half > 0.0) mean += half * (strain[i] - start[i] - step->change_before[i]);
+            strain[i] = mean;
+        }
         poses_between(step, w, a, b);
     } else {
         // (G4)
@@ -199,7 +202,8 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
     add_stress(&rows, stress, out);
     if (out->block == NULL) return;
     if (step->discrete_gradient) find_rows(beam->length, step->a, step->b, &end);
-    add_material(beam, w * factor, &rows, step->discrete_gradient ? &end : &rows, out->block);
+    add_material(beam, (step->discrete_gradient ? w * (1.0 + step->decay) : w) * factor, &rows,
+                 step->discrete_gradient ? &end : &rows, out->block);
     add_geometric(beam->length, w, stress, out->block);
 }
 
@@ -240,6 +244,38 @@ static void beam_cancelling(const element *e, const element_step *step, double *
     *moment = beam->length * *force + size[3] + size[4] + size[5];
 }
 
+static int beam_strain_changes(const element *e, const element_step *step, double *changes)
+{
+    double start[BEAM_STRAINS];
+    beam_strain_measures(e->beam->length, step->a_start, step->b_start, start);
+    beam_strain_measures(e->beam->length, step->a, step->b, changes);
+    for (int i = 0; i < BEAM_STRAINS; ++i) changes[i] -= start[i];
+    return BEAM_STRAINS;
+}
+
+static double beam_strain_product(const element *e, const double *x, const double *y)
+{
+    double stress[BEAM_STRAINS], sum = 0.0;
+    apply_stiffness(e->beam, e->beam->length, x, stress);
+    for (int i = 0; i < BEAM_STRAINS; ++i) sum += stress[i] * y[i];
+    return sum;
+}
+
+// symmetric in q and v, as strains are quadratic
+static int beam_rates(const element *e, bool by_place, const double *a, const double *b,
+                      double rows[][ELEMENT_COLUMNS])
+{
+    (void)by_place;
+    strain_rows slots;
+    find_rows(e->beam->length, a, b, &slots);
+    for (int i = 0; i < BEAM_STRAINS; ++i)
+        for (int c = 0; c < ELEMENT_COLUMNS; ++c) rows[i][c] = 0.0;
+    for (int x = 0; x < 8; ++x)
+        for (int r = 0; r < 3; ++r)
+            vec3_store(slots.slot[x][r], rows[STRAINS_OF[x % 4][r]] + 3 * x);
+    return BEAM_STRAINS;
+}
+
 const element_type element_beam = {
     .name = "beam",
     .dense = true,
@@ -247,4 +283,7 @@ const element_type element_beam = {
     .gradient = beam_gradient,
     .load = beam_load,
     .cancelling = beam_cancelling,
+    .strain_changes = beam_strain_changes,
+    .strain_product = beam_strain_product,
+    .rates = beam_rates,
 };

@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "model/time_expression.h"
 
-enum { ELEMENT_TERMS_MAX = 40 };
+enum { ELEMENT_TERMS_MAX = 64, ELEMENT_STRAINS_MAX = 6, ELEMENT_COLUMNS = 24 };
 
 typedef enum element_kind {
     ELEMENT_FORCE,
@@ -38,6 +38,10 @@ typedef struct element {
     int angle;              ///< torsional spring: slot of its unwrapped angle in the state, otherwise -1
     int joint;              ///< torsional spring: its joint in the model
     const beam_element *beam; ///< beam
+    double rate_length;     ///< spring: m, its rate is e . de/dt over this
+    hn_vec3 b_axis;         ///< torsional spring: the axis in the directors of b
+    double turning[2][3];   ///< torsional spring: of directors j, k the part of j in the angular velocity along i
+    const double *rate_mass; ///< of its rates (Z4), strains by strains; NULL: none, or not wanted
     int mass_edge;          ///< block of the mass matrix that it brings, or -1
 } element;
 
@@ -62,6 +66,8 @@ typedef struct element_step {
     bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
     damper_form damper_form;
     double factor;                   ///< multiplies everything that is added
+    double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
+    const double *change_before;     ///< there: changes of strains in the step before
     bool want_terms;
 } element_step;
 
@@ -95,6 +101,13 @@ typedef struct element_type {
     void (*load)(const element *e, const element_step *step, element_output *out);
     /// Sizes of what cancels inside the gradient, as a force and a moment on each of its bodies; NULL: nothing does.
     void (*cancelling)(const element *e, const element_step *step, double *force, double *moment);
+    /// For `energy-decaying`; NULL in a kind without a potential. The changes of its strains in a step; their number.
+    int (*strain_changes)(const element *e, const element_step *step, double *changes);
+    /// x^T C y, J: the potential is half of it for strains x = y.
+    double (*strain_product)(const element *e, const double *x, const double *y);
+    /// Its rates r(q, v) are linear in the poses q and in the velocities v of its bodies. Rows dr/dv at the poses a, b,
+    /// or `by_place` dr/dq at the velocities a, b: by the vectors of a, then of b. Returns their number.
+    int (*rates)(const element *e, bool by_place, const double *a, const double *b, double rows[][ELEMENT_COLUMNS]);
 } element_type;
 
 const element_type *element_type_of(element_kind kind);

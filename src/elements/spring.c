@@ -4,6 +4,7 @@
 // Discrete gradient (docs/theory/forces.md):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
 // Gradient at a pose, e = e_mid for the midpoint:  k (1 - L/|e|) e
 // Damper, both schemes:                           -c (l_n+1 - l_n)/h along 2 e_mid/(l_n + l_n+1)
+// `energy-decaying` (docs/theory/energy-decaying.md): the strain is l, the rate e . de/dt over a fixed length
 #include "elements/element.h"
 
 static double spring_potential(const element *e, const double *a, const double *b, double angle)
@@ -42,10 +43,15 @@ static void spring_gradient(const element *e, const element_step *step, element_
     if (step->discrete_gradient) {
         double sum = g.length_start + g.length_end;
         double slack = e->rest == 0.0 ? 0.0 : 2.0 * e->rest / sum;
+        // (Z1): less slack by alpha (change of l less that of the step before)/(l_n + l)
+        double decay = sum > 0.0 && g.length_end > 0.0 ? step->decay : 0.0;
+        if (decay > 0.0)
+            slack -= decay * (g.length_end - g.length_start - step->change_before[0]) / sum;
         element_add(e->link, vec3_scale(k * (1.0 - slack), g.middle), out);
         if (!step->want_terms) return;
         // d/de of 1 - 2L/(l_n + l): 2L/(l_n + l)^2 e/l
-        double change = e->rest == 0.0 ? 0.0 : k * slack / (sum * g.length_end);
+        double change =
+            slack == 0.0 && decay == 0.0 ? 0.0 : k * (slack + decay) / (sum * g.length_end);
         add_term(e, 0.5 * k * (1.0 - slack), g.middle, vec3_scale(change, g.end), out);
         return;
     }
@@ -76,9 +82,36 @@ static void spring_load(const element *e, const element_step *step, element_outp
     add_term(e, 0.5 * c * rate, g.middle, vec3_scale(change, g.end), out);
 }
 
+static int spring_strain_changes(const element *e, const element_step *step, double *changes)
+{
+    if (e->stiffness == 0.0) return 0;
+    spring_geometry g = geometry_of(e, step);
+    changes[0] = g.length_end - g.length_start;
+    return 1;
+}
+
+static double spring_strain_product(const element *e, const double *x, const double *y)
+{
+    return e->stiffness * x[0] * y[0];
+}
+
+// symmetric in q and v
+static int spring_rates(const element *e, bool by_place, const double *a, const double *b,
+                        double rows[][ELEMENT_COLUMNS])
+{
+    (void)by_place;
+    if (e->stiffness == 0.0 || !(e->rate_length > 0.0)) return 0;
+    hn_vec3 direction = vec3_scale(1.0 / e->rate_length, element_vector(e->link, a, b));
+    for (int k = 0; k < 8; ++k) vec3_store(vec3_scale(e->link[k], direction), rows[0] + 3 * k);
+    return 1;
+}
+
 const element_type element_spring = {
     .name = "spring",
     .potential = spring_potential,
     .gradient = spring_gradient,
     .load = spring_load,
+    .strain_changes = spring_strain_changes,
+    .strain_product = spring_strain_product,
+    .rates = spring_rates,
 };

@@ -196,7 +196,10 @@ static void torsion_gradient(const element *e, const element_step *step, element
     if (step->discrete_gradient) {
         double angle = element_angle_after(e, step);
         double torque = e->stiffness * (0.5 * (angle + step->angle_start) - e->rest);
-        add_secant_torque(e, step, angle, torque, 0.5 * e->stiffness, out);
+        if (step->decay > 0.0) // (Z1)
+            torque += 0.5 * step->decay * e->stiffness *
+                      (angle - step->angle_start - step->change_before[0]);
+        add_secant_torque(e, step, angle, torque, 0.5 * (1.0 + step->decay) * e->stiffness, out);
         return;
     }
     // V'(theta) grad theta at one pose, theta = atan2(s, c) continued from the angle at t_n
@@ -225,9 +228,48 @@ static void torsion_load(const element *e, const element_step *step, element_out
     add_pose_torque(e, step, weight, step->factor * torque, 0.0, step->factor * rate, out);
 }
 
+static int torsion_strain_changes(const element *e, const element_step *step, double *changes)
+{
+    if (e->stiffness == 0.0) return 0;
+    changes[0] = element_angle_after(e, step) - step->angle_start;
+    return 1;
+}
+
+static double torsion_strain_product(const element *e, const double *x, const double *y)
+{
+    return e->stiffness * x[0] * y[0];
+}
+
+// Angular velocity of b about the axis less that of a: along director i it is w ddot_j . d_k - (1 - w) ddot_k . d_j,
+// whatever w; with the part of j in the inertia, momenta along the row turn the body and do nothing else
+static int torsion_rates(const element *e, bool by_place, const double *a, const double *b,
+                         double rows[][ELEMENT_COLUMNS])
+{
+    if (e->stiffness == 0.0) return 0;
+    const hn_vec3 a_axis = vec3_cross(e->a1, e->a2);
+    const double axes[2][3] = {{-a_axis.x, -a_axis.y, -a_axis.z},
+                               {e->b_axis.x, e->b_axis.y, e->b_axis.z}};
+    for (int c = 0; c < ELEMENT_COLUMNS; ++c) rows[0][c] = 0.0;
+    for (int side = 0; side < 2; ++side)
+        for (int i = 0; i < 3; ++i) {
+            const double *pose = side == 0 ? a : b;
+            double first = e->turning[side][i] * axes[side][i], second = axes[side][i] - first;
+            double *to = rows[0] + 12 * side;
+            int j = 1 + (i + 1) % 3, k = 1 + (i + 2) % 3;
+            for (int c = 0; c < 3; ++c) {
+                to[3 * j + c] += by_place ? -second * pose[3 * k + c] : first * pose[3 * k + c];
+                to[3 * k + c] += by_place ? first * pose[3 * j + c] : -second * pose[3 * j + c];
+            }
+        }
+    return 1;
+}
+
 const element_type element_torsion_spring = {
     .name = "torsion spring",
     .potential = torsion_potential,
     .gradient = torsion_gradient,
     .load = torsion_load,
+    .strain_changes = torsion_strain_changes,
+    .strain_product = torsion_strain_product,
+    .rates = torsion_rates,
 };

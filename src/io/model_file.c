@@ -55,7 +55,7 @@ static hn_status create_model(model_reader *r, int root)
 
 static hn_status read_run(const model_reader *r, int index)
 {
-    static const char *const WORDS[] = {"scheme", "reduction", "step", "end"};
+    static const char *const WORDS[] = {"scheme", "reduction", "step", "end", "rho"};
     TRY(reader_expect_keys(r, index, "run", WORDS, WORD_COUNT(WORDS)));
     hn_run_options run = hn_model_run_options(r->model);
     const char *word, *names[HN_SCHEME_COUNT + HN_REDUCTION_COUNT];
@@ -77,6 +77,8 @@ static hn_status read_run(const model_reader *r, int index)
     if (node >= 0) TRY(reader_positive(r, node, "step", "seconds", &run.step));
     node = reader_find(r, index, "end");
     if (node >= 0) TRY(reader_positive(r, node, "end", "seconds", &run.end));
+    node = reader_find(r, index, "rho");
+    if (node >= 0) TRY(reader_positive(r, node, "rho", "a spectral radius", &run.rho));
     hn_model_set_run_options(r->model, &run);
     return HN_OK;
 }

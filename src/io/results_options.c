@@ -92,6 +92,7 @@ static const option_entry TABLE[] = {
     COUNT(halvings_max),
     SWITCH(ledger),
     NUMBER(start_tolerance),
+    NUMBER(rho),
     NUMBER(spectral_radius),
     NUMBER(absolute_tolerance),
     NUMBER(relative_tolerance),
@@ -115,7 +116,7 @@ typedef struct known_settings {
     double numbers[3];
     int counts[2];
     bool ledger;
-    double more[7];
+    double more[8];
     bool switches[2];
     hn_projection projection;
     bool last[3];

@@ -132,6 +132,7 @@ const char *hn_scheme_name(hn_scheme scheme)
     case HN_SCHEME_VARIATIONAL: return "variational";
     case HN_SCHEME_RATTLE: return "rattle";
     case HN_SCHEME_GENERALIZED_ALPHA: return "generalized-alpha";
+    case HN_SCHEME_ENERGY_DECAYING: return "energy-decaying";
     case HN_SCHEME_CONVECTED: return "convected";
     case HN_SCHEME_GGL_VARIATIONAL: return "ggl-variational";
     case HN_SCHEME_GGL_CLASSICAL: return "ggl-classical";
@@ -153,8 +154,8 @@ bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
 
 bool hn_scheme_has_own_solver(hn_scheme scheme)
 {
-    // they stand after those that are solved by reductions
-    return scheme > HN_SCHEME_GENERALIZED_ALPHA && (unsigned)scheme < HN_SCHEME_COUNT;
+    // they stand in one piece
+    return scheme >= HN_SCHEME_CONVECTED && scheme <= HN_SCHEME_PROJECTED_RK;
 }
 
 const char *hn_reduction_name(hn_reduction reduction)

@@ -18,6 +18,7 @@ const scheme_type *scheme_type_of(hn_scheme scheme)
         [HN_SCHEME_GGL_VARIATIONAL] = &scheme_ggl_variational,
         [HN_SCHEME_GGL_CLASSICAL] = &scheme_ggl_classical,
         [HN_SCHEME_PROJECTED_RK] = &scheme_projected_rk,
+        [HN_SCHEME_ENERGY_DECAYING] = &scheme_energy_decaying,
     };
     return types[scheme];
 }

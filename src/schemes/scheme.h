@@ -59,6 +59,7 @@ typedef struct scheme_type {
     int element_memory_count; ///< numbers per element there
     bool energy_kept; ///< energy is a promise
     bool imposes_invariants; ///< energy and momenta are promises where the definition imposes them
+    bool decays;      ///< energy is lost by an identity, whose losses count as negative work (decay.h)
     bool symmetric;   ///< with velocities turned round it goes back the way it came
     bool first_order; ///< local errors are of second order in h, otherwise of third or higher
     bool any_rotation; ///< a body may turn by any angle in a step
@@ -76,6 +77,9 @@ typedef struct scheme_type {
     void (*equations)(const hn_system *system, const hn_simulation_def *def, const scheme_state *state,
                       const double *angles, double step_size, double time, double *momentum,
                       step_equations *equations);
+    /// What the step needs beside its equations, before it is solved: for schemes that decay. May be NULL.
+    void (*begin)(const hn_system *system, const scheme_state *state, const step_equations *equations,
+                  step_data *step);
     /// Impetus at t_n+1 from the solved step (and memory, in place); returns the work of loads and dampers in the step.
     double (*finish)(const hn_system *system, const hn_simulation_def *def, const step_equations *equations,
                      const step_data *step, const scheme_state *state, double *next_impetus);
@@ -105,6 +109,10 @@ extern const scheme_type scheme_energy_momentum;
 extern const scheme_type scheme_variational;
 extern const scheme_type scheme_rattle;
 extern const scheme_type scheme_generalized_alpha;
+extern const scheme_type scheme_energy_decaying;
+
+/// alpha of `energy-decaying` for a spectral radius at infinite frequency (Z5).
+double scheme_decay_strength(double rho);
 
 /// Work of loads and dampers F . Delta with the loads taken at the given weight; added to step->works by mechanism.
 double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight);

@@ -94,7 +94,7 @@ static double spin_squared(const hn_system *system, const double *q, int body, h
 static ledger_sample take(hn_simulation *s)
 {
     const hn_system *system = s->system;
-    ledger_sample m = {.work = s->work};
+    ledger_sample m = {.work = s->work - s->losses[0]};
     simulation_update_momenta(s);
     m.kinetic = simulation_kinetic_energy(s);
     m.potential = simulation_potential_energy(s);
@@ -330,6 +330,9 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     ledger->momentum_scale = r->angular_scale;
     ledger->energy_min = r->energy_min;
     ledger->energy_max = r->energy_max;
+    ledger->energy_decays = s->scheme->decays;
+    ledger->energy_lost = s->losses[0];
+    ledger->energy_dissipated = s->losses[1];
     for (int k = 0; k < 3; ++k) {
         ledger->linear_component[k] = s->symmetries.linear[k];
         ledger->angular_component[k] = s->symmetries.angular[k];
@@ -379,6 +382,9 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     if (energy) {
         int used =
             snprintf(text, size, s->symmetries.loaded ? "energy minus work of loads" : "energy");
+        if (s->scheme->decays)
+            used += snprintf(text + used, size - (size_t)used, ", plus %.3g J that the scheme took",
+                             s->losses[0]);
         if (s->part_count > 0 && verdict.part != NULL)
             snprintf(text + used, size - (size_t)used, "%s of the mechanism of '%.60s'",
                      verdict.centre       ? " of the centre of mass"

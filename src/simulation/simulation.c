@@ -8,6 +8,7 @@
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
 #include "simulation/statics.h"
+#include "system/decay.h"
 #include "system/mass.h"
 
 #include <stdio.h>
@@ -18,6 +19,9 @@ static const double DEFAULT_INCREMENT_TOLERANCE =
     1e-10; // quadratic convergence makes the next one round-off
 enum { DEFAULT_ITERATIONS_MAX = 20, DEFAULT_HALVINGS_MAX = 10 };
 enum { REFERENCE_HALVINGS = 2 }; // of a part of a reference that fails
+static const double DEFAULT_RHO = 1.0 / 3.0;
+static const double RHO_MIN =
+    1.0 / 3.0 - 1e-3; // of `energy-decaying`, as far as three digits say it
 static const double DEFAULT_START_TOLERANCE = 1e-3;
 
 hn_simulation_def hn_simulation_def_default(void)
@@ -43,7 +47,7 @@ hn_simulation_def hn_simulation_def_default(void)
 
 // ---- creation ---------------------------------------------------------------------------------------
 
-static void layout_step(arena *a, const hn_system *system, solved_step *step)
+static void layout_step(arena *a, const hn_system *system, bool decays, solved_step *step)
 {
     size_t n = (size_t)system->body_count;
     step->q_start = arena_doubles(a, POSE_SIZE * n);
@@ -55,6 +59,11 @@ static void layout_step(arena *a, const hn_system *system, solved_step *step)
     step->data.closure = arena_doubles(a, (size_t)system->cut_row_count);
     step->data.bodies = arena_bytes(a, n * sizeof(body_step));
     step->data.joints = arena_bytes(a, n * sizeof(joint_step));
+    size_t lagging = decays ? n : 0, elements = decays ? (size_t)system->element_count : 0;
+    step->data.velocity_start = arena_doubles(a, POSE_SIZE * lagging);
+    step->data.velocity = arena_doubles(a, POSE_SIZE * lagging);
+    step->data.impulse = arena_doubles(a, 2 * POSE_SIZE * lagging);
+    step->data.history = arena_doubles(a, DECAY_MEMORY * elements);
     step->data.q_start = step->q_start;
     step->data.angle_start = step->angle_start;
 }
@@ -91,7 +100,7 @@ static void layout(arena *a, hn_simulation *s)
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
     s->equation_wrenches = arena_doubles(a, s->def.ledger ? TWIST_SIZE * n : 0);
     s->equation_scales = arena_bytes(a, s->def.ledger ? n * sizeof(body_scale) : 0);
-    for (int i = 0; i < 2; ++i) layout_step(a, system, &s->steps[i]);
+    for (int i = 0; i < 2; ++i) layout_step(a, system, s->scheme->decays, &s->steps[i]);
     size_t measured = s->def.ledger ? n : 0, mechanisms = (size_t)system->mechanism_count;
     s->part_count = mechanisms_find(s, NULL, NULL);
     s->parts = arena_bytes(a, (size_t)s->part_count * sizeof(energy_part));
@@ -124,6 +133,8 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
     if (!(def->spectral_radius >= 0.0 && def->spectral_radius <= 1.0))
         return context_fail(context, HN_INVALID_ARGUMENT, "spectral radius is %g; expected 0 to 1",
                             def->spectral_radius);
+    if (!(def->rho >= RHO_MIN && def->rho <= 1.0))
+        return context_fail(context, HN_INVALID_ARGUMENT, "rho is %g; expected 1/3 to 1", def->rho);
     return HN_OK;
 }
 
@@ -238,6 +249,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    if (s->scheme->decays) TRY(decay_prepare(s->system));
     s->turning_count = turns_find(system, s->turning);
     dampers_find(system, s->dampers);
     TRY(dampers_update(s));
@@ -304,20 +316,23 @@ static void warn_fine_loads(hn_simulation *s)
 static hn_status check_beams(const scheme_type *scheme, const hn_model *model)
 {
     if (model->beam_count == 0 || scheme->no_beams == NULL) return HN_OK;
-    return context_fail(model->context, HN_INVALID_MODEL,
-                        "beam '%s': scheme '%s' %s; energy-momentum, variational, rattle and "
-                        "generalized-alpha take beams",
-                        model->beams[0].name, scheme->name, scheme->no_beams);
+    return context_fail(
+        model->context, HN_INVALID_MODEL,
+        "beam '%s': scheme '%s' %s; energy-momentum, energy-decaying, variational, rattle "
+        "and generalized-alpha take beams",
+        model->beams[0].name, scheme->name, scheme->no_beams);
 }
 
-hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
+hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *given,
                                hn_simulation **out)
 {
     REQUIRE(hn_model_context(model), out != NULL);
     *out = NULL;
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
-    REQUIRE(context, def != NULL);
+    REQUIRE(context, given != NULL);
+    hn_simulation_def settled = *given, *def = &settled;
+    if (def->rho == 0.0) def->rho = model->run.rho > 0.0 ? model->run.rho : DEFAULT_RHO;
     TRY(check_def(context, def));
     hn_simulation *s = context_allocate(context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
@@ -439,8 +454,12 @@ static void count_iterations(hn_simulation *s, const solved_step *step)
 
 static newton_options newton_options_of(const hn_simulation *s)
 {
+    // lags are not in the tangent whole: what is left after an increment is a part of it, not its square
+    const double LAGGING = 1e-3;
+    bool lags = s->scheme->decays && s->system->element_count > 0;
     return (newton_options){.residual_tolerance = s->def.residual_tolerance,
-                            .increment_tolerance = s->def.increment_tolerance,
+                            .increment_tolerance =
+                                s->def.increment_tolerance * (lags ? LAGGING : 1.0),
                             .iterations_max = s->def.iterations_max,
                             .reuse_factors = true,
                             .measure_left = equations_are_due(s)};
@@ -517,6 +536,8 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
                          &step->equations);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    if (s->scheme->begin != NULL)
+        s->scheme->begin(system, &s->state, &step->equations, &step->data);
     newton_options options = newton_options_of(s);
     const step_guess guess = from_velocities ? GUESS_VELOCITIES : GUESS_HISTORY;
     hn_status status = solve_by_reduction(s, step, &options, guess);
@@ -576,11 +597,13 @@ static hn_status commit(hn_simulation *s, bool keep_history)
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
+    double losses[2] = {0.0, 0.0};
     count_iterations(s, step);
     if (equations_are_due(s)) equations_note(s, step);
     if (s->scheme->solver_step == NULL) {
         memset(s->next_works, 0, (size_t)system->mechanism_count * sizeof(double));
         step->data.works = s->next_works;
+        step->data.losses = losses;
         s->next_work = s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
                                          s->next_impetus);
     } else {
@@ -590,6 +613,8 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     }
     TRY(check_impetus(s));
     s->work += s->next_work;
+    for (int k = 0; k < 2; ++k) s->losses[k] += losses[k];
+    step->data.losses = NULL;
     for (int m = 0; m < s->part_count; ++m) s->works[m] += s->next_works[m];
     turns_follow(s, step);
     double *impetus = s->state.impetus;

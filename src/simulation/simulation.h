@@ -80,6 +80,7 @@ struct hn_simulation {
     int history_count;
     int64_t step_count;
     double work;
+    double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns
     ledger_record record;
     accuracy_record accuracy;
     int part_count;       ///< of mechanisms.h; 0: the whole model is one

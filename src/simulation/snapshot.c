@@ -23,6 +23,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     size_t n = (size_t)system->body_count, used = 0;
     snapshot_part(action, &s->step_count, sizeof s->step_count, buffer, &used);
     snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
+    snapshot_part(action, s->losses, sizeof s->losses, buffer, &used);
     snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
@@ -69,7 +70,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap3";
+static const char MAGIC[8] = "hnsnap4";
 
 // Settings that give the state its meaning; how precisely steps are solved and controlled is not among them.
 static uint64_t method_identity(const hn_simulation *s)
@@ -81,6 +82,7 @@ static uint64_t method_identity(const hn_simulation *s)
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
     hash = hash_doubles(hash, &def->spectral_radius, 1);
+    hash = hash_doubles(hash, &def->rho, 1);
     return hash_bytes(hash, choices, sizeof choices);
 }
 

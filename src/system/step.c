@@ -2,6 +2,7 @@
 // Residual and poses of a step, body by body.
 #include "system/step.h"
 
+#include "system/decay.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -42,6 +43,8 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .damper_middle = equations->damper_middle,
         .damper_form = equations->damper_form,
         .factor = equations->force_factor,
+        .decay = equations->decay,
+        .change_before = equations->decay > 0.0 ? decay_strains_before(step, index) : NULL,
     };
 }
 
@@ -60,6 +63,7 @@ void step_element_forces(const hn_system *system, const step_equations *equation
         element_type_of(e->kind)->gradient(e, &view, &out);
         element_type_of(e->kind)->load(e, &view, &out);
     }
+    if (equations->decay > 0.0) decay_add_forces(system, equations, step);
     mass_add_edges(system, equations->mass_factor, step->delta, step->force);
     mass_add_edge_weights(system, -equations->force_factor, step->force);
 }
@@ -83,6 +87,7 @@ void step_element_block(const hn_system *system, const step_equations *equations
     memset(block, 0, sizeof *block);
     element_type_of(e->kind)->gradient(e, &view, &out);
     element_type_of(e->kind)->load(e, &view, &out);
+    if (equations->decay > 0.0) decay_add_block(system, equations, step, index, block);
     if (mass && e->mass_edge >= 0)
         step_add_mass_block(mass_edge_of(system, e->mass_edge), equations->mass_factor, block);
 }
@@ -107,6 +112,7 @@ int step_element_terms(const hn_system *system, const step_equations *equations,
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};
     element_type_of(e->kind)->gradient(e, &view, &out);
     element_type_of(e->kind)->load(e, &view, &out);
+    if (equations->decay > 0.0) decay_add_terms(system, equations, step, index, &out);
     return out.term_count;
 }
 

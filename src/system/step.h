@@ -27,6 +27,7 @@ typedef struct step_equations {
     double time;              ///< s, t_n
     double load_begin, load_end; ///< s: loads act with their mean between these times
     double reaction_time;     ///< s, when the multipliers act
+    double decay;             ///< `energy-decaying`: alpha of (Z1), (Z2); 0: none (decay.h)
     const double *momentum;   ///< b, 12 per body
 } step_equations;
 
@@ -38,6 +39,11 @@ typedef struct step_data {
     double *force;             ///< beta (grad V - F) of elements and the edges' part of alpha M Delta - beta M g, 12
                                ///< per body; zero without elements
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
+    double *losses;            ///< J: what the scheme takes from T + V, and what of it never returns; NULL: not wanted
+    double *velocity_start;    ///< `energy-decaying`, as what follows: v_n, 12 per body
+    double *history;           ///< per element, changes of strains and of rates in the step before (decay.h)
+    double *velocity;          ///< v_n+1 that belongs to the iterate, 12 per body
+    double *impulse;           ///< D of (Z2), 12 per body
     double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
     joint_step *joints;        ///< per body
