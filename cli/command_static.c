@@ -4,6 +4,7 @@
 #include "options.h"
 #include "output_file.h"
 #include "report.h"
+#include "run_options.h"
 #include "stop_signal.h"
 #include "table.h"
 
@@ -187,30 +188,11 @@ typedef struct static_words {
 
 static bool read_words(const static_words *words, hn_static_def *def)
 {
-    int64_t count = def->load_steps;
-    if (words->load_steps != NULL &&
-        !option_positive_count("static", "--load-steps", words->load_steps, &count))
-        return false;
-    if (count > 1000000) {
-        options_complain("static", "--load-steps %s: at most 1000000", words->load_steps);
-        return false;
-    }
-    def->load_steps = (int)count;
-    def->relax = words->relax != NULL;
-    if (words->time != NULL) {
-        char *end;
-        def->time = strtod(words->time, &end);
-        def->at_time = true;
-        if (end == words->time || *end != '\0' || !isfinite(def->time)) {
-            options_complain("static", "--time: '%s' is no time in seconds", words->time);
-            return false;
-        }
-    }
     if (words->no_output != NULL && words->output != NULL) {
         options_complain("static", "--no-output excludes --output");
         return false;
     }
-    return true;
+    return read_static_words("static", words->load_steps, words->time, words->relax, def);
 }
 
 static int run_search(hn_context *context, const static_words *words, const hn_static_def *def)

@@ -20,6 +20,8 @@ static const command COMMANDS[] = {
      command_run},
     {"static", "MODEL", "find where a model rests under its loads, in load steps; is it stable?",
      command_static},
+    {"modes", "MODEL", "find frequencies and shapes of small motions about an equilibrium",
+     command_modes},
     {"rerun", "RESULT", "repeat a run from its result file; compare every number", command_rerun},
     {"check", "MODEL", "read and assemble a model; report its structure and start values",
      command_check},

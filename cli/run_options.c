@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double STEP_COUNT_MAX = 9e15; // whole numbers a double can tell apart
 static const double GRID_TOLERANCE = 1e-6; // of a step: how near the end must be to the grid
@@ -80,5 +81,27 @@ bool merge_run_texts(const char *command, const run_texts *texts, hn_run_options
     if (count_steps(options->end, options->step, step_count)) return true;
     options_complain(command, "the step %g s is too small for an end at %g s", options->step,
                      options->end);
+    return false;
+}
+
+bool read_static_words(const char *command, const char *load_steps, const char *time,
+                       const char *relax, hn_static_def *def)
+{
+    enum { LOAD_STEPS_MAX = 1000000 };
+    int64_t count = def->load_steps;
+    if (load_steps != NULL && !option_positive_count(command, "--load-steps", load_steps, &count))
+        return false;
+    if (count > LOAD_STEPS_MAX) {
+        options_complain(command, "--load-steps %s: at most %d", load_steps, LOAD_STEPS_MAX);
+        return false;
+    }
+    def->load_steps = (int)count;
+    def->relax = relax != NULL;
+    if (time == NULL) return true;
+    char *end;
+    def->time = strtod(time, &end);
+    def->at_time = true;
+    if (end != time && *end == '\0' && isfinite(def->time)) return true;
+    options_complain(command, "--time: '%s' is no time in seconds", time);
     return false;
 }

@@ -25,6 +25,11 @@ bool count_steps(double end, double step, int64_t *count);
 /// Does `end` lie on the grid of `step`, up to rounding?
 bool is_multiple(double end, double step);
 
+/// How an equilibrium is to be found, from the texts of --load-steps, --time and --relax; NULL where not given. False
+/// after reporting what is wrong.
+bool read_static_words(const char *command, const char *load_steps, const char *time, const char *relax,
+                       hn_static_def *def);
+
 bool parse_scheme(const char *command, const char *text, hn_scheme *scheme);
 bool parse_reduction(const char *command, const char *text, hn_reduction *reduction);
 

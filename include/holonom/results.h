@@ -4,6 +4,7 @@
 #define HOLONOM_RESULTS_H
 
 #include <holonom/simulation.h>
+#include <holonom/statics.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,12 @@ HN_API HN_NODISCARD hn_status hn_results_checkpoint(hn_results *results);
 /// HN_INVALID_ARGUMENT (of another model, or other settings), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, const char *path,
                                                 hn_results_def *def, hn_results **results);
+
+/// Keep modes in the file: the datasets modes/frequency (Hz), modes/growth_rate (1/s) and modes/shape (modes, bodies, 6),
+/// as hn_simulation_modes gives them.
+/// @return HN_OK, HN_FILE_ACCESS, HN_INVALID_ARGUMENT
+HN_API HN_NODISCARD hn_status hn_results_set_modes(hn_results *results, const hn_mode *modes, const double *shapes,
+                                                   int count);
 
 /// Write ledger and statistics, close, rename to the final name, and remove the checkpoint.
 HN_API HN_NODISCARD hn_status hn_results_finish(hn_results *results);

@@ -56,6 +56,49 @@ HN_API hn_static_def hn_static_def_default(void);
 HN_API HN_NODISCARD hn_status hn_simulation_find_equilibrium(hn_simulation *simulation, const hn_static_def *def,
                                                              hn_equilibrium *equilibrium);
 
+// ---- modes ----------------------------------------------------------------------------------------
+
+/// Small free motions about a configuration at rest: q + x exp(s t) with s^2 M x + K x = 0 for all motions that the
+/// joints allow. K has what prestress and constraint forces add. Dampers and velocities play no part.
+typedef struct hn_mode {
+    double frequency;   ///< Hz; 0: it does not swing
+    double growth_rate; ///< 1/s, above 0: it grows by itself, unstable
+    double eigenvalue;  ///< 1/s^2, -s^2, of complex ones the real part
+    bool rigid;         ///< a motion without stiffness: 0 Hz
+    hn_body_id body;    ///< that moves most: at its own size for rotations
+} hn_mode;
+
+typedef struct hn_modes_def {
+    int count;             ///< modes wanted, from the lowest on. At least 1
+    bool at_start;         ///< at the current configuration, also where forces do not balance; false: at the equilibrium
+                           ///< found from there, where the simulation is afterwards
+    hn_static_def statics; ///< how to find it, and the loads in either case
+} hn_modes_def;
+/// 10 modes at the equilibrium, found as by hn_static_def_default.
+HN_API hn_modes_def hn_modes_def_default(void);
+
+/// What was found beside the modes.
+typedef struct hn_modes_report {
+    int count;                  ///< of modes found: fewer than wanted when the model has no more
+    hn_equilibrium equilibrium; ///< of the configuration: residual, unstable and rigid (neutral) motions of all modes;
+                                ///< of loads without a potential: unstable among those found
+    double error;               ///< largest residual of an eigenpair, relative
+} hn_modes_report;
+
+/// Find modes. `modes` has room for def->count of them; `shapes` (or NULL) for def->count times 6 numbers per body in
+/// model order: displacement of the centre of mass (m) and rotation vector (rad, world axes), scaled so that
+/// x^T M x = 1 kg m^2.
+/// @return HN_OK, HN_NOT_CONVERGED, HN_SINGULAR_SYSTEM, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, HN_CANCELLED, and what
+/// hn_simulation_find_equilibrium says
+HN_API HN_NODISCARD hn_status hn_simulation_modes(hn_simulation *simulation, const hn_modes_def *def, hn_mode *modes,
+                                                  double *shapes, hn_modes_report *report);
+
+/// Put the bodies where `amount` times a shape takes them from the start configuration, for pictures: joints of the
+/// tree stay closed, loops to first order. The step count becomes `step`.
+/// @return HN_OK or HN_INVALID_ARGUMENT (NULL, not finite)
+HN_API HN_NODISCARD hn_status hn_simulation_show_shape(hn_simulation *simulation, const double *shape, double amount,
+                                                       int64_t step);
+
 #ifdef __cplusplus
 }
 #endif

@@ -814,6 +814,32 @@ static bool rename_finished(hn_results *results, bool wasteful)
     return renamed;
 }
 
+hn_status hn_results_set_modes(hn_results *results, const hn_mode *modes, const double *shapes,
+                               int count)
+{
+    REQUIRE(NULL, results != NULL);
+    REQUIRE(results->context, count >= 0 && (count == 0 || (modes != NULL && shapes != NULL)));
+    if (results->finished || results->failed)
+        return context_fail(results->context, HN_FILE_ACCESS,
+                            "%s: the result file cannot be written any more", results->path);
+    int bodies = hn_simulation_structure(results->simulation).body_count;
+    const hsize_t dims[3] = {(hsize_t)count, (hsize_t)bodies, 6};
+    double *numbers = context_allocate(results->context, (2 * (size_t)count + 1) * sizeof(double));
+    if (numbers == NULL) return HN_OUT_OF_MEMORY;
+    for (int i = 0; i < count; ++i)
+        numbers[i] = modes[i].frequency, numbers[count + i] = modes[i].growth_rate;
+    hdf5_silence silence;
+    hdf5_silence_begin(&silence);
+    hid_t group = hdf5_create_group(results->file, "modes");
+    bool written = group >= 0 && hdf5_write_doubles(group, "frequency", "Hz", 1, dims, numbers) &&
+                   hdf5_write_doubles(group, "growth_rate", "1/s", 1, dims, numbers + count) &&
+                   hdf5_write_doubles(group, "shape", "m, rad", 3, dims, shapes);
+    if (group >= 0) H5Gclose(group);
+    hdf5_silence_end(&silence);
+    context_release(results->context, numbers);
+    return written ? HN_OK : fail_access(results, "write modes", silence.system_error);
+}
+
 hn_status hn_results_finish(hn_results *results)
 {
     REQUIRE(NULL, results != NULL);

@@ -60,6 +60,33 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
     return status;
 }
 
+hn_status dense_eigen(hn_context *context, int n, const double *a, double *real, double *imaginary,
+                      double *vectors)
+{
+    size_t count = (size_t)n * (size_t)n, length_wanted = 8 * (size_t)n + 8;
+    if (!all_finite(count, a)) return not_finite(context);
+    double *matrix = transposed(context, n, n, a, n > 0 ? n : 1);
+    double *right = context_allocate(context, (count + 1) * sizeof(double));
+    double *work = context_allocate(context, length_wanted * sizeof(double));
+    hn_status status = HN_OUT_OF_MEMORY;
+    if (matrix != NULL && right != NULL && work != NULL) {
+        char none = 'N', all = 'V';
+        double unused = 0.0;
+        lapack_int size = n, one = 1, length = (lapack_int)length_wanted, info = 0;
+        LAPACK_dgeev(&none, &all, &size, matrix, &size, real, imaginary, &unused, &one, right,
+                     &size, work, &length, &info);
+        status = info == 0
+                     ? HN_OK
+                     : context_fail(context, HN_SINGULAR_SYSTEM, "the eigenvalue iteration failed");
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < n; ++k) vectors[i * n + k] = right[k * n + i];
+    }
+    context_release(context, matrix);
+    context_release(context, right);
+    context_release(context, work);
+    return status;
+}
+
 hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a,
                               const double *b, double relative_tolerance, double *x)
 {

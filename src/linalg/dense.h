@@ -9,6 +9,10 @@
 /// Eigenvalues (ascending) and eigenvectors (columns of `vectors`, row-major n x n) of a symmetric row-major matrix.
 hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, double *values, double *vectors);
 
+/// Eigenvalues and eigenvectors (columns of `vectors`, row-major) of any real row-major matrix. Conjugate pairs are
+/// neighbours, the one with positive imaginary part first; their columns are real and imaginary part.
+hn_status dense_eigen(hn_context *context, int n, const double *a, double *real, double *imaginary, double *vectors);
+
 /// Minimum-norm least-squares solution of the row-major rows x columns system; x has `columns` entries.
 /// Singular values below `relative_tolerance` of the largest count as zero.
 hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a, const double *b,

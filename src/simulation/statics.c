@@ -178,6 +178,17 @@ static hn_status solve_rest(statics *x)
     return solve(x, x->held ? 0.0 : NEUTRAL * x->row_factor);
 }
 
+hn_status statics_find_multipliers(statics *x)
+{
+    const double STIFF = 1e6; // of the largest stiffness: nothing moves
+    hn_status status = solve(x, STIFF * x->row_factor);
+    if (status == HN_OK) saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
+    else if (status != HN_OUT_OF_MEMORY && status != HN_CANCELLED)
+        status = context_fail(x->simulation->context, status,
+                              "the forces in the joints cannot be found at this configuration");
+    return status;
+}
+
 // Make the solved step the state.
 static void accept(statics *x)
 {
@@ -251,7 +262,7 @@ static void find_residual(statics *x)
 }
 
 // (Q2): eigenvalues of K below zero, and those that round-off may have made
-static hn_status find_stability(statics *x)
+hn_status statics_find_stability(statics *x)
 {
     saddle *rows = closed_system(x->solver);
     int below[2];
@@ -273,7 +284,7 @@ static hn_status note_equilibrium(statics *x, int step, double factor)
     x->found.load_factor = factor;
     x->found.load_step = step;
     x->found.beam_angle = statics_largest_bend(s, &x->found.beam, &x->found.beam_element);
-    TRY(find_stability(x));
+    TRY(statics_find_stability(x));
     if (x->def.as_steps) s->step_count = step;
     if (x->def.on_step != NULL) TRY(x->def.on_step(s, &x->found, x->def.user));
     x->found.iteration_count = 0;
@@ -437,7 +448,7 @@ static hn_status follow_loads(statics *x)
     int body = 0;
     double factor = 0.0;
     statics_set_loads(x, 0.0);
-    TRY(find_stability(x));
+    TRY(statics_find_stability(x));
     x->held = x->found.unstable_count == 0 && x->found.neutral_count == 0;
     // without loads: springs and beams may be out of balance
     hn_status status = solve_rest(x);
@@ -445,7 +456,7 @@ static hn_status follow_loads(statics *x)
     else if (status != HN_CANCELLED) status = relax(x, &body);
     if (status == HN_CANCELLED) return explain(x, status, factor, 0.0, body);
     bool balanced = status == HN_OK;
-    if (balanced) TRY(find_stability(x));
+    if (balanced) TRY(statics_find_stability(x));
     x->held = x->held && balanced && x->found.unstable_count == 0 && x->found.neutral_count == 0;
     if (balanced) TRY(note_equilibrium(x, 0, 0.0));
     for (int k = 1; k <= x->def.load_steps; ++k) {

@@ -41,6 +41,12 @@ void statics_set_loads(statics *x, double factor);
 /// Equations of rest with a resistance alpha M (q - q_n), 1/s^2; 0: none.
 step_equations statics_equations(const statics *x, double alpha);
 
+/// Stability, residual and kind of loads at the current state, into `found` (Q2). @return HN_OK or as statics_assemble
+hn_status statics_find_stability(statics *x);
+
+/// Constraint forces of the current configuration, also where it would not stay: those that would accelerate it.
+hn_status statics_find_multipliers(statics *x);
+
 /// Assemble K + shift M at the current state with the multipliers of the last solution. @return as saddle_choose_rows
 hn_status statics_assemble(statics *x, double shift);
 

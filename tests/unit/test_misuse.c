@@ -381,6 +381,21 @@ TEST(misuse, of_statics)
     def.on_step = refuse_step;
     CHECK_STATUS(w.context, hn_simulation_find_equilibrium(w.simulation, &def, NULL),
                  HN_FILE_ACCESS);
+    hn_modes_def modes_def = hn_modes_def_default();
+    hn_mode modes[10];
+    hn_modes_report report;
+    const double shape[6] = {0.0}, bad = HUGE_VAL;
+    REFUSED(hn_simulation_modes(NULL, &modes_def, modes, NULL, &report));
+    REFUSED(hn_simulation_modes(w.simulation, NULL, modes, NULL, &report));
+    REFUSED(hn_simulation_modes(w.simulation, &modes_def, NULL, NULL, &report));
+    REFUSED(hn_simulation_modes(w.simulation, &modes_def, modes, NULL, NULL));
+    modes_def.count = 0;
+    REFUSED(hn_simulation_modes(w.simulation, &modes_def, modes, NULL, &report));
+    REFUSED(hn_simulation_show_shape(NULL, shape, 0.1, 0));
+    REFUSED(hn_simulation_show_shape(w.simulation, NULL, 0.1, 0));
+    REFUSED(hn_simulation_show_shape(w.simulation, shape, bad, 0));
+    REFUSED(hn_simulation_show_shape(w.simulation, shape, 0.1, -1));
+    REFUSED(hn_results_set_modes(NULL, modes, shape, 1));
     close_world(&w);
 }
 
