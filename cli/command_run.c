@@ -409,7 +409,10 @@ static int perform(run *r)
     }
     if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
     if (!r->quiet) print_scheme_line(r, label);
-    if (!r->quiet && have_ledger) print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);
+    if (!r->quiet && have_ledger) {
+        print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);
+        print_drives(r->model, r->simulation, stdout);
+    }
     if (code == EXIT_FINE && r->condition) {
         print_condition(r->simulation, r->context);
         print_other_conditions(r);
@@ -547,7 +550,8 @@ int command_run(int argument_count, char **arguments)
         "stream.\n"
         "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
         "spectral_radius\n"
-        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); of projected-rk: absolute_tolerance,\n"
+        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); of projected-rk: "
+        "absolute_tolerance,\n"
         "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
         "projection\n"
         "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "

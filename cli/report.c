@@ -277,6 +277,25 @@ static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *ou
     putc('\n', out);
 }
 
+void print_drives(const hn_model *model, const hn_simulation *simulation, FILE *out)
+{
+    enum { SHOWN_MAX = 6 };
+    int count = hn_model_drive_count(model);
+    if (count == 0) return;
+    double sum = 0.0;
+    hn_drive_state state;
+    for (int i = 0; i < count; ++i)
+        if (hn_simulation_drive(simulation, i, &state) == HN_OK) sum += state.work;
+    fputs("  ", out);
+    print_padded("drives", LABEL_WIDTH, out);
+    fprintf(out, "%8.5g J done by all:", sum);
+    for (int i = 0; i < count && i < SHOWN_MAX; ++i)
+        if (hn_simulation_drive(simulation, i, &state) == HN_OK)
+            fprintf(out, "%s %s %.5g J", i == 0 ? "" : ",", SHOWN(hn_model_drive_name(model, i)),
+                    state.work);
+    fprintf(out, "%s\n", count > SHOWN_MAX ? ", ..." : "");
+}
+
 bool ledger_is_kept(const hn_ledger *ledger)
 {
     for (int i = 0; i < HN_PROMISE_COUNT; ++i)

@@ -39,6 +39,8 @@ void print_misfit(const hn_model *model, hn_simulation *simulation, FILE *out);
 /// True: warned.
 bool warn_spin_step(hn_scheme scheme, const hn_structure *structure);
 
+/// The line of what drives have done, where there are some.
+void print_drives(const hn_model *model, const hn_simulation *simulation, FILE *out);
 /// The lines of the ledger. Of a run that is not complete nothing is said to be kept.
 void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete, FILE *out);
 

@@ -339,6 +339,55 @@ HN_API hn_torsion_spring_def hn_torsion_spring_def_default(void);
 HN_API HN_NODISCARD hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
                                                           hn_load_id *spring);
 
+// ---- drives and laws on the coordinates of joints --------------------------------------------------
+
+typedef enum hn_drive_kind {
+    HN_DRIVE_EFFORT, ///< a force or torque that is a function of time
+    HN_DRIVE_SERVO,  ///< follows a target with proportional, derivative and integral gain, up to a limit
+    HN_DRIVE_MOTOR,  ///< effort falls with speed in a straight line, from `stall` at rest to none at `no_load`
+    HN_DRIVE_SPRING, ///< spring and damper, linear or by tables
+} hn_drive_kind;
+#define HN_DRIVE_KIND_COUNT 4
+HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
+
+typedef struct hn_drive_id {
+    uint32_t index1; ///< 1 for the first, 0 for none
+    uint32_t model;
+} hn_drive_id;
+
+/// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint, between its bodies.
+/// Efforts are N for displacements and N m for angles; a positive one makes the coordinate grow. The work of each in a
+/// step is its effort times the change of the coordinate, exactly; energy-momentum and convected close the balance.
+typedef struct hn_drive_def {
+    const char *name;      ///< NULL: "drive1", ...
+    hn_drive_kind kind;
+    hn_joint_id joint;
+    int coordinate;        ///< as hn_simulation_joint_coordinates counts, from 0
+    hn_profile function;   ///< effort, target (rad or m) or command (1: full) over time, times `scale`
+    double scale;
+    double proportional;   ///< N m/rad or N/m, servo
+    double derivative;     ///< N m s/rad or N s/m, servo: on the rate of target less coordinate
+    double integral;       ///< N m/(rad s) or N/(m s), servo
+    double limit;          ///< N m or N, servo: largest effort; infinite by default
+    double stall;          ///< N m or N, motor: effort at rest
+    double no_load;        ///< rad/s or m/s, motor: speed at which it has none
+    double stiffness;      ///< N m/rad or N/m, spring
+    double damping;        ///< N m s/rad or N s/m, spring
+    double rest;           ///< rad or m, spring: coordinate without force
+    hn_profile spring_table; ///< table or spline of the restoring effort over the coordinate, which stands for the time
+    hn_profile damper_table; ///< table of the resisting effort over the rate; both: HN_PROFILE_CONSTANT for none
+    double armature;       ///< kg m^2 or kg, of a rotor that moves with the coordinate; energy-momentum and convected
+} hn_drive_def;
+
+HN_API hn_drive_def hn_drive_def_default(hn_drive_kind kind);
+HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive);
+HN_API int hn_model_drive_count(const hn_model *model);
+HN_API const char *hn_model_drive_name(const hn_model *model, int index); ///< "" where there is none
+HN_API hn_drive_kind hn_model_drive_kind(const hn_model *model, int index); ///< 0 <= index < drive count
+/// Word of a coordinate that a drive can act on: angle, displacement, displacement_1, displacement_2, angle_a, angle_b;
+/// NULL: no such coordinate.
+HN_API const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate);
+
 // ---- start velocities ---------------------------------------------------------------------------
 // What is not set follows from the joints: a body moves with its neighbour nearer to the ground (or to the root of a
 // free tree) as if the joint were locked; a free body is at rest. What is set is kept, or checked where it is too much.

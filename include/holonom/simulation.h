@@ -141,6 +141,16 @@ typedef struct hn_beam_element_state {
     double resultant[6]; ///< shear forces, axial force (N); bending moments, torsional moment (N m)
     double angle;        ///< rad, by which its two nodes are turned against each other, beyond the reference shape
 } hn_beam_element_state;
+/// A drive or law on the coordinate of a joint.
+typedef struct hn_drive_state {
+    double coordinate; ///< rad or m; angles count turns
+    double effort;     ///< N m or N, in the last step, along the coordinate; springs with their restoring force
+    double power;      ///< W, mean over the last step, without what springs hold
+    double work;       ///< J, since the start, likewise
+} hn_drive_state;
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such drive)
+HN_API HN_NODISCARD hn_status hn_simulation_drive(const hn_simulation *simulation, int index, hn_drive_state *state);
+
 HN_API hn_beam_id hn_simulation_beam(const hn_simulation *simulation, int index); ///< 0 <= index < beams of the model
 HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int index); ///< 0: no such beam
 /// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)

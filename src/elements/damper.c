@@ -43,10 +43,15 @@ bool element_rate_row(const element *e, const double *a, const double *b, double
         add_to_row(e->link, vec3_scale(1.0 / length, link), row);
         return true;
     }
-    if (e->kind != ELEMENT_TORSION_SPRING) return false;
+    if (e->kind != ELEMENT_TORSION_SPRING && e->kind != ELEMENT_DRIVE) return false;
     // theta = atan2(a2 . b1, a1 . b1) and its gradient on a1, a2, b1
     const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
     const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
+    if (e->displacement) {
+        add_to_row(e->link, element_vector(a1, a, b), row);
+        add_to_row(a1, element_vector(e->link, a, b), row);
+        return true;
+    }
     hn_vec3 x1 = element_vector(a1, a, b), x2 = element_vector(a2, a, b),
             y = element_vector(b1, a, b);
     double c = vec3_dot(x1, y), s = vec3_dot(x2, y), square = c * c + s * s;

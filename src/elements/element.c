@@ -7,7 +7,7 @@ const element_type *element_type_of(element_kind kind)
     static const element_type *const types[] = {
         [ELEMENT_FORCE] = &element_force,   [ELEMENT_TORQUE] = &element_torque,
         [ELEMENT_SPRING] = &element_spring, [ELEMENT_TORSION_SPRING] = &element_torsion_spring,
-        [ELEMENT_BEAM] = &element_beam,
+        [ELEMENT_BEAM] = &element_beam,     [ELEMENT_DRIVE] = &element_drive,
     };
     return types[kind];
 }
@@ -62,6 +62,7 @@ stiffness_term *element_next_term(element_output *out, const double *u, const do
 double element_angle(const element *e, const double *a, const double *b, double near)
 {
     const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
+    if (e->displacement) return vec3_dot(element_vector(a1, a, b), element_vector(e->link, a, b));
     const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
     hn_vec3 x = element_vector(b1, a, b);
     double angle =
@@ -80,6 +81,7 @@ static bool turned_far(const double *start, const double *end)
 double element_angle_after(const element *e, const element_step *step)
 {
     double angle = element_angle(e, step->a, step->b, step->angle_start), margin;
+    if (e->displacement) return angle;
     if (!turned_far(step->a_start, step->a) && !turned_far(step->b_start, step->b)) return angle;
     const hn_vec3 n = vec3_cross(e->a1, e->a2);
     const double axis[8] = {0.0, n.x, n.y, n.z};

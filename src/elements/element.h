@@ -9,6 +9,7 @@
 
 #include "base/rotation.h"
 #include "elements/beam.h"
+#include "elements/drive.h"
 #include "model/model.h"
 #include "model/time_expression.h"
 
@@ -20,6 +21,7 @@ typedef enum element_kind {
     ELEMENT_SPRING,
     ELEMENT_TORSION_SPRING,
     ELEMENT_BEAM,
+    ELEMENT_DRIVE,
 } element_kind;
 
 typedef struct element {
@@ -27,16 +29,19 @@ typedef struct element {
     const char *name;       ///< the load's
     int a, b;               ///< tree index of the bodies or -1 for the ground; force, torque: b alone, a is -1
     bool b_is_point;        ///< body b is a point mass
-    double link[8];         ///< force: point of b; spring: p_b - p_a, coefficients
-    hn_vec3 a1, a2, b1;     ///< torsional spring: frame vectors in the directors of a and b
+    double link[8];         ///< force: point of b; spring, displacement: p_b - p_a, coefficients
+    hn_vec3 a1, a2, b1;     ///< torsional spring, drive: frame vectors in the directors of a and b
     hn_vec3 vector;         ///< force, torque: N, N m; world, or directors of b when body_fixed
     bool body_fixed;
     double stiffness, damping, rest;
     double mobility;        ///< damper: rate that an impulse between its ends makes, with its share of the others, 1/kg
                             ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
-    int angle;              ///< torsional spring: slot of its unwrapped angle in the state, otherwise -1
-    int joint;              ///< torsional spring: its joint in the model
+    int angle;              ///< torsional spring, drive: slot of its unwrapped angle in the state, otherwise -1
+    int joint;              ///< torsional spring, drive: its joint in the model
+    bool turns;             ///< the angle is the one of the joint that counts turns
+    bool displacement;      ///< drive: its coordinate is a1 . link, not an angle
+    const drive_law *law;   ///< drive
     const beam_element *beam; ///< beam
     double rate_length;     ///< spring: m, its rate is e . de/dt over this
     hn_vec3 b_axis;         ///< torsional spring: the axis in the directors of b
@@ -56,7 +61,8 @@ typedef enum damper_form {
 typedef struct element_step {
     const double *a_start, *b_start; ///< poses at t_n
     const double *a, *b;             ///< poses at t_n+1
-    double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n
+    double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n (displacement: m)
+    const double *memory;            ///< drive: its slots at t_n; NULL: none
     double step_size;                ///< s
     double load_begin, load_end;     ///< s: loads act with their mean between these times
     bool discrete_gradient;          ///< true: discrete derivative (BL 10); false: gradient at one pose
@@ -116,6 +122,12 @@ extern const element_type element_torque;
 extern const element_type element_spring;
 extern const element_type element_torsion_spring;
 extern const element_type element_beam;
+extern const element_type element_drive;
+
+/// Potential energy of an element, and the kinetic energy of a drive's rotor; `slots`: those of all elements.
+double element_energy(const element *e, const double *a, const double *b, const double *slots);
+/// Follow a drive through a step: `slots` are its own, at t_n and then at t_n+1, where it has the given angle.
+void drive_follow(const element *e, const element_step *step, double angle, double *slots);
 
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);
@@ -144,7 +156,7 @@ hn_vec3 element_vector(const double *coefficients, const double *a, const double
 void element_add(const double *coefficients, hn_vec3 f, element_output *out);
 /// Next term with the given vectors; its matrix is zero.
 stiffness_term *element_next_term(element_output *out, const double *u, const double *v);
-/// Angle of b1 about a1 x a2, continued from `near`.
+/// Angle of b1 about a1 x a2, continued from `near`; or the displacement.
 double element_angle(const element *e, const double *a, const double *b, double near);
 /// That angle at the end of a step, in which each of its bodies turns by less than half a turn.
 double element_angle_after(const element *e, const element_step *step);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 // The single key of {KIND: {...}} and its map.
-static hn_status read_kind(const model_reader *r, int index, const char *owner,
-                           const char *const *words, int count, const char **kind, int *map)
+hn_status reader_kind(const model_reader *r, int index, const char *owner, const char *const *words,
+                      int count, const char **kind, int *map)
 {
     TRY(reader_expect_map(r, index, owner));
     const yaml_node *node = reader_node(r, index);
@@ -214,7 +214,7 @@ static hn_status read_joint(model_reader *r, int key)
     char owner[128];
     int map = -1;
     snprintf(owner, sizeof owner, "joint '%.100s'", name);
-    TRY(read_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
+    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
     hn_joint_kind kind = HN_JOINT_FREE;
     hn_joint_kind_from_name(word, &kind);
     hn_joint_def def = hn_joint_def_default(kind);
@@ -356,7 +356,7 @@ static hn_status read_load(model_reader *r, int key)
     int map = -1;
     hn_load_id id;
     snprintf(owner, sizeof owner, "load '%.100s'", name);
-    TRY(read_kind(r, reader_value(r, key), owner, WORDS, WORD_COUNT(WORDS), &word, &map));
+    TRY(reader_kind(r, reader_value(r, key), owner, WORDS, WORD_COUNT(WORDS), &word, &map));
     if (strcmp(word, "spring") == 0) {
         hn_spring_def def = hn_spring_def_default();
         def.name = name;

@@ -96,12 +96,19 @@ typedef struct time_function {
 hn_status reader_time_function(const model_reader *r, int index, const char *what, time_function *f);
 /// The kind of a function of time in a map that may hold other keys too; none: constant.
 hn_status reader_time_kind(const model_reader *r, int map, time_function *f);
+/// A table of numbers over increasing ones: keys `first` (m, s, ... : `unit`) and one of the two words for the values.
+hn_status reader_table(const model_reader *r, int index, const char *what, hn_profile_kind kind, const char *const *words,
+                       const char *unit, time_function *f);
+/// Kind and content of {kind: {...}}.
+hn_status reader_kind(const model_reader *r, int index, const char *owner, const char *const *words, int count,
+                      const char **word, int *map);
 
 /// The sections of a model file; `index` is the section's node.
 hn_status reader_bodies(model_reader *r, int index);
 hn_status reader_beams(model_reader *r, int index);
 hn_status reader_joints(model_reader *r, int index);
 hn_status reader_loads(model_reader *r, int index);
+hn_status reader_drives(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);
 
 #define WORD_COUNT(words) ((int)(sizeof(words) / sizeof((words)[0])))

@@ -39,35 +39,41 @@ static hn_status read_step(const model_reader *r, int index, hn_profile *profile
     return read_times(r, index, "step", WORDS, WORD_COUNT(WORDS), values);
 }
 
-// Times and values; of the factor of a load they are called factors.
-static hn_status read_table(const model_reader *r, int index, const char *what,
-                            hn_profile_kind kind, time_function *f)
+hn_status reader_table(const model_reader *r, int index, const char *what, hn_profile_kind kind,
+                       const char *const *words, const char *unit, time_function *f)
 {
-    static const char *const WORDS[] = {"times", "values", "factors"};
-    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
-    int times, entry, factors = reader_find(r, index, "factors");
-    TRY(reader_require(r, index, "times", what, &times));
-    const char *word = reader_find(r, index, "values") >= 0 ? "values" : "factors";
-    if (word[0] == 'v' && factors >= 0)
-        return reader_fail(r, factors, "%s has both values and factors; expected one of them",
-                           what);
+    TRY(reader_expect_keys(r, index, what, words, 3));
+    int places, entry, factors = reader_find(r, index, words[2]);
+    TRY(reader_require(r, index, words[0], what, &places));
+    const char *word = words[reader_find(r, index, words[1]) >= 0 ? 1 : 2];
+    if (word == words[1] && factors >= 0)
+        return reader_fail(r, factors, "%s has both %s and %s; expected one of them", what,
+                           words[1], words[2]);
     TRY(reader_require(r, index, word, what, &factors));
-    TRY(reader_expect_list(r, times, "times", -1, &entry));
-    int count = reader_node(r, times)->count;
+    TRY(reader_expect_list(r, places, words[0], -1, &entry));
+    int count = reader_node(r, places)->count;
     double *numbers = context_allocate(r->context, 2 * (size_t)count * sizeof *numbers);
     if (numbers == NULL) return HN_OUT_OF_MEMORY;
     f->block = numbers;
     for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next) {
-        TRY(reader_number(r, entry, "times", &numbers[i]));
+        TRY(reader_number(r, entry, words[0], &numbers[i]));
         if (i > 0 && numbers[i] <= numbers[i - 1])
-            return reader_fail(r, entry,
-                               "time %g s is not after the one before; expected increasing times",
-                               numbers[i]);
+            return reader_fail(
+                r, entry, "%s %g%s is not after the one before; expected increasing %s",
+                strcmp(words[0], "times") == 0 ? "time" : words[0], numbers[i], unit, words[0]);
     }
     TRY(reader_numbers(r, factors, word, count, numbers + count));
     f->profile =
         (hn_profile){.kind = kind, .times = numbers, .factors = numbers + count, .count = count};
     return HN_OK;
+}
+
+// Of the factor of a load values are called factors.
+static hn_status read_table(const model_reader *r, int index, const char *what,
+                            hn_profile_kind kind, time_function *f)
+{
+    static const char *const WORDS[3] = {"times", "values", "factors"};
+    return reader_table(r, index, what, kind, WORDS, " s", f);
 }
 
 static hn_status read_expression(const model_reader *r, int index, const char *what,

@@ -42,6 +42,7 @@ static column_parts parts_of(const hn_result_file *file, const reader_series *se
         parts.element = string_at(&file->joint_names, (size_t)file->coordinate_joint[index]);
         parts.component = string_at(&file->coordinate_names, index);
         break;
+    case SERIES_DRIVE: parts.element = string_at(&file->drive_names, index); break;
     case SERIES_BEAM_SIX:
         parts.element = string_at(&file->beam_element_names, index / 6);
         parts.component = beam_component_name((int)(index % 6));
@@ -92,11 +93,12 @@ static hn_status fail_with_suggestion(hn_result_file *file, const char *word,
                                       const char *suggestion)
 {
     if (suggestion == NULL)
-        return context_fail(file->context, HN_FILE_FORMAT,
-                            "%s: unknown series '%s' (series are time, bodies, joints, beams, "
-                            "ledger, newton and their parts, "
-                            "such as ledger/energy or bodies/NAME/position)",
-                            file->path, word);
+        return context_fail(
+            file->context, HN_FILE_FORMAT,
+            "%s: unknown series '%s' (series are time, bodies, joints, beams, drives, "
+            "ledger, newton and their parts, "
+            "such as ledger/energy or bodies/NAME/position)",
+            file->path, word);
     return context_fail(file->context, HN_FILE_FORMAT,
                         "%s: unknown series '%s' (did you mean '%s'?)", file->path, word,
                         suggestion);
@@ -132,8 +134,9 @@ static hn_status suggest_element(hn_result_file *file, const char *word, const c
 static hn_status fail_unknown_series(hn_result_file *file, const char *word)
 {
     // groups, series with their group, and totals without it
-    const char *words[5 + 2 * SERIES_COUNT] = {"bodies", "joints", "beams", "ledger", "newton"};
-    int count = 5;
+    const char *words[6 + 2 * SERIES_COUNT] = {"bodies", "joints", "beams",
+                                               "drives", "ledger", "newton"};
+    int count = 6;
     for (int i = 0; i < file->series_count; ++i) {
         const series_info *info = series_get(file->series[i].id);
         words[count++] = file->series[i].name;
@@ -145,6 +148,7 @@ static hn_status fail_unknown_series(hn_result_file *file, const char *word)
     if (nearest == NULL) TRY(suggest_element(file, word, "joints", &file->joint_names, &nearest));
     if (nearest == NULL)
         TRY(suggest_element(file, word, "beams", &file->beam_element_names, &nearest));
+    if (nearest == NULL) TRY(suggest_element(file, word, "drives", &file->drive_names, &nearest));
     if (nearest == NULL) nearest = nearest_word(word, words, count);
     return fail_with_suggestion(file, word, nearest);
 }

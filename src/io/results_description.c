@@ -66,6 +66,7 @@ hn_status description_gather(results_description *description)
             (size_t)hn_model_joint_coordinate_count(model, hn_model_joint(model, (int)i));
     for (int i = 0; i < model->beam_count; ++i)
         extent->beam_element_count += (size_t)model->beams[i].element_count;
+    extent->drive_count = (size_t)model->drive_count;
     TRY(gather_names(description->context, model, extent->body_count, body_name,
                      &description->body_names));
     return gather_names(description->context, model, extent->joint_count, joint_name,
@@ -443,6 +444,46 @@ static hn_status write_beams(const results_description *description, hid_t file,
     return status;
 }
 
+static const char *drive_name(const hn_model *model, size_t index)
+{
+    return model->drives[index].name;
+}
+
+static const char *drive_kind_name(const hn_model *model, size_t index)
+{
+    return hn_drive_kind_name(model->drives[index].def.kind);
+}
+
+/// Drives with their kinds, joints and coordinates.
+static hn_status write_drives(const results_description *description, hid_t file, bool *written)
+{
+    hn_context *context = description->context;
+    const hn_model *model = description->model;
+    const size_t count = (size_t)model->drive_count;
+    if (count == 0) return HN_OK;
+    hid_t group = H5Gcreate2(file, "drives", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    name_block names = {NULL, 0};
+    int *integers = context_allocate(context, 2 * count * sizeof *integers);
+    hn_status status = integers == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) status = gather_names(context, model, count, drive_name, &names);
+    if (status == HN_OK) {
+        for (size_t i = 0; i < count; ++i) {
+            integers[i] = model->drives[i].joint;
+            integers[count + i] = model->drives[i].def.coordinate;
+        }
+        const hsize_t dims = count;
+        *written =
+            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
+            hdf5_write_integers(group, "joint", 1, &dims, integers) &&
+            hdf5_write_integers(group, "joint_coordinate", 1, &dims, integers + count) && *written;
+        status = write_kinds(description, group, count, drive_kind_name, written);
+    }
+    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
+    context_release(context, names.text);
+    context_release(context, integers);
+    return status;
+}
+
 typedef enum group_id {
     GROUP_MODEL,
     GROUP_OPTIONS,
@@ -485,6 +526,7 @@ hn_status description_write(const results_description *description, hid_t file, 
     if (complete && status == HN_OK)
         status = write_loads(description, groups[GROUP_LOADS], &complete);
     if (complete && status == HN_OK) status = write_beams(description, file, &complete);
+    if (complete && status == HN_OK) status = write_drives(description, file, &complete);
     for (int i = 0; i < GROUP_COUNT; ++i)
         if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
     *written = complete;

@@ -698,6 +698,14 @@ static hn_status read_beams(hn_result_file *file)
     return status;
 }
 
+static hn_status read_drives(hn_result_file *file)
+{
+    if (!has(file, "drives/names")) return HN_OK;
+    TRY(read_strings(file, "drives/names", &file->drive_names));
+    file->extent.drive_count = file->drive_names.count;
+    return HN_OK;
+}
+
 // ---- series ---------------------------------------------------------------------------------------
 
 static hn_status open_series(hn_result_file *file, series_id id)
@@ -753,6 +761,7 @@ static hn_status take_name(hn_result_file *file)
     size_t longest = file->body_names.stride;
     if (file->joint_names.stride > longest) longest = file->joint_names.stride;
     if (file->beam_element_names.stride > longest) longest = file->beam_element_names.stride;
+    if (file->drive_names.stride > longest) longest = file->drive_names.stride;
     file->name_size = longest + file->coordinate_names.stride + FIXED_NAME_SIZE;
     file->name = context_allocate(file->context, file->name_size);
     return file->name == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -800,6 +809,7 @@ static hn_status read_description(hn_result_file *file)
     TRY(read_shapes(file));
     TRY(read_loads(file));
     TRY(read_beams(file));
+    TRY(read_drives(file));
     TRY(take_name(file));
     TRY(open_all_series(file));
     TRY(read_ledger(file));
@@ -847,7 +857,8 @@ void hn_result_file_close(hn_result_file *file)
                             &file->load_names,
                             &file->load_kinds,
                             &file->beam_names,
-                            &file->beam_element_names};
+                            &file->beam_element_names,
+                            &file->drive_names};
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);

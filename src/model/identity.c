@@ -85,6 +85,22 @@ static uint64_t hash_beam(uint64_t hash, const model_beam *b)
     return hash_doubles(hash, &b->damping, 1);
 }
 
+static uint64_t hash_drive(uint64_t hash, const model_drive *d)
+{
+    const hn_drive_def *x = &d->def;
+    const double numbers[] = {x->scale,   x->proportional, x->derivative, x->integral,
+                              x->limit,   x->stall,        x->no_load,    x->stiffness,
+                              x->damping, x->rest,         x->armature};
+    hash = hash_string(hash, d->name);
+    hash = hash_integer(hash, x->kind);
+    hash = hash_integer(hash, d->joint);
+    hash = hash_integer(hash, x->coordinate);
+    hash = hash_doubles(hash, numbers, sizeof numbers / sizeof numbers[0]);
+    hash = hash_profile(hash, &x->function);
+    hash = hash_profile(hash, &x->spring_table);
+    return hash_profile(hash, &x->damper_table);
+}
+
 uint64_t model_identity(const hn_model *model)
 {
     uint64_t hash = hash_vector(HASH_START, model->gravity);
@@ -97,5 +113,8 @@ uint64_t model_identity(const hn_model *model)
     for (int i = 0; i < model->load_count; ++i) hash = hash_load(hash, &model->loads[i]);
     hash = hash_integer(hash, model->beam_count);
     for (int i = 0; i < model->beam_count; ++i) hash = hash_beam(hash, &model->beams[i]);
+    // a model without drives has the identity it had before there were any
+    if (model->drive_count > 0) hash = hash_integer(hash, model->drive_count);
+    for (int i = 0; i < model->drive_count; ++i) hash = hash_drive(hash, &model->drives[i]);
     return hash;
 }

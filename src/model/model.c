@@ -65,6 +65,9 @@ void hn_model_destroy(hn_model *model)
     name_table_clear(context, &model->joint_names);
     name_table_clear(context, &model->load_names);
     name_table_clear(context, &model->beam_names);
+    name_table_clear(context, &model->drive_names);
+    for (int i = 0; i < model->drive_count; ++i) model_drive_clear(context, &model->drives[i]);
+    context_release(context, model->drives);
     for (int i = 0; i < model->beam_count; ++i) {
         context_release(context, model->beams[i].name);
         context_release(context, model->beams[i].lengths);

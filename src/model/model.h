@@ -72,6 +72,14 @@ typedef struct model_load {
     double rest;              ///< m or rad
 } model_load;
 
+/// A drive or law on a coordinate of a joint; functions and tables are owned copies.
+typedef struct model_drive {
+    char *name;
+    model_place place;
+    hn_drive_def def; ///< its name is NULL
+    int joint;
+} model_drive;
+
 /// A beam: its nodes are `element_count + 1` bodies one after the other.
 typedef struct model_beam {
     char *name;
@@ -94,9 +102,11 @@ struct hn_model {
     int joint_count, joint_capacity;
     model_load *loads;
     int load_count, load_capacity;
+    model_drive *drives;
+    int drive_count, drive_capacity;
     model_beam *beams;
     int beam_count, beam_capacity;
-    name_table body_names, joint_names, load_names, beam_names; ///< index by name; the names are those of the elements
+    name_table body_names, joint_names, load_names, beam_names, drive_names; ///< index by name; the names are those of the elements
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
@@ -157,6 +167,9 @@ hn_vec3 shape_centroid(const hn_shape *shape);
 /// the kind and a number. On success the caller owns `*copy`.
 hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
                          char **copy);
+
+/// Release what a drive owns.
+void model_drive_clear(hn_context *context, model_drive *drive);
 
 /// Let the message of a failure begin with file, line and column of the first body, joint or load that it names, or
 /// with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.

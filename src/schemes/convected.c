@@ -588,6 +588,9 @@ static void begin(scheme_solver *s, const scheme_step *step)
     memset(s->delta, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memset(s->p_delta, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memset(s->mu, 0, (size_t)s->blocks.multiplier_count * sizeof(double));
+    // the slots of drives
+    if (step->angles != NULL)
+        memcpy(s->angle_start, step->angles, (size_t)system->angle_count * sizeof(double));
     for (int e = 0; e < system->element_count; ++e) {
         const element *own = &system->elements[e];
         if (own->angle >= 0)
@@ -922,6 +925,7 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 
 const scheme_type scheme_convected = {
     .name = "convected",
+    .takes_drives = true,
     .no_beams = "divides each body's momenta by its own moments of inertia, which the nodes of a "
                 "beam share",
     .damper_form = DAMPER_MIDPOINT,

@@ -111,6 +111,7 @@ static void rattle_momenta(const hn_system *system, const scheme_state *state,
 
 const scheme_type scheme_rattle = {
     .name = "rattle",
+    .takes_drives = true,
     .damper_form = DAMPER_EXPLICIT,
     .symmetric = true,
     .impetus_is_momentum = true,

@@ -99,6 +99,7 @@ static void add_element_forces(const hn_system *system, int index, const double 
         .a = after[0],
         .b = after[1],
         .angle_start = angle,
+        .memory = e->law != NULL ? angles + e->angle : NULL,
         .step_size = step_size,
         .load_begin = load_begin,
         .load_end = load_end,

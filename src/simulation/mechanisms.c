@@ -54,7 +54,7 @@ int mechanisms_find(const hn_simulation *s, energy_part *parts, int *part_of)
         int m = system->mechanism[element_body(e)];
         if (is_load(e)) parts[m].forced = true;
         else if (e->a < 0 || e->b < 0) parts[m].tied = true;
-        if (works_apart(s) || (!is_load(e) && e->damping == 0.0)) continue;
+        if (works_apart(s) || (!is_load(e) && e->damping == 0.0 && e->law == NULL)) continue;
         if (loaded < 0) loaded = m;
         part_of[m] = loaded;
         parts[loaded].loaded = true;
@@ -117,9 +117,8 @@ static void measure(hn_simulation *s)
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        part_of_body(s, element_body(e))->potential += element_type_of(e->kind)->potential(
-            e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
-            e->angle >= 0 ? s->angles[e->angle] : 0.0);
+        part_of_body(s, element_body(e))->potential += element_energy(
+            e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), s->angles);
     }
 }
 

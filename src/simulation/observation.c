@@ -18,7 +18,8 @@ void observation_measure(const hn_simulation *s, series_extent *extent)
     const hn_system *system = s->system;
     double ignored[HN_JOINT_COORDINATES_MAX];
     *extent = (series_extent){.body_count = (size_t)system->body_count,
-                              .joint_count = (size_t)system->joint_count};
+                              .joint_count = (size_t)system->joint_count,
+                              .drive_count = (size_t)system->drive_count};
     for (int k = 0; k < system->joint_count; ++k)
         extent->coordinate_count += (size_t)simulation_joint_coordinates(s, k, ignored);
     if (system->beam_count > 0)
@@ -148,6 +149,36 @@ static hn_status observe_beams(hn_simulation *s)
                         numbers(s, SERIES_BEAM_STRAIN, 6, i),
                         numbers(s, SERIES_BEAM_RESULTANT, 6, i));
     }
+    return HN_OK;
+}
+
+static hn_status observe_drives(hn_simulation *s)
+{
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        hn_drive_state state;
+        TRY(hn_simulation_drive(s, i, &state));
+        *numbers(s, SERIES_DRIVE_COORDINATE, 1, i) = state.coordinate;
+        *numbers(s, SERIES_DRIVE_EFFORT, 1, i) = state.effort;
+        *numbers(s, SERIES_DRIVE_POWER, 1, i) = state.power;
+        *numbers(s, SERIES_DRIVE_WORK, 1, i) = state.work;
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_drive(const hn_simulation *s, int index, hn_drive_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    const hn_system *system = s->system;
+    if (index < 0 || index >= system->drive_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "drive %d of %d; expected 0 to %d",
+                            index, system->drive_count, system->drive_count - 1);
+    const element *e = &system->elements[system->drive_first + index];
+    const double *slots = s->angles + e->angle;
+    *state = (hn_drive_state){.coordinate = e->law->sign * slots[DRIVE_COORDINATE],
+                              .effort = slots[DRIVE_EFFORT],
+                              .power = slots[DRIVE_POWER],
+                              .work = slots[DRIVE_WORK]};
     return HN_OK;
 }
 
@@ -528,11 +559,17 @@ static hn_status observe_run(hn_simulation *s)
 hn_status simulation_observe(const hn_simulation *simulation, observation_group group)
 {
     static hn_status (*const passes[OBSERVATION_GROUP_COUNT])(hn_simulation *) = {
-        [OBSERVE_RUN] = observe_run,           [OBSERVE_BODIES] = observe_bodies,
-        [OBSERVE_JOINTS] = observe_joints,     [OBSERVE_REACTIONS] = observe_reactions,
-        [OBSERVE_VERDICTS] = observe_verdicts, [OBSERVE_BEAMS] = observe_beams,
-        [OBSERVE_TOTALS] = observe_totals,     [OBSERVE_CONSTRAINTS] = observe_constraints,
-        [OBSERVE_HIDDEN] = observe_hidden,     [OBSERVE_PROJECTED] = observe_projected,
+        [OBSERVE_RUN] = observe_run,
+        [OBSERVE_BODIES] = observe_bodies,
+        [OBSERVE_JOINTS] = observe_joints,
+        [OBSERVE_REACTIONS] = observe_reactions,
+        [OBSERVE_VERDICTS] = observe_verdicts,
+        [OBSERVE_BEAMS] = observe_beams,
+        [OBSERVE_DRIVES] = observe_drives,
+        [OBSERVE_TOTALS] = observe_totals,
+        [OBSERVE_CONSTRAINTS] = observe_constraints,
+        [OBSERVE_HIDDEN] = observe_hidden,
+        [OBSERVE_PROJECTED] = observe_projected,
     };
     hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     if (s->observed.known[group]) return HN_OK;

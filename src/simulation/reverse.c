@@ -22,6 +22,10 @@ static hn_status check_reversible(const hn_simulation *s)
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "a damper acts on body '%s': what it takes does not come back",
                                 body);
+        if (e->law != NULL &&
+            (e->law->kind != HN_DRIVE_SPRING || e->law->damper != NULL || e->law->armature > 0.0))
+            return context_fail(s->context, HN_INVALID_ARGUMENT,
+                                "drive '%s' acts on body '%s': it has no way back", e->name, body);
         if (e->profile != NULL && e->profile->kind != HN_PROFILE_CONSTANT)
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "a load on body '%s' changes in time: it has no way back", body);

@@ -51,6 +51,16 @@ static const series_info TABLE[SERIES_COUNT] = {
                                "shear forces, axial force; bending moments, torsional moment; "
                                "section axes",
                                SERIES_BEAM_SIX, false, OBSERVE_BEAMS},
+    [SERIES_DRIVE_COORDINATE] = {"drives", "coordinate", "rad or m", "angles count turns",
+                                 SERIES_DRIVE, false, OBSERVE_DRIVES},
+    [SERIES_DRIVE_EFFORT] = {"drives", "effort", "N m or N",
+                             "in the last step, along the coordinate", SERIES_DRIVE, false,
+                             OBSERVE_DRIVES},
+    [SERIES_DRIVE_POWER] = {"drives", "power", "W",
+                            "mean over the last step, without what springs hold", SERIES_DRIVE,
+                            false, OBSERVE_DRIVES},
+    [SERIES_DRIVE_WORK] = {"drives", "work", "J", "since the start, likewise", SERIES_DRIVE, false,
+                           OBSERVE_DRIVES},
     [SERIES_KINETIC] = {"ledger", "kinetic", "J", "kinetic energy", SERIES_SCALAR, false,
                         OBSERVE_TOTALS},
     [SERIES_POTENTIAL] = {"ledger", "potential", "J", "potential energy", SERIES_SCALAR, false,
@@ -123,6 +133,7 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
         dims[1] = 6;
         return 2;
     case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
+    case SERIES_DRIVE: dims[0] = extent->drive_count; return 1;
     case SERIES_BEAM_SIX:
         dims[0] = extent->beam_element_count;
         dims[1] = 6;

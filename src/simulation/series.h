@@ -13,6 +13,7 @@ typedef enum observation_group {
     OBSERVE_REACTIONS,
     OBSERVE_VERDICTS, ///< of redundant constraints: which reactions are unique
     OBSERVE_BEAMS,
+    OBSERVE_DRIVES,
     OBSERVE_TOTALS, ///< energies and momenta
     OBSERVE_CONSTRAINTS,
     OBSERVE_HIDDEN,    ///< constraints of velocities
@@ -33,6 +34,7 @@ typedef enum series_shape {
     SERIES_JOINT_SIX,         ///< [records, joints, 6]
     SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
     SERIES_BEAM_SIX,          ///< [records, elements of all beams, 6]
+    SERIES_DRIVE,             ///< [records, drives]
 } series_shape;
 
 typedef enum series_id {
@@ -53,6 +55,10 @@ typedef enum series_id {
     SERIES_JOINT_REACTION_UNIQUE, // of models with redundant constraints
     SERIES_BEAM_STRAIN,
     SERIES_BEAM_RESULTANT,
+    SERIES_DRIVE_COORDINATE,
+    SERIES_DRIVE_EFFORT,
+    SERIES_DRIVE_POWER,
+    SERIES_DRIVE_WORK,
     SERIES_KINETIC,
     SERIES_POTENTIAL,
     SERIES_EXTERNAL_WORK,
@@ -77,7 +83,7 @@ typedef enum series_id {
 } series_id;
 
 typedef struct series_info {
-    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "ledger", "newton"
+    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "drives", "ledger", "newton"
     const char *name;    ///< dataset in the group
     const char *unit;    ///< value of its attribute `unit`
     const char *meaning; ///< value of its attribute `meaning`
@@ -94,6 +100,7 @@ typedef struct series_extent {
     size_t joint_count;
     size_t coordinate_count; ///< of all joints
     size_t beam_element_count; ///< of all beams
+    size_t drive_count;
 } series_extent;
 
 /// Shape of one record: fills `dims` (at most 3) and returns how many there are; 0 for a scalar.

@@ -228,6 +228,23 @@ static hn_status project_start_velocities(hn_simulation *s)
     return HN_OK;
 }
 
+// Rotors turn with their joints at the start; `v`: velocities of all bodies.
+static void start_rotors(hn_simulation *s, const double *v)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->drive_count; ++i) {
+        const element *e = &system->elements[system->drive_first + i];
+        double row[2 * POSE_SIZE], rate = 0.0;
+        element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), row);
+        for (int side = 0; side < 2; ++side) {
+            int body = side == 0 ? e->a : e->b;
+            for (int k = 0; body >= 0 && k < POSE_SIZE; ++k)
+                rate += row[POSE_SIZE * side + k] * v[POSE_SIZE * (size_t)body + (size_t)k];
+        }
+        s->angles[e->angle + DRIVE_ROTOR] = e->law->sign * rate;
+    }
+}
+
 static hn_status initialise(hn_simulation *s, const hn_model *model)
 {
     const hn_system *system = s->system;
@@ -244,6 +261,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
         if (!system->bodies[i].has_directors)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
+    start_rotors(s, s->momenta);
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
     if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
@@ -323,6 +341,25 @@ static hn_status check_beams(const scheme_type *scheme, const hn_model *model)
         model->beams[0].name, scheme->name, scheme->no_beams);
 }
 
+// Nor do all take drives, or their rotors.
+static hn_status check_drives(const scheme_type *scheme, const hn_model *model)
+{
+    for (int i = 0; i < model->drive_count; ++i) {
+        const model_drive *d = &model->drives[i];
+        if (!scheme->takes_drives)
+            return context_fail(model->context, HN_INVALID_MODEL,
+                                "drive '%s': scheme '%s' takes no drives; energy-momentum, "
+                                "convected, variational and rattle do",
+                                d->name, scheme->name);
+        if (!scheme->energy_kept && d->def.armature > 0.0)
+            return context_fail(model->context, HN_INVALID_MODEL,
+                                "drive '%s': scheme '%s' takes no armature; energy-momentum and "
+                                "convected do",
+                                d->name, scheme->name);
+    }
+    return HN_OK;
+}
+
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *given,
                                hn_simulation **out)
 {
@@ -345,6 +382,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *g
     s->reduction_kind = reduction_type_of(def->reduction);
     context_begin_cancellable(context);
     hn_status status = check_beams(s->scheme, model);
+    if (status == HN_OK) status = check_drives(s->scheme, model);
     if (status == HN_OK) status = system_create(model, def->start_tolerance, &s->system);
     if (status == HN_OK) {
         arena a = {0};
@@ -839,7 +877,7 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
     memcpy(r->angles, angles, (size_t)system->angle_count * sizeof(double));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        if (e->angle >= 0) r->joint_angles[e->joint] = angles[e->angle];
+        if (e->turns) r->joint_angles[e->joint] = angles[e->angle];
     }
     // v = M^-1 p; of directors without inertia by the rigid motion
     double *v = r->state.impetus, *own = r->momenta;

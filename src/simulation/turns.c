@@ -52,6 +52,20 @@ static inline double most_turned(const body_step *bodies, const turning_joint *t
     return fabs(b.x - a.x) + fabs(b.y - a.y) + fabs(b.z - a.z);
 }
 
+// The numbers of a drive, with its load over the whole of the step.
+static void follow_drive(hn_simulation *s, const solved_step *step, int index, double angle)
+{
+    const element *e = &s->system->elements[index];
+    element_step view = step_element_view(s->system, &step->equations, &step->data, index);
+    view.load_begin = step->equations.time;
+    view.load_end = step->equations.time + step->equations.step_size;
+    view.damper_excess = 0.0;
+    view.damper_form = s->scheme->damper_form;
+    view.memory = s->angles + e->angle;
+    view.angle_start = s->angles[e->angle];
+    drive_follow(e, &view, angle, s->angles + e->angle);
+}
+
 void turns_follow(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
@@ -70,10 +84,12 @@ void turns_follow(hn_simulation *s, const solved_step *step)
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle < 0) continue;
-        if (s->joint_slack[e->joint] > 0.0) look_after(s, step, e->joint);
-        s->angles[e->angle] =
+        if (e->turns && s->joint_slack[e->joint] > 0.0) look_after(s, step, e->joint);
+        double angle =
             element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
-                          s->joint_angles[e->joint]);
+                          e->turns ? s->joint_angles[e->joint] : s->angles[e->angle]);
+        if (e->law != NULL) follow_drive(s, step, i, angle);
+        else s->angles[e->angle] = angle;
     }
 }
 

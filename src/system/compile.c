@@ -17,7 +17,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
-enum { COMPILE_BLOCKS = 22 }; // allocations made by `compile`
+enum { COMPILE_BLOCKS = 24 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
@@ -31,6 +31,8 @@ void system_destroy(hn_system *system)
     if (system == NULL) return;
     for (int i = 0; i < system->element_count; ++i)
         profile_release(system->context, &system->profiles[i]);
+    for (int i = 0; i < 3 * system->drive_count; ++i)
+        profile_release(system->context, &system->law_functions[i]);
     for (int i = 0; i < system->memory_count; ++i)
         context_release(system->context, system->memory[i]);
     context_release(system->context, system);
@@ -272,6 +274,7 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
         e->damping = from->damping;
         e->rest = from->rest;
         e->angle = system->angle_count++;
+        e->turns = true;
         break;
     }
     }
@@ -322,6 +325,81 @@ static void compile_beams(hn_system *system, const hn_model *model, const tree *
     system->beam_first[model->beam_count] = index;
     system->element_count = index;
     system->mass_edge_count = count;
+}
+
+// A drive on a coordinate of a joint, seen from the user's body a; the second angle of a universal joint from b.
+static void place_drive(const hn_system *system, int coordinate, element *e, drive_law *law)
+{
+    const joint *j = &system->reports[e->joint].rows;
+    bool swapped = system->reports[e->joint].rows_swapped;
+    const hn_vec3 *frame_a = swapped ? j->b : j->a, *frame_b = swapped ? j->a : j->b;
+    e->a = swapped ? j->child : j->parent;
+    e->b = swapped ? j->parent : j->child;
+    e->a1 = frame_a[0], e->a2 = frame_a[1], e->b1 = frame_b[0];
+    const char *word = hn_joint_coordinate_name(j->kind, coordinate);
+    e->turns = strcmp(word, "angle") == 0;
+    e->displacement = !e->turns && j->kind != HN_JOINT_UNIVERSAL;
+    law->sign = 1.0;
+    if (e->displacement) {
+        e->a1 = frame_a[j->kind == HN_JOINT_PLANAR ? coordinate : 2];
+        set_point(e->link, -1.0, swapped ? j->rho_b : j->rho_a);
+        set_point(e->link + 4, 1.0, swapped ? j->rho_a : j->rho_b);
+    } else if (j->kind == HN_JOINT_UNIVERSAL && coordinate == 0) {
+        e->b1 = frame_b[2];
+    } else if (j->kind == HN_JOINT_UNIVERSAL) {
+        int other = e->a;
+        e->a = e->b, e->b = other;
+        e->a1 = frame_b[0], e->a2 = frame_b[1], e->b1 = frame_a[2];
+        law->sign = -1.0;
+    }
+}
+
+static hn_status compile_drive(hn_system *system, const hn_model *model, int index)
+{
+    const model_drive *from = &model->drives[index];
+    const hn_drive_def *def = &from->def;
+    drive_law *law = &system->laws[index];
+    hn_profile *functions = system->law_functions + 3 * (size_t)index;
+    element *e = &system->elements[system->drive_first + index];
+    *e = (element){.kind = ELEMENT_DRIVE,
+                   .name = e->name,
+                   .joint = from->joint,
+                   .angle = system->angle_count,
+                   .stiffness = def->stiffness,
+                   .damping = def->damping,
+                   .rest = def->rest,
+                   .law = law,
+                   .mass_edge = -1};
+    *law = (drive_law){.kind = def->kind,
+                       .function = &functions[0],
+                       .scale = def->scale,
+                       .proportional = def->proportional,
+                       .derivative = def->derivative,
+                       .integral = def->integral,
+                       .limit = def->limit,
+                       .stall = def->stall,
+                       .no_load = def->no_load,
+                       .armature = def->armature};
+    system->angle_count += DRIVE_SLOTS;
+    place_drive(system, def->coordinate, e, law);
+    TRY(profile_copy(system->context, &def->function, &functions[0]));
+    TRY(profile_copy(system->context, &def->spring_table, &functions[1]));
+    TRY(profile_copy(system->context, &def->damper_table, &functions[2]));
+    if (def->spring_table.kind != HN_PROFILE_CONSTANT) law->spring = &functions[1];
+    if (def->damper_table.kind != HN_PROFILE_CONSTANT) law->damper = &functions[2];
+    place_element(system, system->drive_first + index);
+    return HN_OK;
+}
+
+static hn_status compile_drives(hn_system *system, const hn_model *model)
+{
+    system->drive_first = system->element_count;
+    for (int i = 0; i < model->drive_count; ++i) {
+        system->drive_count = i + 1;
+        system->element_count = system->drive_first + i + 1;
+        TRY(compile_drive(system, model, i));
+    }
+    return HN_OK;
 }
 
 // ---- start poses ------------------------------------------------------------------------------------
@@ -526,6 +604,7 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     for (int i = 0; i < model->body_count; ++i) size += strlen(model->bodies[i].name) + 1;
     for (int k = 0; k < model->joint_count; ++k) size += strlen(model->joints[k].name) + 1;
     for (int k = 0; k < model->load_count; ++k) size += strlen(model->loads[k].name) + 1;
+    for (int k = 0; k < model->drive_count; ++k) size += strlen(model->drives[k].name) + 1;
     char *text = system_allocate(system, size);
     if (text == NULL) return HN_OUT_OF_MEMORY;
     system->name = strcpy(text, model->name);
@@ -540,6 +619,12 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     }
     for (int k = 0; k < model->load_count; ++k) {
         system->elements[k].name = strcpy(text, model->loads[k].name);
+        text += strlen(text) + 1;
+    }
+    int first = model->load_count;
+    for (int k = 0; k < model->beam_count; ++k) first += model->beams[k].element_count;
+    for (int k = 0; k < model->drive_count; ++k) {
+        system->elements[first + k].name = strcpy(text, model->drives[k].name);
         text += strlen(text) + 1;
     }
     return HN_OK;
@@ -584,7 +669,7 @@ static hn_status check_rods(const hn_system *system)
     }
     for (int k = 0; k < system->element_count; ++k) {
         const element *e = &system->elements[k];
-        if (e->angle < 0) continue; // no torsional spring
+        if (e->angle < 0 || e->displacement) continue; // no torsional spring
         if (e->a >= 0) held[e->a] = true;
         if (e->b >= 0) held[e->b] = true;
     }
@@ -604,7 +689,8 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
            beams = (size_t)model->beam_count, beam_elements = 0;
     for (size_t i = 0; i < beams; ++i) beam_elements += (size_t)model->beams[i].element_count;
-    size_t loads = (size_t)model->load_count + beam_elements;
+    size_t drives = (size_t)model->drive_count;
+    size_t loads = (size_t)model->load_count + beam_elements + drives;
     system->beam_count = model->beam_count;
     system->beam_first = system_allocate(system, (beams + 1) * sizeof(int));
     system->beam_elements = system_allocate(system, beam_elements * sizeof(beam_element));
@@ -623,7 +709,9 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     system->profiles = system_allocate(system, loads * sizeof(hn_profile));
     system->q_start = system_allocate(system, POSE_SIZE * n * sizeof(double));
     system->twist_start = system_allocate(system, TWIST_SIZE * n * sizeof(double));
-    system->angle_start = system_allocate(system, loads * sizeof(double));
+    system->angle_start = system_allocate(system, (loads + DRIVE_SLOTS * drives) * sizeof(double));
+    system->laws = system_allocate(system, drives * sizeof(drive_law));
+    system->law_functions = system_allocate(system, 3 * drives * sizeof(hn_profile));
     t->order = system_allocate(system, n * sizeof(int));
     t->place = system_allocate(system, n * sizeof(int));
     system->tree_place = t->place;
@@ -645,6 +733,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
         TRY(compile_element(system, model, t, i));
     }
     compile_beams(system, model, t);
+    TRY(compile_drives(system, model));
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
     system_find_sizes(system);

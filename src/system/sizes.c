@@ -52,7 +52,7 @@ static void find_own_sizes(hn_system *system)
         lengthen(system, j->parent, fmax(vec3_norm(j->rho_a), j->length));
         lengthen(system, j->child, fmax(vec3_norm(j->rho_b), j->length));
     }
-    for (int k = system->beam_first[0]; k < system->element_count; ++k) {
+    for (int k = system->beam_first[0]; k < system->beam_first[system->beam_count]; ++k) {
         const element *e = &system->elements[k];
         lengthen(system, e->a, e->beam->length);
         lengthen(system, e->b, e->beam->length);

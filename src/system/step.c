@@ -33,6 +33,7 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .a = system_pose(step->q, e->a),
         .b = system_pose(step->q, e->b),
         .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
+        .memory = e->law != NULL ? step->angle_start + e->angle : NULL,
         .step_size = equations->step_size,
         .load_begin = equations->load_begin,
         .load_end = equations->load_end,

@@ -122,8 +122,11 @@ hn_status system_symmetries(const hn_system *system, symmetry_group *group)
         }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE) {
-            group->loaded = true;
+        bool drives = e->kind == ELEMENT_DRIVE && e->law->kind != HN_DRIVE_SPRING;
+        if (drives) group->loaded = true;
+        if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE ||
+            (e->kind == ELEMENT_DRIVE && (e->a < 0 || e->b < 0))) {
+            if (e->kind != ELEMENT_DRIVE) group->loaded = true;
             for (int k = 0; k < 3; ++k)
                 forbid(&r, world_axis(k), ZERO_VECTOR), forbid_turning(&r, world_axis(k));
         } else if (e->kind == ELEMENT_SPRING && (e->a < 0 || e->b < 0)) {

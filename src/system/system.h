@@ -62,7 +62,7 @@ typedef struct hn_system {
     int body_count;
     int joint_count;      ///< of the model
     int element_count;
-    int angle_count;      ///< torsional springs
+    int angle_count;      ///< slots of torsional springs and drives in the state
     int loop_count;
     int coordinate_count; ///< n
     int internal_count;   ///< constraints of rigidity
@@ -93,7 +93,11 @@ typedef struct hn_system {
     bool *in_loop;        ///< per body: its tree joint lies on a loop
     system_body *bodies;
     system_joint *reports;///< joint_count
-    element *elements;    ///< loads of the model, then the elements of its beams
+    element *elements;    ///< loads of the model, then the elements of its beams, then its drives
+    int drive_count;
+    int drive_first;      ///< its first element
+    drive_law *laws;      ///< per drive
+    hn_profile *law_functions; ///< three per drive
     int beam_count;
     int *beam_first;      ///< per beam: its first element, and the end
     beam_element *beam_elements;

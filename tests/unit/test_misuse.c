@@ -133,6 +133,19 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_add_torsion_spring(w.model, NULL, &load));
     REFUSED(hn_model_add_torsion_spring(w.model, &torsion_def, NULL));
     CHECK(hn_model_add_torsion_spring(w.model, &torsion_def, &load) != HN_OK);
+    hn_drive_def drive_def = hn_drive_def_default((hn_drive_kind)77);
+    hn_drive_id drive;
+    REFUSED(hn_model_add_drive(NULL, &drive_def, &drive));
+    REFUSED(hn_model_add_drive(w.model, NULL, &drive));
+    REFUSED(hn_model_add_drive(w.model, &drive_def, NULL));
+    CHECK(hn_model_add_drive(w.model, &drive_def, &drive) != HN_OK);
+    CHECK_TEXT(hn_drive_kind_name((hn_drive_kind)-1), "");
+    CHECK(hn_joint_coordinate_name((hn_joint_kind)77, 0) == NULL);
+    CHECK(hn_joint_coordinate_name(HN_JOINT_REVOLUTE, -1) == NULL);
+    CHECK_EQUAL(hn_model_drive_count(NULL), 0);
+    CHECK_TEXT(hn_model_drive_name(NULL, 0), "");
+    CHECK_TEXT(hn_model_drive_name(w.model, 5), "");
+    CHECK_EQUAL(hn_model_drive_kind(w.model, 5), HN_DRIVE_EFFORT);
 
     double rate = 1.0;
     REFUSED(hn_model_set_velocity(NULL, w.body, (hn_vec3){0}));
@@ -201,6 +214,10 @@ TEST(misuse, of_beams)
     CHECK_EQUAL(hn_simulation_beam(NULL, 0).index1, 0);
     CHECK_EQUAL(hn_simulation_beam(s, 1).index1, 0);
     CHECK_EQUAL(hn_simulation_beam_element_count(s, 7), 0);
+    hn_drive_state drive_state;
+    REFUSED(hn_simulation_drive(NULL, 0, &drive_state));
+    REFUSED(hn_simulation_drive(s, 0, NULL));
+    REFUSED(hn_simulation_drive(s, 0, &drive_state));
     REFUSED(hn_simulation_beam_element(NULL, beam, 0, &state));
     REFUSED(hn_simulation_beam_element(s, beam, 0, NULL));
     REFUSED(hn_simulation_beam_element(s, beam, 10, &state));

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Drives and laws on a joint's coordinate x (docs/theory/drives.md), with bars for means over the step, D x = x_n+1 - x_n.
+//
+//   (D1)  effort   tau = mean of u(t)
+//   (D2)  servo    tau = clamp( k_p e + k_d (dr - D x/h) + k_i (I_n + h e/2) ),  e = mean r(t) - x_mid,
+//                  I_n+1 = I_n + h e unless the limit holds
+//   (D3)  motor    tau = tau_0 (mean u(t) - (D x/h)/v_0)
+//   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
+//   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table
+//   (D6)  rotor    tau = -J (w_n+1 - w_n)/h,  w_n+1 = 2 D x/h - w_n: what it takes is J/2 (w_n+1^2 - w_n^2)
+//
+// All but (D4) and (D6) are loads, whose work tau D x is booked.
+#include "elements/drive.h"
+
+#include "elements/joint_effort.h"
+
+typedef struct effort_value {
+    double effort, slope; // along the coordinate, and its derivative by x_n+1
+} effort_value;
+
+// ---- tables over a coordinate -----------------------------------------------------------------------------
+
+// Mean of f between two places, in any order (D4)
+static double mean_between(const hn_profile *f, double from, double to)
+{
+    return from <= to ? profile_mean(f, from, to) : profile_mean(f, to, from);
+}
+
+// Ways below this part of the table's span have the slope in their middle for that of the mean
+static const double SHORT_WAY = 1e-6;
+
+static effort_value spring_mean(const element *e, double from, double to)
+{
+    const drive_law *law = e->law;
+    effort_value v = {e->stiffness * (0.5 * (from + to) - e->rest), 0.5 * e->stiffness};
+    if (law->spring == NULL) return v;
+    const hn_profile *f = law->spring;
+    double mean = mean_between(f, from, to), way = to - from;
+    double span = f->count > 1 ? f->times[f->count - 1] - f->times[0] : 1.0;
+    v.effort += mean;
+    v.slope += fabs(way) > SHORT_WAY * span ? (profile_at(f, to).value - mean) / way
+                                            : 0.5 * profile_at(f, 0.5 * (from + to)).rate;
+    return v;
+}
+
+static double drive_potential(const element *e, const double *a, const double *b, double angle)
+{
+    (void)a, (void)b;
+    const drive_law *law = e->law;
+    double x = law->sign * angle, stretch = x - e->rest;
+    double energy = 0.5 * e->stiffness * stretch * stretch;
+    // from the rest, so that it is no difference of large numbers near it
+    if (law->spring != NULL) energy += stretch * mean_between(law->spring, e->rest, x);
+    return energy;
+}
+
+// ---- loads ------------------------------------------------------------------------------------------------
+
+static effort_value servo_effort(const drive_law *law, const element_step *step, double from,
+                                 double to, double *error, bool *limited)
+{
+    double h = step->step_size, span = step->load_end - step->load_begin;
+    double rate = span > 0.0 ? (profile_at(law->function, step->load_end).value -
+                                profile_at(law->function, step->load_begin).value) /
+                                   span
+                             : profile_at(law->function, step->load_begin).rate;
+    double sum = step->memory == NULL ? 0.0 : step->memory[DRIVE_INTEGRAL];
+    *error = law->scale * profile_mean(law->function, step->load_begin, step->load_end) -
+             0.5 * (from + to);
+    effort_value v = {law->proportional * *error +
+                          law->derivative * (law->scale * rate - (to - from) / h) +
+                          law->integral * (sum + 0.5 * h * *error),
+                      -0.5 * law->proportional - law->derivative / h - 0.25 * h * law->integral};
+    *limited = fabs(v.effort) > law->limit;
+    return *limited ? (effort_value){copysign(law->limit, v.effort), 0.0} : v;
+}
+
+static effort_value load_effort(const element *e, const element_step *step, double from, double to)
+{
+    const drive_law *law = e->law;
+    double h = step->step_size, rate = (to - from) / h, error;
+    bool limited;
+    switch (law->kind) {
+    case HN_DRIVE_SERVO: return servo_effort(law, step, from, to, &error, &limited);
+    case HN_DRIVE_EFFORT:
+        return (effort_value){
+            law->scale * profile_mean(law->function, step->load_begin, step->load_end), 0.0};
+    case HN_DRIVE_MOTOR: {
+        double command = law->scale * profile_mean(law->function, step->load_begin, step->load_end);
+        return (effort_value){law->stall * (command - rate / law->no_load),
+                              -law->stall / (law->no_load * h)};
+    }
+    default: break;
+    }
+    double damping = (1.0 + step->damper_excess) * element_damping(e, step);
+    effort_value v = {-damping * rate, -damping / h};
+    if (law->damper != NULL) {
+        time_jet f = profile_at(law->damper, rate);
+        v.effort -= f.value;
+        v.slope -= f.rate / h;
+    }
+    return v;
+}
+
+static void drive_load(const element *e, const element_step *step, element_output *out)
+{
+    double sign = e->law->sign, angle = element_angle_after(e, step);
+    effort_value v = load_effort(e, step, sign * step->angle_start, sign * angle);
+    if (v.effort == 0.0 && v.slope == 0.0) return;
+    if (step->discrete_gradient)
+        joint_effort_secant(e, step, angle, -sign * v.effort, -v.slope, out);
+    else joint_effort_at(e, step, step->weight, -sign * v.effort, 0.0, -v.slope, out);
+}
+
+// ---- what stores energy ---------------------------------------------------------------------------------------
+
+static void drive_gradient(const element *e, const element_step *step, element_output *out)
+{
+    const drive_law *law = e->law;
+    bool springs = e->stiffness != 0.0 || law->spring != NULL;
+    if (!springs && law->armature == 0.0) return;
+    double sign = law->sign, h = step->step_size;
+    if (step->discrete_gradient) {
+        double angle = element_angle_after(e, step), from = sign * step->angle_start,
+               to = sign * angle;
+        effort_value v = springs ? spring_mean(e, from, to) : (effort_value){0.0, 0.0};
+        double rotor = step->memory == NULL ? 0.0 : step->memory[DRIVE_ROTOR];
+        v.effort += 2.0 * law->armature / h * ((to - from) / h - rotor);
+        v.slope += 2.0 * law->armature / (h * h);
+        joint_effort_secant(e, step, angle, sign * v.effort, v.slope, out);
+        return;
+    }
+    if (!springs) return;
+    double x = sign * joint_coordinate_at(e, step, step->gradient_weight);
+    effort_value v = {e->stiffness * (x - e->rest), e->stiffness};
+    if (law->spring != NULL) {
+        time_jet f = profile_at(law->spring, x);
+        v.effort += f.value;
+        v.slope += f.rate;
+    }
+    joint_effort_at(e, step, step->gradient_weight, sign * v.effort, v.slope, 0.0, out);
+}
+
+const element_type element_drive = {
+    .name = "drive",
+    .potential = drive_potential,
+    .gradient = drive_gradient,
+    .load = drive_load,
+};
+
+double element_energy(const element *e, const double *a, const double *b, const double *slots)
+{
+    double angle = e->angle >= 0 ? slots[e->angle] : 0.0;
+    double energy = element_type_of(e->kind)->potential(e, a, b, angle);
+    if (e->law == NULL) return energy;
+    double rotor = slots[e->angle + DRIVE_ROTOR];
+    return energy + 0.5 * e->law->armature * rotor * rotor;
+}
+
+void drive_follow(const element *e, const element_step *step, double angle, double *slots)
+{
+    const drive_law *law = e->law;
+    double from = law->sign * step->angle_start, to = law->sign * angle, h = step->step_size, error;
+    bool limited;
+    effort_value load = load_effort(e, step, from, to);
+    double spring =
+        e->stiffness != 0.0 || law->spring != NULL ? spring_mean(e, from, to).effort : 0.0;
+    if (law->kind == HN_DRIVE_SERVO) {
+        (void)servo_effort(law, step, from, to, &error, &limited);
+        if (!limited) slots[DRIVE_INTEGRAL] += h * error;
+    }
+    slots[DRIVE_COORDINATE] = angle;
+    slots[DRIVE_ROTOR] = 2.0 * (to - from) / h - slots[DRIVE_ROTOR];
+    slots[DRIVE_EFFORT] = load.effort - spring;
+    slots[DRIVE_POWER] = load.effort * (to - from) / h;
+    slots[DRIVE_WORK] += load.effort * (to - from);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What a drive or a law on a joint's coordinate knows: efforts, servos, motors, springs and dampers by tables, rotors.
+#ifndef ELEMENTS_DRIVE_H
+#define ELEMENTS_DRIVE_H
+
+#include <holonom/model.h>
+
+/// Numbers of a drive in the state, beside its coordinate (which comes first, at element.angle).
+typedef enum drive_slot {
+    DRIVE_COORDINATE, ///< rad or m; angles count turns
+    DRIVE_INTEGRAL,   ///< rad s or m s, servo: of target less coordinate
+    DRIVE_ROTOR,      ///< rad/s or m/s: rate of the rotor
+    DRIVE_EFFORT,     ///< N m or N: in the last step, along the coordinate
+    DRIVE_POWER,      ///< W: mean over the last step, likewise
+    DRIVE_WORK,       ///< J: since the start, without what springs hold
+    DRIVE_SLOTS,
+} drive_slot;
+
+typedef struct drive_law {
+    hn_drive_kind kind;
+    double sign;              ///< the coordinate is sign times the element's angle
+    const hn_profile *function; ///< effort, target, command
+    double scale;
+    double proportional, derivative, integral, limit;
+    double stall, no_load;
+    const hn_profile *spring; ///< effort over displacement, or NULL
+    const hn_profile *damper; ///< effort over rate, or NULL
+    double armature;          ///< kg m^2 or kg
+} drive_law;
+
+#endif

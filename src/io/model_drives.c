@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The drives of a model file: efforts, servos, motors, and springs on coordinates of joints.
+#include "io/model_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Blocks that the functions and tables of a drive take until it is added.
+typedef struct drive_parts {
+    time_function function, spring, damper;
+} drive_parts;
+
+// joint, and the coordinate by its word; a joint with one coordinate needs none.
+static hn_status read_place(const model_reader *r, int map, const char *owner, hn_drive_def *def)
+{
+    int joint, coordinate = reader_find(r, map, "coordinate"), count = 0;
+    const char *words[3], *word;
+    TRY(reader_require(r, map, "joint", owner, &joint));
+    TRY(reader_joint(r, joint, &def->joint));
+    hn_joint_kind kind = hn_model_joint_kind(r->model, def->joint);
+    while (count < 3 && (words[count] = hn_joint_coordinate_name(kind, count)) != NULL) ++count;
+    if (count == 0) return HN_OK; // the model says why not
+    if (coordinate < 0) {
+        if (count == 1) return HN_OK;
+        return reader_fail(r, map, "%s has no 'coordinate'; joint '%s' has %s, %s%s%s", owner,
+                           reader_text(r, joint), words[0], words[1], count > 2 ? ", " : "",
+                           count > 2 ? words[2] : "");
+    }
+    TRY(reader_word(r, coordinate, "coordinate", &word));
+    for (def->coordinate = 0; def->coordinate < count; ++def->coordinate)
+        if (strcmp(word, words[def->coordinate]) == 0) return HN_OK;
+    return reader_fail_word(r, coordinate, "coordinate", owner, word, words, count);
+}
+
+static hn_status read_not_negative(const model_reader *r, int map, const char *key, double *value)
+{
+    int node = reader_find(r, map, key);
+    if (node < 0) return HN_OK;
+    TRY(reader_number(r, node, key, value));
+    if (*value >= 0.0) return HN_OK;
+    return reader_fail(r, node, "%s is %g; expected zero or a positive number", key, *value);
+}
+
+static hn_status read_function(const model_reader *r, int map, const char *key, const char *owner,
+                               bool required, hn_drive_def *def, time_function *f)
+{
+    int node = reader_find(r, map, key);
+    if (required) TRY(reader_require(r, map, key, owner, &node));
+    if (node < 0) return HN_OK;
+    TRY(reader_time_function(r, node, key, f));
+    def->function = f->profile;
+    def->scale = f->scale;
+    return HN_OK;
+}
+
+static hn_status read_servo(const model_reader *r, int map, const char *owner, hn_drive_def *def,
+                            drive_parts *parts)
+{
+    static const char *const WORDS[] = {"joint",      "coordinate", "target", "proportional",
+                                        "derivative", "integral",   "limit",  "armature"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(read_function(r, map, "target", owner, true, def, &parts->function));
+    TRY(read_not_negative(r, map, "proportional", &def->proportional));
+    TRY(read_not_negative(r, map, "derivative", &def->derivative));
+    TRY(read_not_negative(r, map, "integral", &def->integral));
+    int limit = reader_find(r, map, "limit");
+    if (limit >= 0) TRY(reader_positive(r, limit, "limit", "N or N m", &def->limit));
+    if (def->proportional + def->derivative + def->integral > 0.0) return HN_OK;
+    return reader_fail(
+        r, map, "%s has no gain; expected one of proportional, derivative and integral", owner);
+}
+
+static hn_status read_motor(const model_reader *r, int map, const char *owner, hn_drive_def *def,
+                            drive_parts *parts)
+{
+    static const char *const WORDS[] = {"joint",   "coordinate", "stall",
+                                        "no_load", "command",    "armature"};
+    int stall, no_load;
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, map, "stall", owner, &stall));
+    TRY(reader_require(r, map, "no_load", owner, &no_load));
+    TRY(reader_positive(r, stall, "stall", "N or N m", &def->stall));
+    TRY(reader_positive(r, no_load, "no_load", "m/s or rad/s", &def->no_load));
+    return read_function(r, map, "command", owner, false, def, &parts->function);
+}
+
+static hn_status read_spring(const model_reader *r, int map, const char *owner, hn_drive_def *def,
+                             drive_parts *parts)
+{
+    static const char *const WORDS[] = {"joint", "coordinate", "stiffness", "damping", "rest",
+                                        "table", "spline",     "damper",    "armature"};
+    static const char *const SPRING[3] = {"displacements", "efforts", "forces"};
+    static const char *const DAMPER[3] = {"rates", "efforts", "forces"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    int rest = reader_find(r, map, "rest"), table = reader_find(r, map, "table"),
+        spline = reader_find(r, map, "spline"), damper = reader_find(r, map, "damper");
+    TRY(read_not_negative(r, map, "stiffness", &def->stiffness));
+    TRY(read_not_negative(r, map, "damping", &def->damping));
+    if (rest >= 0) TRY(reader_number(r, rest, "rest", &def->rest));
+    if (table >= 0 && spline >= 0)
+        return reader_fail(r, spline, "%s has both table and spline; expected one of them", owner);
+    if (table >= 0)
+        TRY(reader_table(r, table, "table", HN_PROFILE_TABLE, SPRING, "", &parts->spring));
+    if (spline >= 0)
+        TRY(reader_table(r, spline, "spline", HN_PROFILE_SPLINE, SPRING, "", &parts->spring));
+    if (damper >= 0)
+        TRY(reader_table(r, damper, "damper", HN_PROFILE_TABLE, DAMPER, "", &parts->damper));
+    def->spring_table = parts->spring.profile;
+    def->damper_table = parts->damper.profile;
+    bool some = table >= 0 || spline >= 0 || damper >= 0 || def->stiffness > 0.0 ||
+                def->damping > 0.0 || reader_find(r, map, "armature") >= 0;
+    if (some) return HN_OK;
+    return reader_fail(
+        r, map, "%s does nothing; expected stiffness, damping, table, spline, damper or armature",
+        owner);
+}
+
+static hn_status read_content(const model_reader *r, int map, const char *owner, hn_drive_def *def,
+                              drive_parts *parts)
+{
+    static const char *const EFFORT[] = {"joint", "coordinate", "value", "armature"};
+    switch (def->kind) {
+    case HN_DRIVE_EFFORT:
+        TRY(reader_expect_keys(r, map, owner, EFFORT, WORD_COUNT(EFFORT)));
+        TRY(read_function(r, map, "value", owner, true, def, &parts->function));
+        break;
+    case HN_DRIVE_SERVO: TRY(read_servo(r, map, owner, def, parts)); break;
+    case HN_DRIVE_MOTOR: TRY(read_motor(r, map, owner, def, parts)); break;
+    case HN_DRIVE_SPRING: TRY(read_spring(r, map, owner, def, parts)); break;
+    }
+    TRY(read_not_negative(r, map, "armature", &def->armature));
+    return read_place(r, map, owner, def);
+}
+
+static hn_status read_drive(model_reader *r, int key)
+{
+    const char *words[HN_DRIVE_KIND_COUNT], *name = reader_text(r, key), *word;
+    char owner[128];
+    int map = -1, kind = 0;
+    for (int i = 0; i < HN_DRIVE_KIND_COUNT; ++i) words[i] = hn_drive_kind_name((hn_drive_kind)i);
+    snprintf(owner, sizeof owner, "drive '%.100s'", name);
+    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_DRIVE_KIND_COUNT, &word, &map));
+    while (strcmp(word, words[kind]) != 0) ++kind;
+    hn_drive_def def = hn_drive_def_default((hn_drive_kind)kind);
+    def.name = name;
+    drive_parts parts = {0};
+    hn_drive_id id;
+    hn_status status = read_content(r, map, owner, &def, &parts);
+    if (status == HN_OK) status = reader_place(r, key, hn_model_add_drive(r->model, &def, &id));
+    context_release(r->context, parts.function.block);
+    context_release(r->context, parts.spring.block);
+    context_release(r->context, parts.damper.block);
+    if (status == HN_OK)
+        r->model->drives[r->model->drive_count - 1].place = reader_position(r, key);
+    return status;
+}
+
+hn_status reader_drives(model_reader *r, int index)
+{
+    TRY(reader_expect_map(r, index, "drives"));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k))
+        TRY(read_drive(r, k));
+    return HN_OK;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// Drives and laws on joints: against solutions in minimal coordinates and in closed form; the balance of energy.
+#include <holonom/holonom.h>
+
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct driven_run {
+    hn_context *context;
+    hn_model *model;
+    hn_simulation *simulation;
+} driven_run;
+
+static driven_run begin_run(const char *text, hn_scheme scheme, hn_reduction reduction, double step)
+{
+    driven_run r = {.context = hn_context_create(NULL)};
+    CHECK_OK(r.context, hn_model_parse(r.context, text, strlen(text), "model", &r.model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = scheme;
+    def.reduction = reduction;
+    def.step_size = step;
+    def.ledger = false;
+    CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.simulation));
+    return r;
+}
+
+static void end_run(driven_run *r)
+{
+    hn_simulation_destroy(r->simulation);
+    hn_model_destroy(r->model);
+    hn_context_destroy(r->context);
+}
+
+static hn_drive_state drive_of(const driven_run *r, int index)
+{
+    hn_drive_state state;
+    CHECK_OK(r->context, hn_simulation_drive(r->simulation, index, &state));
+    return state;
+}
+
+// Energy less work, against that at the start, over the largest energies and works on the way.
+static double balance_error(driven_run *r, int steps, int every)
+{
+    double start = 0.0, worst = 0.0, scale = 0.0;
+    for (int i = 0; i <= steps; i += every) {
+        hn_energy e;
+        CHECK_OK(r->context, hn_simulation_energy(r->simulation, &e));
+        double now = e.kinetic + e.potential - e.external_work;
+        if (i == 0) start = now;
+        worst = fmax(worst, fabs(now - start));
+        scale = fmax(scale, e.kinetic + fabs(e.potential) + fabs(e.external_work));
+        if (i < steps) CHECK_OK(r->context, hn_simulation_step(r->simulation, every));
+    }
+    return worst / scale;
+}
+
+// ---- the servo arm of tests/reference/servo_arm.py ---------------------------------------------------------
+
+static const double ARM[2] = {0.0490903130681, 0.2078207958202}; // rad at t = 1 s
+
+static void arm_text(char *text, size_t size, bool rotors)
+{
+    snprintf(
+        text, size,
+        "holonom: 1\n"
+        "gravity: [0, -9.81, 0]\n"
+        "bodies:\n"
+        "  upper: {mass: 2, inertia: [0.01, 0.2, 0.2], position: [0.5, 0, 0]}\n"
+        "  lower: {mass: 1.5, inertia: [0.01, 0.15, 0.15], position: [1.45, 0, 0]}\n"
+        "joints:\n"
+        "  shoulder: {revolute: {bodies: [ground, upper], at: [0, 0, 0], axis: z}}\n"
+        "  elbow: {revolute: {bodies: [upper, lower], at: [1, 0, 0], axis: z}}\n"
+        "drives:\n"
+        "  servo: {servo: {joint: shoulder, target: 0.5*sin(3*t), proportional: 180, derivative: "
+        "12,\n"
+        "                  integral: 40, armature: %g}}\n"
+        "  motor: {motor: {joint: elbow, stall: 6, no_load: 9, command: cos(2*t), armature: %g}}\n"
+        "  spring: {spring: {joint: elbow, stiffness: 5, damping: 0.2, rest: 0.3}}\n",
+        rotors ? 0.3 : 0.0, rotors ? 0.05 : 0.0);
+}
+
+static double arm_error(hn_scheme scheme, hn_reduction reduction, double step)
+{
+    char text[2000];
+    arm_text(text, sizeof text, true);
+    driven_run r = begin_run(text, scheme, reduction, step);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, (int64_t)(1.0 / step + 0.5)));
+    double error =
+        fmax(fabs(drive_of(&r, 0).coordinate - ARM[0]), fabs(drive_of(&r, 1).coordinate - ARM[1]));
+    end_run(&r);
+    return error;
+}
+
+TEST(drives, of_an_arm_are_those_of_minimal_coordinates_to_second_order)
+{
+    for (int scheme = 0; scheme < 2; ++scheme) {
+        hn_scheme kind = scheme == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_CONVECTED;
+        double coarse = arm_error(kind, HN_REDUCTION_REDUCED, 4e-3),
+               fine = arm_error(kind, HN_REDUCTION_REDUCED, 2e-3);
+        CHECK_NEAR(coarse / fine, 4.0, 0.1); // measured 4.00
+        CHECK_BELOW(fine, 5e-6);             // rad; measured 2.1e-6
+    }
+    double reduced = arm_error(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 4e-3);
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k)
+        CHECK_NEAR(arm_error(HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 4e-3), reduced, 1e-12);
+}
+
+// Schemes without rotors: against each other, with a difference that falls with the square of the step.
+TEST(drives, agree_under_all_schemes_that_take_them)
+{
+    const hn_scheme schemes[3] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_VARIATIONAL,
+                                  HN_SCHEME_RATTLE};
+    double off[2][3], at[3];
+    char text[2000];
+    arm_text(text, sizeof text, false);
+    for (int fine = 0; fine < 2; ++fine)
+        for (int k = 0; k < 3; ++k) {
+            driven_run r = begin_run(text, schemes[k], HN_REDUCTION_REDUCED, fine ? 1e-3 : 2e-3);
+            CHECK_OK(r.context, hn_simulation_step(r.simulation, fine ? 500 : 250));
+            at[k] = drive_of(&r, 1).coordinate;
+            off[fine][k] = fabs(at[k] - at[0]);
+            end_run(&r);
+        }
+    for (int k = 1; k < 3; ++k) {
+        CHECK_NEAR(off[0][k] / off[1][k], 4.0, 0.2); // measured 4.00, 4.02
+        CHECK_BELOW(off[1][k], 1e-5);                // rad; measured 1.0e-6, 5.1e-6
+    }
+}
+
+TEST(drives, that_a_scheme_does_not_take_are_refused_by_name)
+{
+    char text[2000];
+    arm_text(text, sizeof text, true);
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model;
+    hn_simulation *simulation;
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    const hn_scheme none[4] = {HN_SCHEME_GENERALIZED_ALPHA, HN_SCHEME_GGL_VARIATIONAL,
+                               HN_SCHEME_GGL_CLASSICAL, HN_SCHEME_PROJECTED_RK};
+    for (int k = 0; k < 4; ++k) {
+        def.scheme = none[k];
+        CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
+        CHECK_CONTAINS(hn_context_message(context), "model:10:3: drive 'servo': scheme '");
+        CHECK_CONTAINS(hn_context_message(context), "takes no drives");
+    }
+    def.scheme = HN_SCHEME_VARIATIONAL;
+    CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(context), "takes no armature");
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+// ---- closed forms ------------------------------------------------------------------------------------------
+
+// A wheel of 0.5 kg m^2 and a rotor of 0.1: w = v_0 (1 - e^(-t/T)), T = (I + J) v_0/tau_0.
+TEST(drives, motors_run_up_as_they_should)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {wheel: {mass: 1, inertia: [0.3, 0.3, 0.5], position: [0, 0, 0]}}\n"
+        "joints: {axle: {revolute: {bodies: [ground, wheel], at: [0, 0, 0], axis: z}}}\n"
+        "drives: {motor: {motor: {joint: axle, stall: 0.08, no_load: 2, armature: 0.1}}}\n";
+    double error[2];
+    const double time_constant = 0.6 * 2.0 / 0.08, t = 20.0;
+    const double angle = 2.0 * (t - time_constant * (1.0 - exp(-t / time_constant)));
+    for (int fine = 0; fine < 2; ++fine) {
+        double h = fine ? 0.01 : 0.02;
+        driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, h);
+        CHECK_BELOW(balance_error(&r, (int)(t / h + 0.5), 100), 1e-11); // measured 1.1e-12
+        hn_drive_state motor = drive_of(&r, 0);
+        hn_energy e;
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        CHECK_NEAR(motor.work / e.external_work, 1.0, 1e-12);
+        error[fine] = fabs(motor.coordinate - angle); // over 3 turns
+        end_run(&r);
+    }
+    CHECK_BELOW(error[1], 3e-4); // rad of 20; measured 1.6e-4: h w = 0.02, Cayley steps
+    CHECK_NEAR(error[0] / error[1], 4.0, 0.1); // measured
+}
+
+// A force over a rail: x = F/m (t/w - sin(w t)/w^2) under F sin(w t), and the work it does.
+TEST(drives, efforts_move_a_slider_as_they_should)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {car: {mass: 2, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+        "joints: {rail: {prismatic: {bodies: [ground, car], at: [0, 0, 0], axis: [1, 2, 2]}}}\n"
+        "drives: {push: {effort: {joint: rail, value: 6*sin(4*t)}}}\n";
+    driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 1000));
+    double speed = 3.0 / 4.0 * (1.0 - cos(4.0));
+    CHECK_NEAR(drive_of(&r, 0).coordinate, 3.0 * (1.0 / 4.0 - sin(4.0) / 16.0), 1e-6); // measured
+    CHECK_NEAR(drive_of(&r, 0).work, speed * speed, 1e-12); // the impulse is exact
+    end_run(&r);
+}
+
+// ---- the balance -------------------------------------------------------------------------------------------
+
+static const char EVERYTHING[] =
+    "holonom: 1\n"
+    "bodies:\n"
+    "  upper: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}\n"
+    "  lower: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1.5, position: [1.5, 0, 0]}\n"
+    "  slider: {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 1, position: [2, 0, 0]}\n"
+    "  puck: {shape: {box: {size: [0.3, 0.2, 0.1]}}, mass: 0.7, position: [2, 0, 0.5]}\n"
+    "joints:\n"
+    "  shoulder: {revolute: {bodies: [ground, upper], at: [0, 0, 0], axis: y}}\n"
+    "  elbow: {universal: {bodies: [upper, lower], at: [1, 0, 0], axes: [y, z]}}\n"
+    "  rail: {cylindrical: {bodies: [slider, lower], at: [2, 0, 0], axis: x}}\n"
+    "  table: {planar: {bodies: [slider, puck], at: [2, 0, 0.5], normal: z}}\n"
+    "drives:\n"
+    "  s1: {servo: {joint: shoulder, target: '0.5*sin(2*t)', proportional: 300, derivative: 20,\n"
+    "               integral: 50, limit: 40, armature: 0.2}}\n"
+    "  s2: {servo: {joint: elbow, coordinate: angle_b, proportional: 100, derivative: 10,\n"
+    "               target: {step: {start: 0.1, end: 0.5}, scale: 0.7}}}\n"
+    "  m: {motor: {joint: elbow, coordinate: angle_a, stall: 12, no_load: 10, command: 'cos(t)',\n"
+    "              armature: 0.1}}\n"
+    "  e: {effort: {joint: rail, coordinate: displacement, value: '3*sin(5*t)'}}\n"
+    "  k: {spring: {joint: rail, coordinate: displacement, stiffness: 100, damping: 2,\n"
+    "      table: {displacements: [-0.1, 0, 0.05, 0.1], efforts: [-30, 0, 2, 20]},\n"
+    "      damper: {rates: [-1, 0, 1], efforts: [-3, 0, 5]}}}\n"
+    "  w: {spring: {joint: rail, coordinate: angle, stiffness: 1, damping: 0.1, armature: 0.3}}\n"
+    "  x: {spring: {joint: table, coordinate: displacement_1, stiffness: 40,\n"
+    "      spline: {displacements: [-0.2, 0, 0.2], efforts: [-20, 0, 9]}}}\n"
+    "  y: {spring: {joint: table, coordinate: displacement_2, stiffness: 60, damping: 0.5}}\n"
+    "  z: {motor: {joint: table, coordinate: angle, stall: 0.1, no_load: 8}}\n";
+
+TEST(drives, close_the_balance_of_energy_under_every_reduction)
+{
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        driven_run r = begin_run(EVERYTHING, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 2e-3);
+        CHECK_BELOW(balance_error(&r, 1000, 10), 5e-13); // measured 4.3e-14
+        // the works of drives and those in the ledger are the same
+        double sum = 0.0;
+        hn_energy e;
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        for (int i = 0; i < hn_model_drive_count(r.model); ++i) sum += drive_of(&r, i).work;
+        CHECK_NEAR(sum, e.external_work, 1e-11 * fabs(e.external_work));
+        end_run(&r);
+    }
+    driven_run r = begin_run(EVERYTHING, HN_SCHEME_CONVECTED, HN_REDUCTION_REDUCED, 2e-3);
+    CHECK_BELOW(balance_error(&r, 300, 10), 5e-14); // measured 3.2e-15
+    end_run(&r);
+}
+
+TEST(drives, close_the_balance_over_ten_thousand_steps)
+{
+    driven_run r = begin_run(EVERYTHING, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 2e-3);
+    CHECK_BELOW(balance_error(&r, 10000, 100), 3e-12); // measured 2.3e-13
+    end_run(&r);
+}
+
+// ---- loops -------------------------------------------------------------------------------------------------
+
+TEST(drives, act_in_loops_and_on_the_joint_that_closes_them)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, -9.81, 0]\n"
+        "bodies:\n"
+        "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
+        "density: 2700}\n"
+        "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
+        "density: 2700}\n"
+        "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
+        "density: 2700}\n"
+        "joints:\n"
+        "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
+        "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
+        "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
+        "  j4: {revolute: {bodies: [rocker, ground], at: [1, 0, 0], axis: z}}\n"
+        "drives:\n"
+        "  motor: {motor: {joint: j1, stall: 60, no_load: 12, armature: 0.02}}\n"
+        "  d2: {spring: {joint: j2, stiffness: 3, damping: 0.2}}\n"
+        "  d3: {spring: {joint: j3, stiffness: 2, damping: 0.1, armature: 0.01}}\n"
+        "  d4: {servo: {joint: j4, target: 0.2, proportional: 3, derivative: 0.3}}\n";
+    double angles[HN_REDUCTION_COUNT];
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 2e-3);
+        CHECK_BELOW(balance_error(&r, 500, 10), 1e-12); // measured 1.5e-13
+        angles[k] = drive_of(&r, 0).coordinate;
+        CHECK_NEAR(angles[k], angles[0], 1e-10); // measured
+        end_run(&r);
+    }
+}
