@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `holonom check`: read and assemble a model, report its structure and start values.
 #include "command.h"
+#include "model_source.h"
 #include "options.h"
 #include "reaction_report.h"
 #include "report.h"
@@ -260,11 +261,13 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
 
 int command_check(int argument_count, char **arguments)
 {
-    const char *path = NULL, *scheme = NULL, *step = NULL, *all = NULL;
+    const char *scheme = NULL, *step = NULL, *all = NULL;
+    model_source source = {0};
     const option_spec options[] = {
         {"--scheme", "NAME", "scheme to assemble for (default: the model's)", &scheme},
         {"--step", "SECONDS", "step size for h |omega| (default: the model's)", &step},
         {"--all", NULL, "list every body and joint of a large model", &all},
+        MODEL_PARAMETER_OPTION(source),
     };
     const command_usage usage = {"check",
                                  "MODEL",
@@ -273,15 +276,15 @@ int command_check(int argument_count, char **arguments)
                                  "",
                                  "holonom check models/six-body-linkage.yaml",
                                  options,
-                                 3};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &path);
+                                 sizeof options / sizeof options[0]};
+    options_result parsed = options_parse(&usage, argument_count, arguments, &source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     hn_context *context = hn_context_create(NULL);
     if (context == NULL) return report_no_memory();
     hn_context_set_log(context, report_log_line, NULL);
     hn_model *model = NULL;
-    int code = report_load_model(context, path, &model);
+    int code = model_source_load(context, "check", &source, &model);
     if (code == EXIT_FINE) {
         hn_run_options run = hn_model_run_options(model);
         bool parsed_values =

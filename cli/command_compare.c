@@ -2,6 +2,7 @@
 // `holonom compare`: one model under several schemes, reductions and steps, in one table and one page.
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
+#include "model_source.h"
 #include "options.h"
 #include "page.h"
 #include "progress.h"
@@ -690,8 +691,9 @@ static int compare(const hn_model *model, comparison *c, const char *page,
 
 int command_compare(int argument_count, char **arguments)
 {
-    const char *path = NULL, *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
+    const char *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
     const char *settings = NULL, *page = NULL, *template_path = NULL;
+    model_source source = {0};
     const option_spec options[] = {
         {"--schemes", "A,B", "names of schemes as in run (default: all)", &schemes},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
@@ -704,6 +706,7 @@ int command_compare(int argument_count, char **arguments)
          "also write a page that shows all of them in one picture, as view does", &page},
         {"--template", "FILE", "viewer to put them into (default: the one installed)",
          &template_path},
+        MODEL_PARAMETER_OPTION(source),
     };
     const command_usage usage = {"compare",
                                  "MODEL",
@@ -714,7 +717,7 @@ int command_compare(int argument_count, char **arguments)
                                  "--steps 0.004,0.002,0.001 --end 0.2",
                                  options,
                                  sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &path);
+    options_result parsed = options_parse(&usage, argument_count, arguments, &source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     hn_context *context = hn_context_create(NULL);
@@ -722,7 +725,8 @@ int command_compare(int argument_count, char **arguments)
     hn_model *model = NULL;
     int code = context == NULL || c == NULL ? report_no_memory() : EXIT_FINE;
     if (code == EXIT_FINE)
-        code = report_load_model(context, path, &model); // no log: notes would repeat with each run
+        code = model_source_load(context, "compare", &source,
+                                 &model); // no log: notes would repeat with each run
     if (code == EXIT_FINE) {
         hn_run_options run = hn_model_run_options(model);
         c->def = hn_simulation_def_default();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `holonom modes`: frequencies and shapes of small free motions about an equilibrium.
 #include "command.h"
+#include "model_source.h"
 #include "options.h"
 #include "output_file.h"
 #include "report.h"
@@ -16,7 +17,8 @@ enum { SWING_RECORDS = 24, COUNT_MAX = 10000 };
 static const double SWING_PART = 0.1; // of the model's extent that a swing moves in pictures
 
 typedef struct mode_words {
-    const char *path, *count, *at, *load_steps, *time, *output, *no_output, *relax, *quiet;
+    model_source source;
+    const char *count, *at, *load_steps, *time, *output, *no_output, *relax, *quiet;
 } mode_words;
 
 typedef struct mode_run {
@@ -180,10 +182,11 @@ static int find(mode_run *r)
 
 static int run_modes(mode_run *r, const mode_words *words)
 {
-    int code = report_load_model(r->context, words->path, &r->model);
+    int code = model_source_load(r->context, "modes", &words->source, &r->model);
     if (code == EXIT_FINE && words->no_output == NULL) {
-        r->output = words->output == NULL ? output_default(words->path, "-modes.h5")
-                                          : malloc(strlen(words->output) + 1);
+        r->output = words->output == NULL
+                        ? output_default(model_source_name(&words->source), "-modes.h5")
+                        : malloc(strlen(words->output) + 1);
         if (r->output == NULL) code = report_no_memory();
         else if (words->output != NULL) strcpy(r->output, words->output);
     }
@@ -210,6 +213,7 @@ int command_modes(int argument_count, char **arguments)
          "result file (default: the model's name with -modes.h5, in the current folder)",
          &words.output},
         {"--no-output", NULL, "write no result file", &words.no_output},
+        MODEL_PARAMETER_OPTION(words.source),
         {"--quiet", NULL, "print errors and warnings only", &words.quiet},
     };
     const command_usage usage = {
@@ -224,7 +228,7 @@ int command_modes(int argument_count, char **arguments)
         "holonom modes models/flying-beam.yaml --count 12 --at start",
         options,
         sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &words.path);
+    options_result parsed = options_parse(&usage, argument_count, arguments, &words.source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
     if (!read_words(&words, &r.def)) return EXIT_USAGE;
     r.quiet = words.quiet != NULL;

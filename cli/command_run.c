@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `holonom run`: simulate a model, write results, show the ledger.
 #include "command.h"
+#include "model_source.h"
 #include "options.h"
 #include "output_file.h"
 #include "progress.h"
@@ -434,8 +435,9 @@ static int perform(run *r)
 
 /// The words that say how to run; NULL where not given.
 typedef struct run_words {
-    const char *path, *output, *no_output, *every, *require, *condition, *quiet, *settings,
-        *checkpoint, *resume, *reverse, *all_series;
+    model_source source;
+    const char *output, *no_output, *every, *require, *condition, *quiet, *settings, *checkpoint,
+        *resume, *reverse, *all_series;
     run_texts texts;
 } run_words;
 
@@ -486,7 +488,7 @@ static int take_up(run *r, const run_words *words, bool *complete)
 static int run_model(run *r, const run_words *words)
 {
     if (words->no_output == NULL) {
-        r->output = words->output == NULL ? output_default(words->path, ".h5")
+        r->output = words->output == NULL ? output_default(model_source_name(&words->source), ".h5")
                                           : malloc(strlen(words->output) + 1);
         if (r->output == NULL) return report_no_memory();
         if (words->output != NULL) strcpy(r->output, words->output);
@@ -531,6 +533,7 @@ int command_run(int argument_count, char **arguments)
          &words.condition},
         {"--reverse-check", NULL,
          "then go all the way back, and tell how far from the start that ends", &words.reverse},
+        MODEL_PARAMETER_OPTION(words.source),
         {"--quiet", NULL, "print errors and warnings only", &words.quiet},
     };
     const command_usage usage = {
@@ -560,7 +563,7 @@ int command_run(int argument_count, char **arguments)
         "joints=1e-12",
         options,
         sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &words.path);
+    options_result parsed = options_parse(&usage, argument_count, arguments, &words.source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
 
     run r = {.every = 1,
@@ -590,7 +593,7 @@ int command_run(int argument_count, char **arguments)
     hn_context_set_log(r.context, report_log_line, NULL);
     stop_signal_watch(r.context);
     hn_model *model = NULL;
-    int code = report_load_model(r.context, words.path, &model);
+    int code = model_source_load(r.context, "run", &words.source, &model);
     r.model = model;
     if (code == EXIT_FINE) code = run_model(&r, &words);
     hn_results_destroy(r.results);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `holonom static`: where a model rests under its loads, in load steps.
 #include "command.h"
+#include "model_source.h"
 #include "options.h"
 #include "output_file.h"
 #include "report.h"
@@ -183,7 +184,8 @@ static int find(search *x, hn_simulation *simulation, const hn_static_def *wante
 }
 
 typedef struct static_words {
-    const char *path, *load_steps, *time, *output, *no_output, *relax, *quiet;
+    model_source source;
+    const char *load_steps, *time, *output, *no_output, *relax, *quiet;
 } static_words;
 
 static bool read_words(const static_words *words, hn_static_def *def)
@@ -201,10 +203,11 @@ static int run_search(hn_context *context, const static_words *words, const hn_s
     hn_simulation *simulation = NULL;
     char *output = NULL;
     search x = {.quiet = words->quiet != NULL, .relax = words->relax != NULL};
-    int code = report_load_model(context, words->path, &model);
+    int code = model_source_load(context, "static", &words->source, &model);
     if (code == EXIT_FINE && words->no_output == NULL) {
-        output = words->output == NULL ? output_default(words->path, "-static.h5")
-                                       : malloc(strlen(words->output) + 1);
+        output = words->output == NULL
+                     ? output_default(model_source_name(&words->source), "-static.h5")
+                     : malloc(strlen(words->output) + 1);
         if (output == NULL) code = report_no_memory();
         else if (words->output != NULL) strcpy(output, words->output);
     }
@@ -235,6 +238,7 @@ int command_static(int argument_count, char **arguments)
          "result file (default: the model's name with -static.h5, in the current folder)",
          &words.output},
         {"--no-output", NULL, "write no result file", &words.no_output},
+        MODEL_PARAMETER_OPTION(words.source),
         {"--quiet", NULL, "print errors and warnings only", &words.quiet},
     };
     const command_usage usage = {
@@ -251,7 +255,7 @@ int command_static(int argument_count, char **arguments)
         "holonom static models/bend-45.yaml --load-steps 6",
         options,
         sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &words.path);
+    options_result parsed = options_parse(&usage, argument_count, arguments, &words.source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
     if (!read_words(&words, &def)) return EXIT_USAGE;
     hn_context *context = hn_context_create(NULL);

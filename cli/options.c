@@ -97,13 +97,29 @@ static void print_help(const command_usage *usage)
     printf("\nExample:\n  %s\n", usage->example);
 }
 
-/// The option a word names, with or without "=value"; -1 when there is none. -o is short for --output everywhere.
+static int find_option(const command_usage *usage, const char *word, size_t length);
+
+/// The option that a short form stands for: the first of its meanings that the command has.
+static int find_short_option(const command_usage *usage, char letter)
+{
+    static const struct {
+        char letter;
+        const char *name;
+    } SHORT[] = {{'o', "--output"}, {'q', "--quiet"},   {'p', "--parameter"},
+                 {'s', "--scheme"}, {'s', "--schemes"}, {'s', "--series"}};
+    for (size_t i = 0; i < sizeof SHORT / sizeof SHORT[0]; ++i) {
+        int index = SHORT[i].letter == letter
+                        ? find_option(usage, SHORT[i].name, strlen(SHORT[i].name))
+                        : -1;
+        if (index >= 0) return index;
+    }
+    return -1;
+}
+
+/// The option a word names, with or without "=value"; -1 when there is none.
 static int find_option(const command_usage *usage, const char *word, size_t length)
 {
-    if (length == 2 && strncmp(word, "-o", 2) == 0) {
-        word = "--output";
-        length = strlen(word);
-    }
+    if (length == 2 && word[0] == '-' && word[1] != '-') return find_short_option(usage, word[1]);
     for (int i = 0; i < usage->option_count; ++i)
         if (strlen(usage->options[i].name) == length &&
             strncmp(usage->options[i].name, word, length) == 0)
@@ -142,22 +158,26 @@ static options_result take_option(const command_usage *usage, int argument_count
         return OPTIONS_WRONG;
     }
     const option_spec *option = &usage->options[index];
-    if (*option->value != NULL) {
-        options_complain(usage->command, "%s is given twice", option->name);
+    const char **value = option->value;
+    bool repeated = option->argument != NULL && strcmp(option->argument, "NAME=VALUE") == 0;
+    for (int k = 1; repeated && k < OPTION_REPEAT_MAX && *value != NULL; ++k) ++value;
+    if (*value != NULL) {
+        options_complain(usage->command, repeated ? "%s is given too often" : "%s is given twice",
+                         option->name);
         return OPTIONS_WRONG;
     }
     if (option->argument == NULL) {
         if (equals != NULL) options_complain(usage->command, "%s takes no value", option->name);
-        *option->value = option->name;
+        *value = option->name;
         return equals == NULL ? OPTIONS_FINE : OPTIONS_WRONG;
     }
     if (equals != NULL) {
-        *option->value = equals + 1;
+        *value = equals + 1;
     } else if (*place + 1 < argument_count && strncmp(arguments[*place + 1], "--", 2) != 0) {
         *place += 1;
-        *option->value = arguments[*place];
+        *value = arguments[*place];
     }
-    if (*option->value != NULL && (*option->value)[0] != '\0') return OPTIONS_FINE;
+    if (*value != NULL && (*value)[0] != '\0') return OPTIONS_FINE;
     options_complain(usage->command, "%s needs a value: %s %s", option->name, option->name,
                      option->argument);
     return OPTIONS_WRONG;

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/// How often an option of the form NAME=VALUE may be given; its `value` is the first of so many places.
+enum { OPTION_REPEAT_MAX = 64 };
+
 typedef struct option_spec {
     const char *name;     ///< with its dashes: "--scheme"
     const char *argument; ///< what follows it, e.g. "NAME"; NULL: nothing, it is a switch
@@ -31,7 +34,8 @@ typedef enum options_result {
     OPTIONS_WRONG, ///< a mistake was reported on the error stream
 } options_result;
 
-/// Parse the words after the command; `--name value` and `--name=value` both work, -o is short for --output.
+/// Parse the words after the command; `--name value` and `--name=value` both work; -o, -q, -p and -s are short for
+/// --output, --quiet, --parameter and --scheme (or --schemes, --series).
 options_result options_parse(const command_usage *usage, int argument_count, char **arguments,
                              const char **positional);
 

@@ -58,14 +58,6 @@ int exit_code_of(hn_status status)
     return EXIT_RUN_FAILED;
 }
 
-int report_load_model(hn_context *context, const char *path, hn_model **model)
-{
-    hn_status status = hn_model_load(context, path, model);
-    if (status == HN_OK) return EXIT_FINE;
-    fprintf(stderr, "%s\n", hn_context_message(context));
-    return status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_MODEL;
-}
-
 int report_create_simulation(const hn_model *model, const hn_simulation_def *def,
                              hn_simulation **simulation)
 {

@@ -10,9 +10,6 @@
 /// Print a context's log lines as notes on the error stream.
 void report_log_line(const char *line, void *user);
 
-/// Load a model; on failure report it and return its exit code, otherwise 0 and the model.
-int report_load_model(hn_context *context, const char *path, hn_model **model);
-
 /// Create a simulation; on failure report it and return its exit code, otherwise 0 and the simulation.
 int report_create_simulation(const hn_model *model, const hn_simulation_def *def,
                              hn_simulation **simulation);

@@ -52,9 +52,24 @@ HN_API HN_NODISCARD hn_status hn_model_load(hn_context *context, const char *pat
 HN_API HN_NODISCARD hn_status hn_model_load_urdf(hn_context *context, const char *path, bool free_base,
                                                  hn_model **model);
 
+/// Another value for a parameter of a model file: a number or an expression of the parameters above it.
+typedef struct hn_parameter {
+    const char *name;
+    const char *value;
+} hn_parameter;
+
+/// As hn_model_load, with other values for some of the file's parameters. They are written into the model's text, so that
+/// results hold the model as it was run. A name the file does not have is an error (HN_FILE_FORMAT).
+HN_API HN_NODISCARD hn_status hn_model_load_with(hn_context *context, const char *path, const hn_parameter *parameters,
+                                                 int parameter_count, hn_model **model);
+
 /// As hn_model_load, from text in memory; `name` stands for the path in messages.
 HN_API HN_NODISCARD hn_status hn_model_parse(hn_context *context, const char *text, size_t length,
                                              const char *name, hn_model **model);
+/// As hn_model_load_with, from text in memory.
+HN_API HN_NODISCARD hn_status hn_model_parse_with(hn_context *context, const char *text, size_t length,
+                                                  const char *name, const hn_parameter *parameters,
+                                                  int parameter_count, hn_model **model);
 
 /// Simulations of the model start at rest at the equilibrium that its loads have at time zero, found from the positions
 /// given (statics.h); hn_simulation_create fails where there is none, and where start velocities are given.

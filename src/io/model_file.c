@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L // stat
 #include "io/model_file.h"
 
+#include "io/model_parameters.h"
 #include "io/model_reader.h"
 #include "io/urdf.h"
 
@@ -155,6 +156,38 @@ hn_status hn_model_parse(hn_context *context, const char *text, size_t length, c
     return parse_model(context, text, length, name, model);
 }
 
+static bool are_parameters(const hn_parameter *parameters, int count)
+{
+    if (count < 0 || (parameters == NULL && count > 0)) return false;
+    for (int k = 0; k < count; ++k)
+        if (parameters[k].name == NULL || parameters[k].value == NULL) return false;
+    return true;
+}
+
+hn_status hn_model_parse_with(hn_context *context, const char *text, size_t length,
+                              const char *name, const hn_parameter *parameters, int parameter_count,
+                              hn_model **model)
+{
+    REQUIRE(context, model != NULL);
+    *model = NULL;
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, (text != NULL || length == 0) && name != NULL);
+    REQUIRE(context, are_parameters(parameters, parameter_count));
+    if (parameter_count == 0 || length > (size_t)MODEL_FILE_SIZE_MAX)
+        return hn_model_parse(context, text, length, name, model);
+    if (urdf_is_robot(text, length))
+        return context_fail(context, HN_FILE_FORMAT,
+                            "%s: a robot description has no parameters; convert it to a model file",
+                            name);
+    char *changed = NULL;
+    size_t changed_length = 0;
+    TRY(model_text_with_parameters(context, text, length, name, parameters, parameter_count,
+                                   &changed, &changed_length));
+    hn_status status = hn_model_parse(context, changed, changed_length, name, model);
+    context_release(context, changed);
+    return status;
+}
+
 // ---- files ---------------------------------------------------------------------------------------------------
 
 static hn_status read_text(hn_context *context, const char *path, FILE *file, char **text,
@@ -204,14 +237,22 @@ static hn_status load_text(hn_context *context, const char *path, char **text, s
 
 hn_status hn_model_load(hn_context *context, const char *path, hn_model **model)
 {
+    return hn_model_load_with(context, path, NULL, 0, model);
+}
+
+hn_status hn_model_load_with(hn_context *context, const char *path, const hn_parameter *parameters,
+                             int parameter_count, hn_model **model)
+{
     REQUIRE(context, model != NULL);
     *model = NULL;
     REQUIRE(NULL, context != NULL);
-    REQUIRE(context, path != NULL);
+    REQUIRE(context, path != NULL && are_parameters(parameters, parameter_count));
     char *text = NULL;
     size_t length = 0;
     hn_status status = load_text(context, path, &text, &length);
-    if (status == HN_OK) status = hn_model_parse(context, text, length, path, model);
+    if (status == HN_OK)
+        status =
+            hn_model_parse_with(context, text, length, path, parameters, parameter_count, model);
     context_release(context, text);
     return status;
 }
