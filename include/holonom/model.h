@@ -361,8 +361,9 @@ typedef enum hn_drive_kind {
     HN_DRIVE_SERVO,  ///< follows a target with proportional, derivative and integral gain, up to a limit
     HN_DRIVE_MOTOR,  ///< effort falls with speed in a straight line, from `stall` at rest to none at `no_load`
     HN_DRIVE_SPRING, ///< spring and damper, linear or by tables
+    HN_DRIVE_MOTION, ///< prescribes the coordinate over time, with whatever effort that takes
 } hn_drive_kind;
-#define HN_DRIVE_KIND_COUNT 4
+#define HN_DRIVE_KIND_COUNT 5
 HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
 
 typedef struct hn_drive_id {
@@ -378,7 +379,8 @@ typedef struct hn_drive_def {
     hn_drive_kind kind;
     hn_joint_id joint;
     int coordinate;        ///< as hn_simulation_joint_coordinates counts, from 0
-    hn_profile function;   ///< effort, target (rad or m) or command (1: full) over time, times `scale`
+    hn_profile function;   ///< effort, target, motion (rad or m) or command (1: full) over time, times `scale`; a motion
+                           ///< begins where the joint does, and its rate then is that of the joint unless one was set
     double scale;
     double proportional;   ///< N m/rad or N/m, servo
     double derivative;     ///< N m s/rad or N s/m, servo: on the rate of target less coordinate

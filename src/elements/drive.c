@@ -5,6 +5,7 @@
 //   (D2)  servo    tau = clamp( k_p e + k_d (dr - D x/h) + k_i (I_n + h e/2) ),  e = mean r(t) - x_mid,
 //                  I_n+1 = I_n + h e unless the limit holds
 //   (D3)  motor    tau = tau_0 (mean u(t) - (D x/h)/v_0)
+//   (D7)  motion   tau = lambda, such that x_n+1 = r(t_n+1): found by motions.c
 //   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
 //   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table
 //   (D6)  rotor    tau = -J (w_n+1 - w_n)/h,  w_n+1 = 2 D x/h - w_n: what it takes is J/2 (w_n+1^2 - w_n^2)
@@ -82,6 +83,8 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     bool limited;
     switch (law->kind) {
     case HN_DRIVE_SERVO: return servo_effort(law, step, from, to, &error, &limited);
+    case HN_DRIVE_MOTION:
+        return (effort_value){step->memory == NULL ? 0.0 : step->memory[DRIVE_HOLD], 0.0};
     case HN_DRIVE_EFFORT:
         return (effort_value){
             law->scale * profile_mean(law->function, step->load_begin, step->load_end), 0.0};
@@ -171,6 +174,7 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     }
     slots[DRIVE_COORDINATE] = angle;
     slots[DRIVE_ROTOR] = 2.0 * (to - from) / h - slots[DRIVE_ROTOR];
+    slots[DRIVE_HOLD] = load.effort;
     slots[DRIVE_EFFORT] = load.effort - spring;
     slots[DRIVE_POWER] = load.effort * (to - from) / h;
     slots[DRIVE_WORK] += load.effort * (to - from);

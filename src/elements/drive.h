@@ -10,6 +10,7 @@ typedef enum drive_slot {
     DRIVE_COORDINATE, ///< rad or m; angles count turns
     DRIVE_INTEGRAL,   ///< rad s or m s, servo: of target less coordinate
     DRIVE_ROTOR,      ///< rad/s or m/s: rate of the rotor
+    DRIVE_HOLD,       ///< N m or N, motion: the effort that holds it in the step
     DRIVE_EFFORT,     ///< N m or N: in the last step, along the coordinate
     DRIVE_POWER,      ///< W: mean over the last step, likewise
     DRIVE_WORK,       ///< J: since the start, without what springs hold

@@ -11,7 +11,7 @@
 #include "elements/beam.h"
 #include "elements/drive.h"
 #include "model/model.h"
-#include "model/time_expression.h"
+#include "model/profiles.h"
 
 enum { ELEMENT_TERMS_MAX = 64, ELEMENT_STRAINS_MAX = 6, ELEMENT_COLUMNS = 24 };
 
@@ -131,17 +131,6 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
 
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);
-
-/// A function of time with its first two derivatives; where they jump, those to the right.
-time_jet profile_at(const hn_profile *profile, double time);
-/// Its value at a part of the way between two times without a point between them.
-double profile_within(const hn_profile *profile, double begin, double end, double part);
-/// Its mean between two times (F7), (F12), (F13); its value where they are equal.
-double profile_mean(const hn_profile *profile, double begin, double end);
-/// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
-double profile_next_kink(const hn_profile *profile, double time);
-/// Shortest time between two of its kinks and where it begins; HUGE_VAL: fewer than two.
-double profile_finest(const hn_profile *profile, double *time);
 
 /// Part of a damper's coefficient that acts where z = h c/m.
 double damper_part(damper_form form, double z);

@@ -120,6 +120,7 @@ static hn_status read_content(const model_reader *r, int map, const char *owner,
 {
     static const char *const EFFORT[] = {"joint", "coordinate", "value", "armature"};
     switch (def->kind) {
+    case HN_DRIVE_MOTION:
     case HN_DRIVE_EFFORT:
         TRY(reader_expect_keys(r, map, owner, EFFORT, WORD_COUNT(EFFORT)));
         TRY(read_function(r, map, "value", owner, true, def, &parts->function));

@@ -13,7 +13,8 @@ hn_drive_def hn_drive_def_default(hn_drive_kind kind)
 
 const char *hn_drive_kind_name(hn_drive_kind kind)
 {
-    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo", "motor", "spring"};
+    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo", "motor", "spring",
+                                                           "motion"};
     return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? NAMES[kind] : "";
 }
 
@@ -124,7 +125,32 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
                             (int)def->kind);
     TRY(check_numbers(context, name, def));
     TRY(check_tables(context, name, def));
+    if (def->kind == HN_DRIVE_MOTION) {
+        for (int i = 0; i < model->drive_count; ++i)
+            if (model->drives[i].def.kind == HN_DRIVE_MOTION && model->drives[i].joint == index &&
+                model->drives[i].def.coordinate == def->coordinate)
+                return context_fail(
+                    context, HN_INVALID_MODEL,
+                    "drive '%s': the %s of joint '%s' is moved by drive '%s' already", name,
+                    hn_joint_coordinate_name(joint->kind, def->coordinate), joint->name,
+                    model->drives[i].name);
+        if (def->function.kind == HN_PROFILE_PULSE)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': a motion by a pulse has jumps of speed; expected an "
+                                "expression, a spline, a step or a table",
+                                name);
+    }
     return profile_check(context, "drive", name, &def->function);
+}
+
+// A joint whose coordinate is moved starts with the rate of the motion, unless rates are set for it.
+static void start_joint(hn_model *model, const model_drive *drive)
+{
+    model_joint *joint = &model->joints[drive->joint];
+    if (joint->has_rates && !joint->rates_of_motions) return;
+    joint->has_rates = joint->rates_of_motions = true;
+    joint->rates[drive->def.coordinate] =
+        drive->def.scale * profile_at(&drive->def.function, 0.0).rate;
 }
 
 hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive)
@@ -157,6 +183,7 @@ hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_
         return status;
     }
     model->drives[model->drive_count++] = added;
+    if (def->kind == HN_DRIVE_MOTION) start_joint(model, &added);
     *drive = (hn_drive_id){(uint32_t)model->drive_count, model->tag};
     return HN_OK;
 }

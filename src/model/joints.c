@@ -355,5 +355,6 @@ hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const dou
                                 "joint '%s': start rate %d is not finite", j->name, i + 1);
     for (int i = 0; i < count; ++i) j->rates[i] = rates[i];
     j->has_rates = true;
+    j->rates_of_motions = false;
     return HN_OK;
 }

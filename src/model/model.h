@@ -46,6 +46,7 @@ typedef struct model_joint {
                               ///< apart; universal: third of frame_a is the first axis, third of frame_b the second
     double length;            ///< m, distance joint
     bool has_rates;
+    bool rates_of_motions; ///< they are those of drives that move its coordinates
     double rates[HN_JOINT_COORDINATES_MAX];
 } model_joint;
 

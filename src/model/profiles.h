@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions of time: checked, and copied with what their evaluation needs. (Evaluated: elements/profile.c.)
+// Functions of time: checked, and copied with what their evaluation needs. (Evaluated: profile_values.c.)
 #ifndef MODEL_PROFILES_H
 #define MODEL_PROFILES_H
 
@@ -21,5 +21,16 @@ hn_status profile_check(hn_context *context, const char *kind, const char *name,
 hn_status profile_copy(hn_context *context, const hn_profile *from, hn_profile *to);
 /// Release a copy; one that is all zero is fine.
 void profile_release(hn_context *context, hn_profile *copy);
+
+/// A function of time with its first two derivatives; where they jump, those to the right.
+time_jet profile_at(const hn_profile *profile, double time);
+/// Its value at a part of the way between two times without a point between them.
+double profile_within(const hn_profile *profile, double begin, double end, double part);
+/// Its mean between two times (F7), (F12), (F13); its value where they are equal.
+double profile_mean(const hn_profile *profile, double begin, double end);
+/// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
+double profile_next_kink(const hn_profile *profile, double time);
+/// Shortest time between two of its kinks and where it begins; HUGE_VAL: fewer than two.
+double profile_finest(const hn_profile *profile, double *time);
 
 #endif

@@ -72,6 +72,7 @@ static void energy_momentum_momenta(const hn_system *system, const scheme_state 
 const scheme_type scheme_energy_momentum = {
     .name = "energy-momentum",
     .takes_drives = true,
+    .takes_motions = true,
     .damper_form = DAMPER_MIDPOINT,
     .symmetric = true,
     .may_halve = true,

@@ -69,6 +69,7 @@ typedef struct scheme_type {
     bool no_equations; ///< explicit: a step solves none but constraints
     damper_form damper_form; ///< what strong dampers need, see dampers.c; plain: nothing
     bool dampers_apart; ///< accelerations at the start are without dampers
+    bool takes_motions; ///< drives that prescribe coordinates
     bool takes_drives; ///< efforts along coordinates of joints
     const char *no_beams; ///< why it cannot have beams: completes "scheme 'x' "; NULL: it can
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger

@@ -94,6 +94,7 @@ static void variational_momenta(const hn_system *system, const scheme_state *sta
 const scheme_type scheme_variational = {
     .name = "variational",
     .takes_drives = true,
+    .takes_motions = true,
     .damper_form = DAMPER_MIDPOINT,
     .symmetric = true,
     .impetus_is_momentum = true,

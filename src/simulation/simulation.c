@@ -93,6 +93,11 @@ static void layout(arena *a, hn_simulation *s)
     s->damper_reference = arena_doubles(a, dampers > 0 ? POSE_SIZE * n : 0);
     s->damper_impulse = arena_doubles(a, dampers > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
     s->damper_responses = arena_doubles(a, responses);
+    size_t motions = (size_t)motions_find(system, NULL);
+    s->motion_count = (int)motions;
+    s->motions = arena_bytes(a, motions * sizeof(int));
+    s->motion_pivots = arena_bytes(a, motions * sizeof(int));
+    s->motion_space = arena_doubles(a, motions * (motions + 4));
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
@@ -262,6 +267,9 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
     start_rotors(s, s->momenta);
+    motions_find(system, s->motions);
+    s->held_drive = -1;
+    TRY(motions_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
     if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
@@ -307,6 +315,8 @@ static hn_status create_reference(hn_simulation *s)
     a = (arena){.block = r->memory};
     layout(&a, r);
     r->turning_count = turns_find(r->system, r->turning);
+    motions_find(r->system, r->motions);
+    r->held_drive = -1;
     return r->reduction_kind->create(r->system, &r->reduction);
 }
 
@@ -350,6 +360,11 @@ static hn_status check_drives(const scheme_type *scheme, const hn_model *model)
             return context_fail(model->context, HN_INVALID_MODEL,
                                 "drive '%s': scheme '%s' takes no drives; energy-momentum, "
                                 "convected, variational and rattle do",
+                                d->name, scheme->name);
+        if (!scheme->takes_motions && d->def.kind == HN_DRIVE_MOTION)
+            return context_fail(model->context, HN_INVALID_MODEL,
+                                "drive '%s': scheme '%s' takes no motions; energy-momentum and "
+                                "variational do",
                                 d->name, scheme->name);
         if (!scheme->energy_kept && d->def.armature > 0.0)
             return context_fail(model->context, HN_INVALID_MODEL,
@@ -553,14 +568,21 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
 // position is left as it is, with a residual of its square.
 static const double SINGULAR_FREEZING = 1e-5;
 
-static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
-                                    const newton_options *options, step_guess guess)
+hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
+                                   const newton_options *options)
 {
-    predict_step(s, step, guess);
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
     return step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
+}
+
+static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
+                                    const newton_options *options, step_guess guess)
+{
+    predict_step(s, step, guess);
+    TRY(simulation_solve_iterate(s, step, options));
+    return s->motion_count == 0 ? HN_OK : motions_hold(s, step, options);
 }
 
 hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time,
@@ -797,6 +819,15 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
     }
+    if (s->held_drive >= 0)
+        return context_fail(
+            s->context, HN_SINGULAR_SYSTEM,
+            "step %lld at t = %.9g s: drive '%s' cannot move its joint '%s': no effort of it "
+            "changes "
+            "the coordinate, since the loop of the joint or another motion holds it",
+            (long long)s->step_count + 1, hn_simulation_time(s),
+            system->elements[s->held_drive].name,
+            system->reports[system->elements[s->held_drive].joint].name);
     int worst = s->newton.worst_body, spinning = 0;
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";

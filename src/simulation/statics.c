@@ -36,6 +36,20 @@ hn_static_def hn_static_def_default(void)
 
 static const hn_profile FULL = {.kind = HN_PROFILE_CONSTANT};
 
+// Springs and efforts hold a model at rest; what depends on rates or on the way there does not say how.
+static hn_status check_drives(const hn_system *system)
+{
+    for (int i = 0; i < system->drive_count; ++i) {
+        hn_drive_kind kind = system->laws[i].kind;
+        if (kind != HN_DRIVE_SPRING && kind != HN_DRIVE_EFFORT)
+            return context_fail(
+                system->context, HN_INVALID_MODEL,
+                "drive '%s' is a %s: an equilibrium takes springs and efforts alone",
+                system->elements[system->drive_first + i].name, hn_drive_kind_name(kind));
+    }
+    return HN_OK;
+}
+
 static hn_status take_loads(statics *x)
 {
     hn_system *system = x->simulation->system;
@@ -579,6 +593,7 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, def != NULL);
     TRY(check_def(s->context, def));
+    TRY(check_drives(s->system));
     statics x;
     context_begin_cancellable(s->context);
     hn_status status = statics_begin(s, def, &x);

@@ -42,6 +42,8 @@ BEYOND_A_SCHEMA = {
     "joint-beside-a-point-mass",
     "line-load-on-an-unknown-beam",
     "load-on-an-unknown-node",
+    "motion-by-a-pulse",
+    "motion-twice",
     "not-a-number",  # JSON has no such value, YAML has
     "number-too-large",
     "orientation-left-handed",

@@ -287,3 +287,228 @@ TEST(drives, act_in_loops_and_on_the_joint_that_closes_them)
         end_run(&r);
     }
 }
+
+// ---- motions -----------------------------------------------------------------------------------------------
+
+// Slider-crank at constant speed w: with x_p = r cos + l cos phi, sin phi = -(r/l) sin, everything is a function of the angle.
+typedef struct engine_values {
+    double torque; // N m, of the crank
+    double pin;    // N, on the rod along x at the crank pin
+} engine_values;
+
+static const double ENGINE_R = 0.043, ENGINE_L = 0.144, ENGINE_C = 0.043, ENGINE_W = 30.0,
+                    ROD_MASS = 0.55, ROD_INERTIA = 1.8e-3, PISTON = 0.45;
+
+static double engine_gas(double t)
+{
+    return 20.0 * (1.0 + cos(ENGINE_W * t));
+}
+
+static engine_values engine_at(double t)
+{
+    const double r = ENGINE_R, l = ENGINE_L, c = ENGINE_C, w = ENGINE_W, x = w * t;
+    double sine = -r / l * sin(x), cosine = sqrt(1.0 - sine * sine);
+    double phi1 = -r / l * cos(x) / cosine;                       // d phi/d x
+    double phi2 = (r / l * sin(x) + sine * phi1 * phi1) / cosine; // its derivative
+    // centre of the rod: pin + c (cos phi, sin phi); piston: pin + l cos phi; derivatives by x
+    double rx1 = -r * sin(x) - c * sine * phi1, ry1 = r * cos(x) + c * cosine * phi1;
+    double rx2 = -r * cos(x) - c * (cosine * phi1 * phi1 + sine * phi2),
+           ry2 = -r * sin(x) + c * (-sine * phi1 * phi1 + cosine * phi2);
+    double p1 = -r * sin(x) - l * sine * phi1,
+           p2 = -r * cos(x) - l * (cosine * phi1 * phi1 + sine * phi2);
+    double half_slope =
+        ROD_MASS * (rx1 * rx2 + ry1 * ry2) + ROD_INERTIA * phi1 * phi2 + PISTON * p1 * p2;
+    return (engine_values){w * w * half_slope + engine_gas(t) * p1,
+                           w * w * (ROD_MASS * rx2 + PISTON * p2) + engine_gas(t)};
+}
+
+static void engine_text(char *text, size_t size)
+{
+    snprintf(text, size,
+             "holonom: 1\ngravity: [0, 0, 0]\n"
+             "bodies:\n"
+             "  crank:  {mass: 4, inertia: [0.004, 0.004, 0.006], position: [0, 0, 0]}\n"
+             "  rod:    {mass: %.17g, inertia: [1e-4, %.17g, %.17g], position: [%.17g, 0, 0]}\n"
+             "  piston: {mass: %.17g, inertia: [3e-4, 3e-4, 3e-4], position: [%.17g, 0, 0]}\n"
+             "joints:\n"
+             "  main:  {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
+             "  pin:   {revolute: {bodies: [crank, rod], at: [%.17g, 0, 0], axis: z}}\n"
+             "  small: {revolute: {bodies: [rod, piston], at: [%.17g, 0, 0], axis: z}}\n"
+             "  bore:  {prismatic: {bodies: [ground, piston], at: [%.17g, 0, 0], axis: x}}\n"
+             "loads:\n"
+             "  gas: {force: {body: piston, vector: [-1, 0, 0], factor: 20*(1 + cos(30*t))}}\n"
+             "drives:\n"
+             "  starter: {motion: {joint: main, value: 30*t}}\n",
+             ROD_MASS, ROD_INERTIA, ROD_INERTIA, ENGINE_R + ENGINE_C, PISTON, ENGINE_R + ENGINE_L,
+             ENGINE_R, ENGINE_R + ENGINE_L, ENGINE_R + ENGINE_L);
+}
+
+typedef struct engine_errors {
+    double coordinate, torque, pin, balance; // worst; torque and force over the largest
+} engine_errors;
+
+static engine_errors engine_run(hn_scheme scheme, hn_reduction reduction, double step)
+{
+    char text[3000];
+    engine_text(text, sizeof text);
+    driven_run r = begin_run(text, scheme, reduction, step);
+    engine_errors worst = {0};
+    // efforts and reactions alternate by O(h) from step to step; the mean of two steps belongs to the node between them
+    double torque_before = 0.0, pin_before = 0.0, torque_max = 0.0, pin_max = 0.0, start = 0.0,
+           scale = 0.0;
+    int count = (int)(0.4 / step + 0.5);
+    hn_joint_id pin = hn_model_find_joint(r.model, "pin");
+    for (int i = 1; i <= count; ++i) {
+        hn_joint_state joint;
+        hn_energy e;
+        if (i == 1) {
+            CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+            start = e.kinetic + e.potential;
+        }
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 1));
+        hn_drive_state drive = drive_of(&r, 0);
+        CHECK_OK(r.context, hn_simulation_joint_state(r.simulation, pin, &joint));
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        engine_values node = engine_at((i - 1) * step);
+        worst.coordinate = fmax(worst.coordinate, fabs(drive.coordinate - ENGINE_W * i * step));
+        if (i > 1) {
+            double torque = 0.5 * (torque_before + drive.effort),
+                   force = 0.5 * (pin_before + joint.reaction_force.x);
+            worst.torque = fmax(worst.torque, fabs(torque - node.torque));
+            worst.pin = fmax(worst.pin, fabs(force - node.pin));
+        }
+        torque_before = drive.effort;
+        pin_before = joint.reaction_force.x;
+        worst.balance =
+            fmax(worst.balance, fabs(e.kinetic + e.potential - e.external_work - start));
+        scale = fmax(scale, fabs(e.external_work) + e.kinetic);
+        torque_max = fmax(torque_max, fabs(node.torque));
+        pin_max = fmax(pin_max, fabs(node.pin));
+    }
+    worst.torque /= torque_max;
+    worst.pin /= pin_max;
+    worst.balance /= scale;
+    end_run(&r);
+    return worst;
+}
+
+TEST(motions, of_an_engine_take_the_torque_and_the_bearing_forces_of_the_closed_form)
+{
+    engine_errors coarse = engine_run(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 2e-3);
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        engine_errors fine = engine_run(HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 1e-3);
+        CHECK_BELOW(fine.coordinate, 2e-12);               // rad of 12; measured 9.7e-13
+        CHECK_BELOW(fine.balance, 1e-13);                  // measured 1.2e-14
+        CHECK_BELOW(fine.torque, 1e-3);                    // of the largest; measured 6.5e-4
+        CHECK_NEAR(coarse.torque / fine.torque, 4.0, 0.1); // measured 4.00
+        CHECK_BELOW(fine.pin, 2e-4);                       // of the largest; measured 7.2e-5
+        CHECK_NEAR(coarse.pin / fine.pin, 4.0, 0.1);       // measured 4.00
+    }
+    engine_errors other = engine_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_BELOW(other.coordinate, 2e-12); // measured 1.1e-12
+    CHECK_BELOW(other.torque, 3e-4);      // measured 8.7e-5
+}
+
+// Eight motions in a chain that has eight freedoms: nothing is left to the dynamics, and every coordinate is as prescribed.
+TEST(motions, may_take_all_freedom)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  a: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.5, 0, 0]}\n"
+        "  b: {mass: 1, inertia: [0.05, 0.1, 0.1], position: [1.4, 0, 0]}\n"
+        "  c: {mass: 1, inertia: [0.05, 0.1, 0.1], position: [1.8, 0, 0]}\n"
+        "  d: {mass: 0.5, inertia: [0.02, 0.03, 0.04], position: [1.8, 0, 0.2]}\n"
+        "joints:\n"
+        "  hinge: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}\n"
+        "  cross: {universal: {bodies: [b, a], at: [1, 0, 0], axes: [y, z]}}\n"
+        "  tube: {cylindrical: {bodies: [b, c], at: [1.6, 0, 0], axis: x}}\n"
+        "  table: {planar: {bodies: [c, d], at: [1.8, 0, 0.2], normal: z}}\n"
+        "drives:\n"
+        "  m1: {motion: {joint: hinge, value: 0.5*sin(2*t)}}\n"
+        "  m2: {motion: {joint: cross, coordinate: angle_a, value: 0.4*t*t}}\n"
+        "  m3: {motion: {joint: cross, coordinate: angle_b, value: {step: {start: 0, end: 0.5}, "
+        "scale: -0.6}}}\n"
+        "  m4: {motion: {joint: tube, coordinate: displacement, value: 0.1*sin(3*t)}}\n"
+        "  m5: {motion: {joint: tube, coordinate: angle, value: 2*t}}\n"
+        "  m6: {motion: {joint: table, coordinate: displacement_1, value: 0.05*(1 - cos(4*t))}}\n"
+        "  m7: {motion: {joint: table, coordinate: displacement_2, value: 0.1*t}}\n"
+        "  m8: {motion: {joint: table, coordinate: angle, value: -t}}\n";
+    double efforts[HN_REDUCTION_COUNT][8];
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 5e-3);
+        CHECK_BELOW(balance_error(&r, 100, 1), 3e-14); // measured 1.8e-15
+        const double t = 0.5;
+        const double expected[8] = {
+            0.5 * sin(2.0 * t),          0.4 * t * t, -0.6, 0.1 * sin(3.0 * t), 2.0 * t,
+            0.05 * (1.0 - cos(4.0 * t)), 0.1 * t,     -t};
+        for (int i = 0; i < 8; ++i) {
+            hn_drive_state m = drive_of(&r, i);
+            CHECK_NEAR(m.coordinate, expected[i], 2e-13);
+            efforts[k][i] = m.effort;
+            CHECK_NEAR(m.effort, efforts[0][i], 1e-6); // N, N m: 1e-13 over h^2
+        }
+        end_run(&r);
+    }
+}
+
+static void refuse(const char *drives, hn_status status, int steps, const char *message)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "holonom: 1\n"
+             "bodies:\n"
+             "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
+             "density: 2700}\n"
+             "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, "
+             "0]], density: 2700}\n"
+             "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
+             "density: 2700}\n"
+             "joints:\n"
+             "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
+             "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
+             "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
+             "  j4: {revolute: {bodies: [rocker, ground], at: [1, 0, 0], axis: z}}\n"
+             "drives:\n%s",
+             drives);
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model;
+    hn_simulation *simulation = NULL;
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    hn_status got = hn_simulation_create(model, &def, &simulation);
+    if (got == HN_OK) got = hn_simulation_step(simulation, steps);
+    CHECK_EQUAL(got, status);
+    CHECK_CONTAINS(hn_context_message(context), message);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+TEST(motions, that_cannot_be_are_named)
+{
+    refuse("  m1: {motion: {joint: j1, value: 0.1*(1 - cos(t))}}\n"
+           "  m2: {motion: {joint: j4, value: 0.2*(1 - cos(t))}}\n",
+           HN_SINGULAR_SYSTEM, 1, "drive 'm2' cannot move its joint 'j4'");
+    refuse("  m1: {motion: {joint: j1, value: 0.1}}\n", HN_INVALID_MODEL, 1,
+           "drive 'm1': its motion begins at 0.1, joint 'j1' at 0 rad");
+    refuse("  m1: {motion: {joint: j1, value: t}}\n"
+           "start: {j1: {rate: 3}}\n",
+           HN_INVALID_MODEL, 1,
+           "drive 'm1': its motion begins with the rate 1, joint 'j1' with 3 rad/s");
+}
+
+TEST(drives, that_do_not_say_where_a_model_rests_are_refused_by_statics)
+{
+    char text[2000];
+    arm_text(text, sizeof text, false);
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    hn_static_def def = hn_static_def_default();
+    hn_equilibrium found;
+    CHECK_STATUS(r.context, hn_simulation_find_equilibrium(r.simulation, &def, &found),
+                 HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(r.context),
+                   "drive 'servo' is a servo: an equilibrium takes springs and efforts alone");
+    end_run(&r);
+}

@@ -442,7 +442,7 @@ TEST(springs, do_not_see_a_rigid_motion_of_everything)
 // ---- drives -------------------------------------------------------------------------------------------
 
 // Every law on an angle and on a displacement, with numbers that make each of its terms matter.
-enum { DRIVE_VARIANTS = 5 };
+enum { DRIVE_VARIANTS = 6 };
 static const double SPRING_PLACES[4] = {-9.0, 0.1, 0.9, 9.0},
                     SPRING_EFFORTS[4] = {-7.0, 0.3, 2.0, 40.0};
 static const double RATES[3] = {-90.0, 0.0, 90.0}, RESISTANCE[3] = {-40.0, 0.0, 70.0};
@@ -451,12 +451,13 @@ static const hn_profile SPRING_TABLE = {
 static const hn_profile DAMPER_TABLE = {
     .kind = HN_PROFILE_TABLE, .times = RATES, .factors = RESISTANCE, .count = 3};
 static const hn_profile RISING = {.kind = HN_PROFILE_STEP, .start = -1.0, .end = 1.0};
-static const double SLOTS[DRIVE_SLOTS] = {0.0, 0.3, 1.7, 0.0, 0.0, 0.0};
+static const double SLOTS[DRIVE_SLOTS] = {0.0, 0.3, 1.7, 2.6};
 
 static drive_law make_law(int variant)
 {
-    static const hn_drive_kind kinds[DRIVE_VARIANTS] = {
-        HN_DRIVE_EFFORT, HN_DRIVE_SERVO, HN_DRIVE_SERVO, HN_DRIVE_MOTOR, HN_DRIVE_SPRING};
+    static const hn_drive_kind kinds[DRIVE_VARIANTS] = {HN_DRIVE_EFFORT, HN_DRIVE_SERVO,
+                                                        HN_DRIVE_SERVO,  HN_DRIVE_MOTOR,
+                                                        HN_DRIVE_SPRING, HN_DRIVE_MOTION};
     return (drive_law){.kind = kinds[variant],
                        .sign = variant % 2 == 0 ? 1.0 : -1.0,
                        .function = &RISING,

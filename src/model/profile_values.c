@@ -9,10 +9,11 @@
 //          abs, min, max and comparisons decide
 //
 // Found by bisection, the cost grows with the points inside: all steps of a run together pass every point once.
-#include "elements/element.h"
+#include "model/profiles.h"
 
 #include "base/sum.h"
-#include "model/profiles.h"
+
+#include <math.h>
 
 typedef struct profile_points {
     int count;
