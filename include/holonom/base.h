@@ -22,11 +22,13 @@ extern "C" {
 #endif
 
 #define HN_VERSION_MAJOR 0
-#define HN_VERSION_MINOR 1
+#define HN_VERSION_MINOR 2
 #define HN_VERSION_PATCH 0
 
-/// Version of the library at run time, as text: "0.1.0".
+/// Version of the library at run time, as text: "0.2.0".
 HN_API const char *hn_version(void);
+/// The same as a number, 10000 major + 100 minor + patch: 200 for 0.2.0. Since 0.2.
+HN_API int hn_version_number(void);
 
 /// Vector of three numbers; unit and frame stand at each use.
 typedef struct hn_vec3 {
@@ -59,6 +61,9 @@ typedef enum hn_status {
 
 /// Name of a status code, e.g. "HN_INVALID_MODEL".
 HN_API const char *hn_status_name(hn_status status);
+
+/// Inverse of hn_status_name; false for an unknown word. Since 0.2.
+HN_API bool hn_status_from_name(const char *name, hn_status *status);
 
 /// Sentence that explains a status code.
 HN_API const char *hn_status_sentence(hn_status status);

@@ -108,6 +108,7 @@ HN_API hn_shape hn_shape_default(hn_shape_kind kind);
 
 /// Spelling used in files: "box", "hollow_cylinder", ...
 HN_API const char *hn_shape_kind_name(hn_shape_kind kind);
+HN_API bool hn_shape_kind_from_name(const char *name, hn_shape_kind *kind); ///< since 0.2
 
 // ---- bodies -------------------------------------------------------------------------------------
 
@@ -118,6 +119,9 @@ typedef enum hn_body_kind {
     HN_BODY_BEAM_NODE,          ///< node of a beam: twelve coordinates, nine of them with inertia; made by
                                 ///< hn_model_add_beam
 } hn_body_kind;
+/// As in result files: "rigid", "point_mass", "planar_point_mass", "beam_node"; since 0.2.
+HN_API const char *hn_body_kind_name(hn_body_kind kind);
+HN_API bool hn_body_kind_from_name(const char *name, hn_body_kind *kind);
 
 typedef struct hn_body_def {
     const char *name;            ///< unique in the model; NULL: "body1", "body2", ...
@@ -193,6 +197,9 @@ typedef enum hn_beam_shape {
     HN_BEAM_SPLINE,   ///< a natural cubic spline through the points, two or more
     HN_BEAM_NODES,    ///< points and frames of all nodes
 } hn_beam_shape;
+/// "polyline", "arc", "spline", "nodes"; since 0.2.
+HN_API const char *hn_beam_shape_name(hn_beam_shape shape);
+HN_API bool hn_beam_shape_from_name(const char *name, hn_beam_shape *shape);
 
 /// The reference shape, free of stress, is the shape at the start.
 typedef struct hn_beam_def {
@@ -287,6 +294,9 @@ typedef enum hn_profile_kind {
     HN_PROFILE_STEP,     ///< smooth rise: 0 until `start`, 1 from `end` on, 10 x^3 - 15 x^4 + 6 x^5 between
     HN_PROFILE_EXPRESSION, ///< `expression` in t
 } hn_profile_kind;
+/// "constant", "table", "pulse", "spline", "step", "expression"; since 0.2.
+HN_API const char *hn_profile_kind_name(hn_profile_kind kind);
+HN_API bool hn_profile_kind_from_name(const char *name, hn_profile_kind *kind);
 
 /// A function of time: of all that depends on it. A step takes its mean, exact for all kinds but expressions (there by
 /// Gauss quadrature of order ten, split at corners), so that impulses are right also where it is finer than the step; a
@@ -472,6 +482,10 @@ HN_API hn_joint_id hn_model_joint(const hn_model *model, int index); ///< 0 <= i
 HN_API const char *hn_model_body_name(const hn_model *model, hn_body_id body);
 HN_API const char *hn_model_joint_name(const hn_model *model, hn_joint_id joint);
 HN_API const char *hn_model_load_name(const hn_model *model, int index);
+HN_API hn_load_id hn_model_load_at(const hn_model *model, int index); ///< 0 <= index < load count; since 0.2
+HN_API hn_load_id hn_model_find_load(const hn_model *model, const char *name); ///< index1 is 0 when there is none; 0.2
+/// Place among the loads, for hn_model_load_name and hn_result_file_load; -1: not of this model. Since 0.2.
+HN_API int hn_model_load_index(const hn_model *model, hn_load_id load);
 HN_API hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint);
 HN_API hn_body_id hn_model_joint_body_a(const hn_model *model, hn_joint_id joint);
 HN_API hn_body_id hn_model_joint_body_b(const hn_model *model, hn_joint_id joint);

@@ -16,6 +16,9 @@ typedef enum hn_projection {
     HN_PROJECTION_QUASI_ORTHOGONAL, ///< Algorithms 5.3 to 5.5
     HN_PROJECTION_ORTHOGONAL,       ///< Algorithm 5.2
 } hn_projection;
+/// "quasi-orthogonal", "orthogonal"; since 0.2.
+HN_API const char *hn_projection_name(hn_projection projection);
+HN_API bool hn_projection_from_name(const char *name, hn_projection *projection);
 
 typedef struct hn_simulation_def {
     hn_scheme scheme;
@@ -45,10 +48,23 @@ typedef struct hn_simulation_def {
     bool impose_energy;          ///< `projected-rk`: energy (with the work of loads) as an invariant
     bool impose_momentum;        ///< `projected-rk`: conserved momentum maps as invariants
     bool planar;                 ///< `projected-rk`: the planar formulation (TAN 4.3); refused for spatial models
+    bool inputs;                 ///< efforts on joints and wrenches on bodies can be set between steps, see
+                                 ///< hn_simulation_input; all schemes but `projected-rk`. Since 0.2
 } hn_simulation_def;
 
 /// Defaults: energy-momentum, reduced, step_size 0 (to be set), ledger on.
 HN_API hn_simulation_def hn_simulation_def_default(void);
+
+/// The settings above by name, as result files and `--set` have them: "spectral_radius", "scheme", ... Since 0.2.
+HN_API int hn_simulation_option_count(void);
+HN_API const char *hn_simulation_option_name(int index); ///< "" beyond the last
+/// Set one from text: "0.8", "true", "orthogonal". The context gets the message. @return HN_OK or HN_INVALID_ARGUMENT
+/// (no such name: the message has the nearest; a value that cannot be)
+HN_API HN_NODISCARD hn_status hn_simulation_def_set(hn_context *context, hn_simulation_def *def, const char *name,
+                                                    const char *value);
+/// Its value as text; numbers read back exactly. 32 bytes are enough.
+HN_API HN_NODISCARD hn_status hn_simulation_def_get(hn_context *context, const hn_simulation_def *def,
+                                                    const char *name, char *value, size_t size);
 
 /// Compile the model, make the start values consistent, take all work memory.
 /// The simulation copies what it needs: the model may be destroyed.
@@ -56,6 +72,10 @@ HN_API hn_simulation_def hn_simulation_def_default(void);
 /// HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *def,
                                                    hn_simulation **simulation);
+/// As hn_simulation_create, with memory and messages of a context that need not be the model's: threads simulate one
+/// model at the same time, each with a context of its own, while nobody changes the model. Since 0.2.
+HN_API HN_NODISCARD hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
+                                                      const hn_simulation_def *def, hn_simulation **simulation);
 /// NULL is fine. Before or after the result files it writes, in any order.
 HN_API void hn_simulation_destroy(hn_simulation *simulation);
 
@@ -64,6 +84,12 @@ HN_API void hn_simulation_destroy(hn_simulation *simulation);
 /// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM (the message names body and joint with the worst residual),
 /// HN_NOT_FINITE (a velocity or, with a ledger, anything it measures overflowed; in the latter case the step counts)
 HN_API HN_NODISCARD hn_status hn_simulation_step(hn_simulation *simulation, int64_t count);
+
+/// Called by hn_simulation_step between two of its steps: `done` of `count` are completed. It may look at the
+/// simulation; false asks to stop, and the call returns HN_CANCELLED. Since 0.2.
+typedef bool (*hn_progress_function)(const hn_simulation *simulation, int64_t done, int64_t count, void *user);
+/// Set it; NULL: none (the default).
+HN_API void hn_simulation_set_progress(hn_simulation *simulation, hn_progress_function function, void *user);
 
 /// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Time and steps go
 /// on counting; ledger and accuracy start anew.
@@ -86,6 +112,9 @@ typedef enum hn_start_kind {
     HN_START_BRANCHES, ///< no, but some can: a parallelogram that lies flat may go on in several ways
     HN_START_IMMOBILE, ///< no, none on the loop: a hub on straight rods gives way for an instant and cannot move
 } hn_start_kind;
+/// "regular", "branches", "immobile"; since 0.2.
+HN_API const char *hn_start_kind_name(hn_start_kind kind);
+HN_API bool hn_start_kind_from_name(const char *name, hn_start_kind *kind);
 
 /// What the compiled model looks like.
 typedef struct hn_structure {
@@ -119,6 +148,66 @@ typedef struct hn_redundancy {
 /// `joint_unique` (joint_count entries, or NULL): is the reaction of the joint determined, or only up to a self-stress?
 HN_API HN_NODISCARD hn_status hn_simulation_redundancy(const hn_simulation *simulation, hn_redundancy *redundancy,
                                                        bool *joint_unique, int joint_count);
+
+// ---- bulk views and inputs ------------------------------------------------------------------------
+
+/// What can be viewed: the names, units and meanings of the series of result files. Since 0.2.
+typedef struct hn_field {
+    const char *name;    ///< "bodies/position"
+    const char *unit;    ///< "m"
+    const char *meaning; ///< in words
+} hn_field;
+HN_API int hn_field_count(void);
+HN_API hn_field hn_field_at(int index); ///< 0 <= index < count; empty words beyond
+
+/// Numbers of the simulation's own memory.
+typedef struct hn_view {
+    const double *data;
+    int rank;             ///< dimensions; 0: one number
+    size_t shape[3];      ///< `rank` sizes, such as {bodies, 3}
+    ptrdiff_t strides[3]; ///< numbers from one entry to the next along each dimension
+} hn_view;
+/// A view of a field by its name, "joints/coordinates", in the order of the model. Its address stays as long as the
+/// simulation; its content is the last completed step: from now on its group is found at the end of every call that
+/// changes the state. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such field: the message has the nearest), HN_OUT_OF_MEMORY, HN_NOT_FINITE,
+/// HN_SINGULAR_SYSTEM
+HN_API HN_NODISCARD hn_status hn_simulation_view(hn_simulation *simulation, const char *name, hn_view *view);
+
+/// Numbers that the caller may write.
+typedef struct hn_input {
+    double *data;
+    int rank;
+    size_t shape[3];
+    ptrdiff_t strides[3]; ///< numbers
+} hn_input;
+/// "joints/effort": N or N m on every joint coordinate, along and about the axes whose rates "joints/rates" has;
+/// "bodies/force", "bodies/torque": N at the centre of mass and N m, world axes. Zero at first, held over a step, kept
+/// until changed, part of snapshots; their work is work of loads. The address stays. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such input, or created without inputs)
+HN_API HN_NODISCARD hn_status hn_simulation_input(hn_simulation *simulation, const char *name, hn_input *input);
+
+/// Values of all bodies in the order of the model; what is NULL stays.
+typedef struct hn_body_values {
+    const double *position;         ///< m, 3 each: centre of mass
+    const double *orientation;      ///< 9 each, by rows: columns are the body axes; point masses ignore it
+    const double *velocity;         ///< m/s, 3 each: centre of mass
+    const double *angular_velocity; ///< rad/s, 3 each, world
+} hn_body_values;
+/// Set the state. Poses must fit the joints to 1e-9, velocities within `start_tolerance`: they are then projected.
+/// Time and steps go on counting; ledger and accuracy begin anew. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (they do not fit: the message names the joint; or `projected-rk`)
+HN_API HN_NODISCARD hn_status hn_simulation_set_bodies(hn_simulation *simulation, const hn_body_values *values,
+                                                       int body_count);
+/// Set joint coordinates and rates (NULL: they stay), all of them, as in "joints/coordinates" and "joints/rates".
+/// Possible for trees of joints whose coordinates are angles and displacements. Since 0.2.
+HN_API HN_NODISCARD hn_status hn_simulation_set_joints(hn_simulation *simulation, const double *coordinates,
+                                                       const double *rates, int count);
+
+/// Accelerations at the current state and with the current inputs, 3 per body in the order of the model: m/s^2 of the
+/// centre of mass, rad/s^2, world axes. Since 0.2.
+HN_API HN_NODISCARD hn_status hn_simulation_accelerations(hn_simulation *simulation, double *linear, double *angular,
+                                                          int body_count);
 
 // ---- state at the current time --------------------------------------------------------------------
 // For `variational` velocities are M^-1 p with the momenta of the constrained discrete Legendre transform (LMO 34, 35);

@@ -43,6 +43,26 @@ const char *hn_version(void)
     return VERSION_TEXT(HN_VERSION_MAJOR, HN_VERSION_MINOR, HN_VERSION_PATCH);
 }
 
+int hn_version_number(void)
+{
+    return 10000 * HN_VERSION_MAJOR + 100 * HN_VERSION_MINOR + HN_VERSION_PATCH;
+}
+
+bool hn_status_from_name(const char *name, hn_status *status)
+{
+    static const char *const names[] = {
+#define STATUS_WORD(code, sentence) #code,
+        HN_STATUS_LIST(STATUS_WORD)
+#undef STATUS_WORD
+    };
+    for (size_t i = 0; name != NULL && status != NULL && i < sizeof names / sizeof names[0]; ++i) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *status = (hn_status)i;
+        return true;
+    }
+    return false;
+}
+
 const char *hn_status_name(hn_status status)
 {
     switch (status) {

@@ -648,7 +648,7 @@ static void release_memory(hn_results *results)
 static hn_status make_writer(const hn_model *model, hn_simulation *simulation, const char *path,
                              const hn_results_def *def, bool create, hn_results **results)
 {
-    hn_context *context = hn_model_context(model);
+    hn_context *context = simulation != NULL ? simulation->context : hn_model_context(model);
     REQUIRE(context, results != NULL);
     *results = NULL;
     REQUIRE(NULL, model != NULL);

@@ -71,11 +71,19 @@ static bool begins(const char *name, const char *word)
     return strncmp(name, word, length) == 0 && (name[length] == '\0' || name[length] == '/');
 }
 
-/// A word selects a column by its full name, by the name without body or joint, or, for totals, without the group.
+/// A word selects a column by its full name, by the name without body or joint, or, for totals, without the group; a
+/// coordinate of a joint also without the word `coordinates`.
 static bool word_selects(hn_result_file *file, const char *word, column_parts parts)
 {
     join_parts(file, &parts);
     if (begins(file->name, word)) return true;
+    if (parts.element != NULL && strcmp(parts.quantity, "coordinates") == 0) {
+        // "joints/hinge/angle" for "joints/hinge/coordinates/angle"
+        column_parts shorter = parts;
+        shorter.quantity = NULL;
+        join_parts(file, &shorter);
+        if (strcmp(file->name, word) == 0) return true;
+    }
     if (parts.element != NULL) {
         parts.element = NULL;
     } else if (parts.group != NULL && strcmp(parts.group, "joints") != 0) {

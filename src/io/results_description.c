@@ -46,13 +46,7 @@ static const char *joint_kind_name(const hn_model *model, size_t index)
 
 static const char *body_kind_name(const hn_model *model, size_t index)
 {
-    switch (hn_model_body_kind(model, hn_model_body(model, (int)index))) {
-    case HN_BODY_RIGID: return "rigid";
-    case HN_BODY_POINT_MASS: return "point_mass";
-    case HN_BODY_PLANAR_POINT_MASS: return "planar_point_mass";
-    case HN_BODY_BEAM_NODE: return "beam_node";
-    }
-    return "unknown";
+    return hn_body_kind_name(hn_model_body_kind(model, hn_model_body(model, (int)index)));
 }
 
 hn_status description_gather(results_description *description)

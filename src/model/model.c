@@ -271,6 +271,25 @@ const char *hn_model_load_name(const hn_model *model, int index)
     return index >= 0 && index < hn_model_load_count(model) ? model->loads[index].name : "";
 }
 
+hn_load_id hn_model_load_at(const hn_model *model, int index)
+{
+    if (index < 0 || index >= hn_model_load_count(model)) return (hn_load_id){0};
+    return (hn_load_id){(uint32_t)index + 1, model->tag};
+}
+
+hn_load_id hn_model_find_load(const hn_model *model, const char *name)
+{
+    if (model == NULL || name == NULL) return (hn_load_id){0};
+    return hn_model_load_at(model, name_table_find(&model->load_names, name));
+}
+
+int hn_model_load_index(const hn_model *model, hn_load_id load)
+{
+    bool known = model != NULL && load.index1 > 0 && load.model == model->tag &&
+                 load.index1 <= (uint32_t)model->load_count;
+    return known ? (int)load.index1 - 1 : -1;
+}
+
 hn_joint_kind hn_model_joint_kind(const hn_model *model, hn_joint_id joint)
 {
     const model_joint *found = joint_of(model, joint);

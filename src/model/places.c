@@ -55,14 +55,13 @@ static const model_place *find_place(const hn_model *model, char *text)
     return NULL;
 }
 
-hn_status model_place_message(const hn_model *model, hn_status status)
+hn_status model_place_message(hn_context *context, const hn_model *model, hn_status status)
 {
     if (model->source == NULL) return status;
     char message[MESSAGE_SIZE];
-    snprintf(message, sizeof message, "%s", hn_context_message(model->context));
+    snprintf(message, sizeof message, "%s", hn_context_message(context));
     const model_place *place = find_place(model, message);
-    if (place == NULL)
-        return context_fail(model->context, status, "%s: %s", model->source, message);
-    return context_fail(model->context, status, "%s:%d:%d: %s", model->source, place->line,
-                        place->column, message);
+    if (place == NULL) return context_fail(context, status, "%s: %s", model->source, message);
+    return context_fail(context, status, "%s:%d:%d: %s", model->source, place->line, place->column,
+                        message);
 }

@@ -26,20 +26,6 @@ hn_shape hn_shape_default(hn_shape_kind kind)
     return (hn_shape){.kind = kind, .orientation = mat3_identity(), .density = 1000.0};
 }
 
-const char *hn_shape_kind_name(hn_shape_kind kind)
-{
-    switch (kind) {
-    case HN_SHAPE_BOX: return "box";
-    case HN_SHAPE_SPHERE: return "sphere";
-    case HN_SHAPE_CYLINDER: return "cylinder";
-    case HN_SHAPE_HOLLOW_CYLINDER: return "hollow_cylinder";
-    case HN_SHAPE_CONE: return "cone";
-    case HN_SHAPE_PYRAMID: return "pyramid";
-    case HN_SHAPE_TETRAHEDRON: return "tetrahedron";
-    }
-    return "";
-}
-
 static double tetrahedron_volume(const hn_shape *shape)
 {
     hn_vec3 a = vec3_subtract(shape->corners[1], shape->corners[0]);

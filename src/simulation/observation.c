@@ -13,15 +13,13 @@
 
 // ---- arrays -----------------------------------------------------------------------------------------
 
-void observation_measure(const hn_simulation *s, series_extent *extent)
+void observation_measure(const hn_system *system, series_extent *extent)
 {
-    const hn_system *system = s->system;
-    double ignored[HN_JOINT_COORDINATES_MAX];
     *extent = (series_extent){.body_count = (size_t)system->body_count,
                               .joint_count = (size_t)system->joint_count,
                               .drive_count = (size_t)system->drive_count};
     for (int k = 0; k < system->joint_count; ++k)
-        extent->coordinate_count += (size_t)simulation_joint_coordinates(s, k, ignored);
+        extent->coordinate_count += (size_t)simulation_joint_coordinate_count(system, k);
     if (system->beam_count > 0)
         extent->beam_element_count =
             (size_t)(system->beam_first[system->beam_count] - system->beam_first[0]);
@@ -32,7 +30,7 @@ static hn_status prepare(hn_simulation *s)
     observation *o = &s->observed;
     size_t bodies = (size_t)s->system->body_count, joints = (size_t)s->system->joint_count;
     if (o->coordinate_start != NULL) return HN_OK;
-    observation_measure(s, &o->extent);
+    observation_measure(s->system, &o->extent);
     if (o->scratch == NULL)
         o->scratch = context_allocate(s->context, 2 * POSE_SIZE * bodies * sizeof(double));
     int *start = context_allocate(s->context, (joints + 1) * sizeof(int));
@@ -40,9 +38,8 @@ static hn_status prepare(hn_simulation *s)
         context_release(s->context, start);
         return HN_OUT_OF_MEMORY;
     }
-    double ignored[HN_JOINT_COORDINATES_MAX];
     for (int k = 0; k < s->system->joint_count; ++k)
-        start[k + 1] = start[k] + simulation_joint_coordinates(s, k, ignored);
+        start[k + 1] = start[k] + simulation_joint_coordinate_count(s->system, k);
     o->coordinate_start = start;
     return HN_OK;
 }

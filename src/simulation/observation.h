@@ -34,14 +34,15 @@ hn_status observe_subscribed(const hn_simulation *simulation);
 /// How well joints and rigidity hold at the current state.
 const constraint_check *observe_check(const hn_simulation *simulation);
 
-/// Numbers of bodies, joints, coordinates and beam elements; zero before the first `simulation_observe`.
-void observation_measure(const hn_simulation *simulation, series_extent *extent);
+/// Numbers of bodies, joints, coordinates and beam elements.
+void observation_measure(const hn_system *system, series_extent *extent);
 
 /// The state has changed.
 void observation_forget(hn_simulation *simulation);
 void observation_destroy(hn_simulation *simulation);
 
-/// Coordinates that a joint of the model reports, their number.
+/// Number of coordinates that a joint of the model reports, and the coordinates.
+int simulation_joint_coordinate_count(const hn_system *system, int index);
 int simulation_joint_coordinates(const hn_simulation *simulation, int index, double *coordinates);
 void simulation_joint_rates(const hn_simulation *simulation, int index, double *rates);
 

@@ -224,6 +224,14 @@ static bool joint_to_point(const hn_system *system, const joint *j)
     return j->child >= 0 && !system->bodies[j->child].has_directors;
 }
 
+int simulation_joint_coordinate_count(const hn_system *system, int index)
+{
+    const joint *j = &system->reports[index].rows;
+    const joint_type *type = joint_type_of(j->kind);
+    if (joint_to_point(system, j)) return type->mark == MARK_NONE ? 3 : 0;
+    return type->coordinate_count;
+}
+
 // coordinates of the user's b relative to a; returns their number
 int simulation_joint_coordinates(const hn_simulation *s, int index, double *coordinates)
 {
@@ -232,8 +240,8 @@ int simulation_joint_coordinates(const hn_simulation *s, int index, double *coor
     const joint_type *type = joint_type_of(j->kind);
     const double *a = system_pose(s->state.q, j->parent), *b = system_pose(s->state.q, j->child);
     type->coordinates(j, a, b, coordinates);
-    int count = type->coordinate_count;
-    if (joint_to_point(s->system, j)) return type->mark == MARK_NONE ? 3 : 0;
+    int count = simulation_joint_coordinate_count(s->system, index);
+    if (joint_to_point(s->system, j)) return count;
     if (report->rows_swapped)
         for (int k = 0; k < count; ++k) coordinates[k] = -coordinates[k];
     return count;

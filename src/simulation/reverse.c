@@ -61,5 +61,6 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
     memset(s->differences, 0, 2 * count * sizeof(double));
     simulation_forget_derived(s);
-    return ledger_start(s);
+    TRY(ledger_start(s));
+    return observe_subscribed(s);
 }

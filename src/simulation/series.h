@@ -85,6 +85,7 @@ typedef enum series_id {
 typedef struct series_info {
     const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "drives", "ledger", "newton"
     const char *name;    ///< dataset in the group
+    const char *full;    ///< both: "bodies/position"
     const char *unit;    ///< value of its attribute `unit`
     const char *meaning; ///< value of its attribute `meaning`
     series_shape shape;

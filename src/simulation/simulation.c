@@ -117,6 +117,7 @@ static void layout(arena *a, hn_simulation *s)
     s->p_before = arena_doubles(a, POSE_SIZE * measured);
     s->angles_before = arena_doubles(a, s->def.ledger ? (size_t)system->angle_count : 0);
     s->offsets = arena_doubles(a, 5 * TWIST_SIZE * measured);
+    inputs_layout(a, s);
     s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
 }
 
@@ -135,6 +136,10 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
         def->iterations_max < 1 || def->halvings_max < 0 || !(def->start_tolerance >= 0.0))
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "Newton tolerances and counts must be positive");
+    if (def->inputs && def->scheme == HN_SCHEME_PROJECTED_RK)
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "scheme 'projected-rk' takes steps of its own and has no inputs that "
+                            "are held over a step; the other schemes have");
     if (!(def->spectral_radius >= 0.0 && def->spectral_radius <= 1.0))
         return context_fail(context, HN_INVALID_ARGUMENT, "spectral radius is %g; expected 0 to 1",
                             def->spectral_radius);
@@ -146,15 +151,16 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
 #define SINGULAR_START                                                                             \
     "singular equations of motion at the start: masses and joints leave a motion without inertia"
 
-// M a + G^T lambda = F - grad V, G a + dG/dt v = 0 at the start.
-static hn_status start_accelerations(hn_simulation *s, const double *v, double *acceleration)
+hn_status simulation_accelerations(hn_simulation *s, const double *v, bool dampers, double h,
+                                   double *acceleration)
 {
     saddle *rows;
+    const double time = hn_simulation_time(s);
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
     double *force = context_allocate(s->context, 2 * count * sizeof(double));
     if (force == NULL) return HN_OUT_OF_MEMORY;
-    scheme_add_forces(s->system, s->state.q, s->scheme->dampers_apart ? force + count : v,
-                      s->angles, 0.0, 0.0, s->def.step_size, 1.0, force);
+    scheme_add_forces(s->system, s->state.q, dampers ? v : force + count, s->angles, time, time, h,
+                      1.0, force);
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
@@ -272,7 +278,9 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(motions_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
-    if (s->scheme->memory_count > 0) TRY(start_accelerations(s, s->momenta, acceleration));
+    if (s->scheme->memory_count > 0)
+        TRY(simulation_accelerations(s, s->momenta, !s->scheme->dampers_apart, s->def.step_size,
+                                     acceleration));
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (s->scheme->decays) TRY(decay_prepare(s->system));
@@ -341,23 +349,23 @@ static void warn_fine_loads(hn_simulation *s)
 }
 
 // Not all schemes take bodies whose inertia is coupled.
-static hn_status check_beams(const scheme_type *scheme, const hn_model *model)
+static hn_status check_beams(hn_context *context, const scheme_type *scheme, const hn_model *model)
 {
     if (model->beam_count == 0 || scheme->no_beams == NULL) return HN_OK;
     return context_fail(
-        model->context, HN_INVALID_MODEL,
+        context, HN_INVALID_MODEL,
         "beam '%s': scheme '%s' %s; energy-momentum, energy-decaying, variational, rattle "
         "and generalized-alpha take beams",
         model->beams[0].name, scheme->name, scheme->no_beams);
 }
 
 // Nor do all take drives, or their rotors.
-static hn_status check_drives(const scheme_type *scheme, const hn_model *model)
+static hn_status check_drives(hn_context *context, const scheme_type *scheme, const hn_model *model)
 {
     for (int i = 0; i < model->drive_count; ++i) {
         const model_drive *d = &model->drives[i];
         if (!scheme->takes_drives)
-            return context_fail(model->context, HN_INVALID_MODEL,
+            return context_fail(context, HN_INVALID_MODEL,
                                 "drive '%s': scheme '%s' takes no drives; energy-momentum, "
                                 "convected, variational and rattle do",
                                 d->name, scheme->name);
@@ -367,7 +375,7 @@ static hn_status check_drives(const scheme_type *scheme, const hn_model *model)
                                 "variational do",
                                 d->name, scheme->name);
         if (!scheme->energy_kept && d->def.armature > 0.0)
-            return context_fail(model->context, HN_INVALID_MODEL,
+            return context_fail(context, HN_INVALID_MODEL,
                                 "drive '%s': scheme '%s' takes no armature; energy-momentum and "
                                 "convected do",
                                 d->name, scheme->name);
@@ -378,11 +386,15 @@ static hn_status check_drives(const scheme_type *scheme, const hn_model *model)
 hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *given,
                                hn_simulation **out)
 {
-    REQUIRE(hn_model_context(model), out != NULL);
+    return hn_simulation_create_in(hn_model_context(model), model, given, out);
+}
+
+hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
+                                  const hn_simulation_def *given, hn_simulation **out)
+{
+    REQUIRE(context, out != NULL);
     *out = NULL;
-    REQUIRE(NULL, model != NULL);
-    hn_context *context = model->context;
-    REQUIRE(context, given != NULL);
+    REQUIRE(context, context != NULL && model != NULL && given != NULL);
     hn_simulation_def settled = *given, *def = &settled;
     if (def->rho == 0.0) def->rho = model->run.rho > 0.0 ? model->run.rho : DEFAULT_RHO;
     TRY(check_def(context, def));
@@ -396,9 +408,10 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *g
     s->scheme = scheme_type_of(def->scheme);
     s->reduction_kind = reduction_type_of(def->reduction);
     context_begin_cancellable(context);
-    hn_status status = check_beams(s->scheme, model);
-    if (status == HN_OK) status = check_drives(s->scheme, model);
-    if (status == HN_OK) status = system_create(model, def->start_tolerance, &s->system);
+    hn_status status = check_beams(context, s->scheme, model);
+    if (status == HN_OK) status = check_drives(context, s->scheme, model);
+    if (status == HN_OK)
+        status = system_create_in(context, model, def->start_tolerance, def->inputs, &s->system);
     if (status == HN_OK) {
         arena a = {0};
         layout(&a, s);
@@ -419,7 +432,7 @@ hn_status hn_simulation_create(const hn_model *model, const hn_simulation_def *g
     if (status != HN_OK) {
         hn_simulation_destroy(s);
         bool of_model = status != HN_OUT_OF_MEMORY && status != HN_CANCELLED;
-        return of_model ? model_place_message(model, status) : status;
+        return of_model ? model_place_message(context, model, status) : status;
     }
     warn_fine_loads(s);
     *out = s;
@@ -591,6 +604,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
     step->valid = step->joined = false;
+    inputs_apply(s, step_size);
     if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
     s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
                          &step->equations);
@@ -937,6 +951,7 @@ static hn_status one_step(hn_simulation *s)
     double h = s->def.step_size, time = hn_simulation_time(s);
     if (s->def.ledger) accuracy_begin(s);
     s->step_was_halved = false;
+    if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     if (s->steps[s->ahead].valid) {
         TRY(commit(s, true));
     } else {
@@ -973,11 +988,22 @@ hn_status hn_simulation_step(hn_simulation *s, int64_t count)
 {
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, count >= 0);
-    for (int64_t i = 0; i < count; ++i) {
-        if (context_take_cancel(s->context)) return explain_failure(s, HN_CANCELLED);
-        TRY(one_step(s));
+    hn_status status = HN_OK;
+    for (int64_t i = 0; i < count && status == HN_OK; ++i) {
+        if (i > 0 && s->progress != NULL && !s->progress(s, i, count, s->progress_user))
+            hn_context_cancel(s->context);
+        status = context_take_cancel(s->context) ? explain_failure(s, HN_CANCELLED) : one_step(s);
     }
-    return HN_OK;
+    // views show the last completed step, also after a failure
+    hn_status observed = observe_subscribed(s);
+    return status != HN_OK ? status : observed;
+}
+
+void hn_simulation_set_progress(hn_simulation *s, hn_progress_function function, void *user)
+{
+    if (s == NULL) return;
+    s->progress = function;
+    s->progress_user = user;
 }
 
 double hn_simulation_time(const hn_simulation *s)

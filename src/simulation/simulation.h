@@ -11,6 +11,7 @@
 #include "reductions/self_stress.h"
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
+#include "simulation/inputs.h"
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
 #include "simulation/observation.h"
@@ -133,6 +134,9 @@ struct hn_simulation {
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
     redundancy_record redundancy;
     observation observed;
+    simulation_inputs inputs;
+    hn_progress_function progress; ///< called between steps; NULL: none
+    void *progress_user;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries
     double translations[3][3];
@@ -165,6 +169,11 @@ void simulation_update_angles(hn_simulation *simulation);
 int dampers_find(const hn_system *system, int *list);
 hn_status dampers_update(hn_simulation *simulation);
 void dampers_follow(hn_simulation *simulation);
+
+/// Accelerations at the current configuration with velocities v: M a + G^T lambda = F - grad V, G a + dG/dt v = 0.
+/// With or without dampers, whose rates are differences over h.
+hn_status simulation_accelerations(hn_simulation *simulation, const double *v, bool dampers, double h,
+                                   double *acceleration);
 
 /// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.
 hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,

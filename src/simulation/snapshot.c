@@ -56,6 +56,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, s->parts, (size_t)s->part_count * sizeof(energy_part), buffer, &used);
     snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
                   &used);
+    snapshot_part(action, s->inputs.values, inputs_count(s) * sizeof(double), buffer, &used);
     snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);
     return used;
 }
@@ -76,9 +77,9 @@ static const char MAGIC[8] = "hnsnap4";
 static uint64_t method_identity(const hn_simulation *s)
 {
     const hn_simulation_def *def = &s->def;
-    const int choices[] = {def->ledger,         def->fixed_steps,     def->dense_output,
-                           def->impose_energy,  def->impose_momentum, def->planar,
-                           (int)def->projection};
+    const int choices[] = {def->inputs,       def->ledger,         def->fixed_steps,
+                           def->dense_output, def->impose_energy,  def->impose_momentum,
+                           def->planar,       (int)def->projection};
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
     hash = hash_doubles(hash, &def->spectral_radius, 1);
@@ -161,5 +162,5 @@ hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t s
         return context_fail(s->context, HN_INVALID_ARGUMENT, "snapshot of %zu bytes: %s", size,
                             mismatch);
     snapshot_take_back(s, snapshot);
-    return HN_OK;
+    return observe_subscribed(s);
 }

@@ -17,7 +17,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
-enum { COMPILE_BLOCKS = 24 }; // allocations made by `compile`
+enum { COMPILE_BLOCKS = 25 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
@@ -684,13 +684,36 @@ static hn_status check_rods(const hn_system *system)
     return status;
 }
 
+// A force and a torque on every body; a point takes the first alone.
+static void compile_inputs(hn_system *system)
+{
+    static const hn_profile always = {.kind = HN_PROFILE_CONSTANT};
+    for (int i = 0; i < system->body_count; ++i) {
+        system->input_first[i] = system->element_count;
+        for (int k = 0; k < (system->bodies[i].has_directors ? 2 : 1); ++k) {
+            element *e = &system->elements[system->element_count];
+            *e = (element){.kind = k == 0 ? ELEMENT_FORCE : ELEMENT_TORQUE,
+                           .name = system->bodies[i].name,
+                           .a = GROUND,
+                           .b = i,
+                           .profile = &always,
+                           .angle = -1,
+                           .mass_edge = -1};
+            e->link[4] = 1.0; // the centre of mass
+            place_element(system, system->element_count++);
+        }
+    }
+}
+
 static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
 {
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
            beams = (size_t)model->beam_count, beam_elements = 0;
     for (size_t i = 0; i < beams; ++i) beam_elements += (size_t)model->beams[i].element_count;
     size_t drives = (size_t)model->drive_count;
-    size_t loads = (size_t)model->load_count + beam_elements + drives;
+    size_t loads =
+        (size_t)model->load_count + beam_elements + drives + (system->has_inputs ? 2 * n : 0);
+    system->input_first = system_allocate(system, n * sizeof(int));
     system->beam_count = model->beam_count;
     system->beam_first = system_allocate(system, (beams + 1) * sizeof(int));
     system->beam_elements = system_allocate(system, beam_elements * sizeof(beam_element));
@@ -734,6 +757,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     }
     compile_beams(system, model, t);
     TRY(compile_drives(system, model));
+    if (system->has_inputs) compile_inputs(system);
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
     system_find_sizes(system);
@@ -750,13 +774,19 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
 
 hn_status system_create(const hn_model *model, double start_tolerance, hn_system **out)
 {
+    return system_create_in(model->context, model, start_tolerance, false, out);
+}
+
+hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance,
+                           bool inputs, hn_system **out)
+{
     *out = NULL;
-    hn_context *context = model->context;
     if (model->body_count == 0)
         return context_fail(context, HN_INVALID_MODEL, "model '%s' has no bodies", model->name);
     hn_system *system = context_allocate(context, sizeof *system);
     if (system == NULL) return HN_OUT_OF_MEMORY;
     system->context = context;
+    system->has_inputs = inputs;
     system->body_count = model->body_count;
     system->joint_count = model->joint_count;
     system->gravity = model->gravity;

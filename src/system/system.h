@@ -93,11 +93,13 @@ typedef struct hn_system {
     bool *in_loop;        ///< per body: its tree joint lies on a loop
     system_body *bodies;
     system_joint *reports;///< joint_count
-    element *elements;    ///< loads of the model, then the elements of its beams, then its drives
+    element *elements;    ///< loads of the model, the elements of its beams, its drives, and inputs
     int drive_count;
     int drive_first;      ///< its first element
     drive_law *laws;      ///< per drive
     hn_profile *law_functions; ///< three per drive
+    bool has_inputs;
+    int *input_first;     ///< per body: elements of its force and torque from outside, with has_inputs
     int beam_count;
     int *beam_first;      ///< per beam: its first element, and the end
     beam_element *beam_elements;
@@ -143,6 +145,9 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
 
 /// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
 hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);
+/// The same with a context of its own; `inputs`: with a force and a torque on every body, zero at first.
+hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance, bool inputs,
+                           hn_system **system);
 void system_destroy(hn_system *system);
 
 /// Zeroed memory that lives as long as the system, or NULL.

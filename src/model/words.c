@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Words of the enumerations of a model, both ways.
+#include <holonom/simulation.h>
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const SHAPES[] = {"box",  "sphere",  "cylinder",   "hollow_cylinder",
+                                     "cone", "pyramid", "tetrahedron"},
+                         *const BODIES[] = {"rigid", "point_mass", "planar_point_mass",
+                                            "beam_node"},
+                         *const BEAMS[] = {"polyline", "arc", "spline", "nodes"},
+                         *const PROFILES[] = {"constant", "table", "pulse",
+                                              "spline",   "step",  "expression"},
+                         *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal"},
+                         *const STARTS[] = {"regular", "branches", "immobile"};
+
+// NAME of a value and the value of a name, for an enumeration that counts its words from zero.
+#define WORDS(type, function, words)                                                               \
+    const char *function##_name(type value)                                                        \
+    {                                                                                              \
+        size_t index = (size_t)value;                                                              \
+        return index < sizeof words / sizeof words[0] ? words[index] : "";                         \
+    }                                                                                              \
+    bool function##_from_name(const char *name, type *value)                                       \
+    {                                                                                              \
+        for (size_t i = 0; name != NULL && value != NULL && i < sizeof words / sizeof words[0];    \
+             ++i) {                                                                                \
+            if (strcmp(name, words[i]) != 0) continue;                                             \
+            *value = (type)i;                                                                      \
+            return true;                                                                           \
+        }                                                                                          \
+        return false;                                                                              \
+    }
+
+WORDS(hn_shape_kind, hn_shape_kind, SHAPES)
+WORDS(hn_body_kind, hn_body_kind, BODIES)
+WORDS(hn_beam_shape, hn_beam_shape, BEAMS)
+WORDS(hn_profile_kind, hn_profile_kind, PROFILES)
+WORDS(hn_projection, hn_projection, PROJECTIONS)
+WORDS(hn_start_kind, hn_start_kind, STARTS)
