@@ -3,14 +3,16 @@
 #include "io/model_reader.h"
 
 #include "base/nearest_word.h"
+#include "io/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    PIECE_SIZE = 800,       // longest message after its place
-    LISTED_NAMES_MAX = 2000 // names compared for "did you mean"
+    PIECE_SIZE = 800,        // longest message after its place
+    LISTED_NAMES_MAX = 2000, // names compared for "did you mean"
+    UNIT_TEXT_MAX = 400      // longest number that may have a unit
 };
 
 hn_status reader_fail(const model_reader *r, int index, const char *format, ...)
@@ -147,13 +149,42 @@ hn_status reader_boolean(const model_reader *r, int index, const char *what, boo
     return fail_expected(r, index, what, "true or false");
 }
 
+// A number before a unit that begins at `split`.
+static hn_status read_with_unit(const model_reader *r, int index, const char *what, size_t split,
+                                double factor, unit_kind kind, double *value)
+{
+    const yaml_node *node = reader_node(r, index);
+    const char *text = yaml_text(&r->tree, node), *expected = NULL;
+    char number[UNIT_TEXT_MAX];
+    expression_error error;
+    int offset = node->block ? 0 : node->quoted ? 1 : 0;
+    if (!unit_fits(what, kind, &expected))
+        return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s is in '%s'; expected %s",
+                            r->file, node->line, node->column + offset + (int)split, what,
+                            text + split, expected);
+    memcpy(number, text, split);
+    number[split] = '\0';
+    while (split > 0 && number[split - 1] == ' ') number[--split] = '\0';
+    if (expression_evaluate(r->expressions, number, value, &error)) {
+        *value *= factor;
+        return HN_OK;
+    }
+    return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: %s", r->file, node->line,
+                        node->column + offset + error.position, what, error.message);
+}
+
 hn_status reader_number(const model_reader *r, int index, const char *what, double *value)
 {
     const yaml_node *node = reader_node(r, index);
     if (node->kind != YAML_SCALAR || node->length == 0)
         return fail_expected(r, index, what, "a number");
     expression_error error;
-    if (expression_evaluate(r->expressions, yaml_text(&r->tree, node), value, &error)) return HN_OK;
+    const char *text = yaml_text(&r->tree, node);
+    double factor;
+    unit_kind kind;
+    size_t split = node->length < UNIT_TEXT_MAX ? unit_split(text, &factor, &kind) : node->length;
+    if (split < node->length) return read_with_unit(r, index, what, split, factor, kind, value);
+    if (expression_evaluate(r->expressions, text, value, &error)) return HN_OK;
     // the place inside the expression, when its text stands in the file as it is
     int offset = node->block ? 0 : error.position + (node->quoted ? 1 : 0);
     return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: %s", r->file, node->line,

@@ -234,6 +234,12 @@ static const bad_file BAD_FILES[] = {
     {"two-shapes", HN_FILE_FORMAT, 3, 17, "shape has 2 keys; expected one shape (or composite)"},
     {"unclosed-bracket", HN_FILE_FORMAT, 4, 7, "not YAML: missing comma in flow sequence"},
     {"unclosed-quote", HN_FILE_FORMAT, 2, 7, "not YAML: wrongly indented double-quoted scalar"},
+    {"unit-after-an-unknown-word", HN_FILE_FORMAT, 3, 16,
+     "mass: unknown word 'lenght'; expected a number, a function, pi or a parameter"},
+    {"unit-of-another-kind", HN_FILE_FORMAT, 3, 18,
+     "mass is in 'mm'; expected a mass"},
+    {"unit-that-is-none", HN_FILE_FORMAT, 3, 63,
+     "position: unknown word 'inches'; expected a number, a function, pi or a parameter"},
     {"universal-axes-not-at-right-angles", HN_INVALID_MODEL, 5, 3,
      "joint 'cross': its axes stand at 45 degrees to each other; expected a right angle"},
     {"unknown-alias", HN_FILE_FORMAT, 2, 16, "an alias (*) has no anchor (&) before it"},
@@ -621,6 +627,30 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
     CHECK_NEAR(model->joints[8].rates[5], 6.0, 0.0);
     CHECK_EQUAL(model->run.scheme, HN_SCHEME_VARIATIONAL);
     CHECK_EQUAL(model->run.reduction, HN_REDUCTION_NULLSPACE);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+TEST(format, reads_units)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "parameters: {arm: 120 mm, turn: 90 deg}\n"
+        "bodies: {a: {mass: 1500 g, inertia: [1, 1, 1], position: [arm/2, 3 cm, 1 in],\n"
+        "         orientation: {rotate: {axis: z, angle: turn/3}}}}\n"
+        "joints: {j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: z}}}\n"
+        "start: {j: {rate: 30 rpm}}\n"
+        "run: {step: 2 ms, end: 1 min}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = parse(context, TEXT);
+    const double pi = 3.14159265358979323846;
+    CHECK_NEAR(model->bodies[0].mass, 1.5, 1e-15);
+    CHECK_NEAR(model->bodies[0].position.x, 0.06, 1e-16);
+    CHECK_NEAR(model->bodies[0].position.y, 0.03, 1e-17);
+    CHECK_NEAR(model->bodies[0].position.z, 0.0254, 1e-17);
+    CHECK_NEAR(model->joints[0].rates[0], pi, 1e-15);
+    CHECK_NEAR(model->run.step, 2e-3, 1e-18);
+    CHECK_NEAR(model->run.end, 60.0, 0.0);
     hn_model_destroy(model);
     hn_context_destroy(context);
 }
