@@ -12,7 +12,10 @@
 
 enum { ROWS_MAX = 40 };           // bodies and joints listed without --all
 enum { SHARED_MAX = 12 };         // joints named in a sentence
-enum { PLANE_BODIES_MAX = 2000 }; // larger models are not asked whether they are planar
+enum { PLANE_BODIES_MAX = 2000 }; // larger models are not asked whether they are planar,
+enum {
+    PLANE_JOINTS_MAX = 100
+}; // nor those with more joints at one body: projected-rk takes their cube
 
 /// A step for models that name none: assembling does not depend on it.
 static const double SUBSTITUTE_STEP = 1e-3; // s
@@ -207,6 +210,24 @@ static void print_run(const hn_run_options *options, const hn_structure *structu
     else puts("  start values        fulfil the constraints");
 }
 
+/// The most joints at one body.
+static int most_joints(const hn_model *model)
+{
+    int most = 0, *count = calloc((size_t)hn_model_body_count(model) + 1, sizeof(int));
+    for (int i = 0; count != NULL && i < hn_model_joint_count(model); ++i) {
+        hn_joint_id joint = hn_model_joint(model, i);
+        const hn_body_id ends[2] = {hn_model_joint_body_a(model, joint),
+                                    hn_model_joint_body_b(model, joint)};
+        for (int side = 0; side < 2; ++side) {
+            int64_t body = (int64_t)ends[side].index1 - 1;
+            if (body < 0 || body >= hn_model_body_count(model)) continue; // the ground
+            if (++count[body] > most) most = count[body];
+        }
+    }
+    free(count);
+    return most;
+}
+
 /// Does the motion stay in a plane? Then the planar formulation of `projected-rk` takes the model.
 static void print_plane(const hn_model *model, const hn_simulation_def *spatial)
 {
@@ -214,7 +235,7 @@ static void print_plane(const hn_model *model, const hn_simulation_def *spatial)
     def.scheme = HN_SCHEME_PROJECTED_RK;
     def.planar = true;
     hn_simulation *simulation = NULL;
-    if (hn_model_body_count(model) <= PLANE_BODIES_MAX &&
+    if (hn_model_body_count(model) <= PLANE_BODIES_MAX && most_joints(model) <= PLANE_JOINTS_MAX &&
         hn_simulation_create(model, &def, &simulation) == HN_OK)
         puts("  plane               all motion stays in one plane: --scheme projected-rk --set "
              "planar=true is cheaper");

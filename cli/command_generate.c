@@ -54,7 +54,7 @@ static bool refuse(const char *option, const char *text, bool allowed, const cha
     return true;
 }
 
-/// Joints a kind can have: a ladder's axes must be parallel hinges, a net needs balls to move at all.
+/// Joints a kind can have: axes of a ladder or hub must be parallel hinges, a net needs balls to move at all.
 static bool take_joints(const char *text, generated_model *model)
 {
     if (text == NULL) return true;
@@ -82,11 +82,11 @@ static bool read_model(const generate_options *given, generated_model *model)
         options_complain(COMMAND, "needs --count N: how large the %s shall be", given->kind);
         return false;
     }
-    bool chain = kind == GENERATED_CHAIN, ladder = kind == GENERATED_LADDER,
-         net = kind == GENERATED_NET;
+    bool chain = kind == GENERATED_CHAIN,
+         ladder = kind == GENERATED_LADDER || kind == GENERATED_HUB, net = kind == GENERATED_NET;
     if (refuse("--rows", given->rows, net, "a net") ||
         refuse("--zigzag", given->zigzag, chain, "a chain") ||
-        refuse("--speed", given->speed, ladder, "a ladder") ||
+        refuse("--speed", given->speed, ladder, "a ladder or hub") ||
         refuse("--angle", given->angle, !ladder, "a chain, tree or net"))
         return false;
     if (!take_joints(given->joint, model) ||
@@ -135,7 +135,8 @@ int command_generate(int argument_count, char **arguments)
 {
     generate_options given = {0};
     const option_spec options[] = {
-        {"--count", "N", "size: bodies of a chain or tree, four-bars, bars along a net's edge",
+        {"--count", "N",
+         "size: bodies of a chain or tree, four-bars, bars along a net's edge, cranks",
          &given.count},
         {"--joint", "NAME", "chain and tree: revolute (default), spherical or mixed", &given.joint},
         {"--angle", "DEGREES", "below the horizontal at the start: chain, tree, net (default 0)",
@@ -143,8 +144,8 @@ int command_generate(int argument_count, char **arguments)
         {"--zigzag", "DEGREES", "chain: boxes turned left and right in turn (default 0)",
          &given.zigzag},
         {"--rows", "N", "net: bars away from the held edge (default: as --count)", &given.rows},
-        {"--speed", "M/S", "ladder: of the top row at the start (default 1)", &given.speed},
-        {"--section", "METRES", "edges of a bar's square section (default 0.1; ladder 0.001)",
+        {"--speed", "M/S", "ladder and hub: of the top row at the start (default 1)", &given.speed},
+        {"--section", "METRES", "edges of a bar's square section (default 0.1; ladder, hub 0.001)",
          &given.section},
         {"--output", "FILE", "name of the model file (default: the screen)", &given.output},
     };
@@ -156,7 +157,8 @@ int command_generate(int argument_count, char **arguments)
         "  chain    boxes one after the other, the first on the ground\n"
         "  tree     a binary tree of boxes: at the end of each hang two more\n"
         "  ladder   N four-bars in a row that share their cranks, axes along z, gravity along -y\n"
-        "  net      a lattice of bars with ball joints, held along one edge\n",
+        "  net      a lattice of bars with ball joints, held along one edge\n"
+        "  hub      one bar on N cranks, axes along z, gravity along -y\n",
         "holonom generate chain --count 1000 --joint spherical --output chain.yaml",
         options,
         (int)(sizeof options / sizeof options[0])};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes chains, trees, ladders and nets as model files: every place is a plain number, so that files read fast.
+// Writes chains, trees, ladders, nets and hubs as model files: every place is a plain number, so that files read fast.
 #include "generated_model.h"
 
 #include <holonom/holonom.h>
@@ -13,7 +13,7 @@ static const double NET_WAVE = 0.1;    // m, knots of a net lie above and below 
 
 const char *generated_kind_word(int kind)
 {
-    static const char *const words[] = {"chain", "tree", "ladder", "net"};
+    static const char *const words[] = {"chain", "tree", "ladder", "net", "hub"};
     return words[kind];
 }
 
@@ -27,7 +27,7 @@ generated_model generated_model_default(generated_kind kind)
 {
     generated_model model = {.kind = kind, .count = 1, .rows = 1, .section = 0.1};
     if (kind == GENERATED_NET) model.joints = GENERATED_SPHERICAL;
-    if (kind == GENERATED_LADDER) {
+    if (kind == GENERATED_LADDER || kind == GENERATED_HUB) {
         model.speed = 1.0;
         model.section = 0.001;
     }
@@ -38,7 +38,7 @@ int64_t generated_model_body_count(const generated_model *model)
 {
     if (model->kind == GENERATED_LADDER) return 2 * model->count + 1;
     if (model->kind == GENERATED_NET) return model->rows * (2 * model->count + 1);
-    return model->count;
+    return model->kind == GENERATED_HUB ? model->count + 1 : model->count;
 }
 
 // ---- numbers and places -----------------------------------------------------------------------------
@@ -369,6 +369,45 @@ static void write_net(const generated_model *model, FILE *out)
     write_run(out);
 }
 
+// ---- hub --------------------------------------------------------------------------------------------
+
+static void write_hub(const generated_model *model, FILE *out)
+{
+    const hn_vec3 axis = {0.0, 0.0, 1.0};
+    const int64_t n = model->count;
+    fprintf(out,
+            "# A bar on %" PRId64 " crank%s.\n#\n"
+            "# The cranks stand upright on the ground along x, one metre apart, and all carry the "
+            "same bar. Each has 1 m and 1 kg,\n"
+            "# the bar has 1 kg as well. Axes are along z: one degree of freedom, and from the "
+            "second crank on all repeat what\n"
+            "# the first ones say. At the start the bar moves along x with %g m/s.\n",
+            n, n == 1 ? "" : "s", model->speed);
+    write_head(model, "Bar on cranks", "[0, -9.81, 0]", out);
+    fputs("  bar: ", out);
+    write_bar(model, (hn_vec3){0.0, 1.0, 0.0}, (hn_vec3){n > 1 ? (double)(n - 1) : 1.0, 1.0, 0.0},
+              out);
+    for (int64_t k = 0; k < n; ++k) {
+        fprintf(out, "  crank%" PRId64 ": ", k);
+        write_bar(model, (hn_vec3){(double)k, 0.0, 0.0}, (hn_vec3){(double)k, 1.0, 0.0}, out);
+    }
+    fputs("\njoints:\n", out);
+    for (int64_t k = 0; k < n; ++k) {
+        fprintf(out, "  foot%" PRId64 ": {revolute: {bodies: [ground, crank%" PRId64 "], ", k, k);
+        write_place(true, (hn_vec3){(double)k, 0.0, 0.0}, axis, out);
+        fprintf(out, "  tip%" PRId64 ": {revolute: {bodies: [crank%" PRId64 ", bar], ", k, k);
+        write_place(true, (hn_vec3){(double)k, 1.0, 0.0}, axis, out);
+    }
+    fputs("\nstart:\n  # all cranks turn alike, the bar does not turn\n", out);
+    for (int64_t k = 0; k < n; ++k) {
+        fprintf(out, "  crank%" PRId64 ": {angular_velocity: ", k);
+        write_vector((hn_vec3){0.0, 0.0, -model->speed}, out);
+        fputs("}\n", out);
+    }
+    fputs("  bar: {angular_velocity: [0, 0, 0]}\n", out);
+    write_run(out);
+}
+
 void generated_model_write(const generated_model *model, FILE *out)
 {
     switch (model->kind) {
@@ -376,5 +415,6 @@ void generated_model_write(const generated_model *model, FILE *out)
     case GENERATED_TREE: write_tree(model, out); break;
     case GENERATED_LADDER: write_ladder(model, out); break;
     case GENERATED_NET: write_net(model, out); break;
+    case GENERATED_HUB: write_hub(model, out); break;
     }
 }

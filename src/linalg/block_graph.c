@@ -87,36 +87,97 @@ static void find_parents(const block_graph *graph, const int *order, const int *
     }
 }
 
-hn_status block_graph_postorder(hn_context *context, const block_graph *graph, int *order)
+// The elimination tree of an order, and the way through it.
+typedef struct elimination_tree {
+    int n;
+    int *place, *parent, *shortcut, *child, *sibling, *old, *size, *roots;
+} elimination_tree;
+
+// Lists of children, the first one first.
+static void link_children(elimination_tree *t)
 {
-    int n = graph->node_count;
-    size_t count = (size_t)n + 1;
-    int *memory = context_allocate(context, 6 * count * sizeof(int));
-    if (memory == NULL) return HN_OUT_OF_MEMORY;
-    int *place = memory, *parent = memory + count, *shortcut = memory + 2 * count;
-    int *child = memory + 3 * count, *sibling = memory + 4 * count, *old = memory + 5 * count;
-    for (int k = 0; k < n; ++k) place[order[k]] = k, old[k] = order[k], child[k] = -1;
-    find_parents(graph, order, place, shortcut, parent);
-    // lists of children, the first one first
-    for (int k = n - 1; k >= 0; --k)
-        if (parent[k] >= 0) sibling[k] = child[parent[k]], child[parent[k]] = k;
-    int used = 0;
-    for (int root = 0; root < n; ++root) {
-        if (parent[root] >= 0) continue;
-        int k = root;
-        while (k >= 0) {
-            // down to a leaf, then note it and go on with the next child of its parent
-            while (child[k] >= 0) {
-                int next = child[k];
-                child[k] = sibling[next];
-                k = next;
-            }
-            order[used++] = old[k];
-            k = parent[k];
-        }
+    for (int k = t->n - 1; k >= 0; --k)
+        if (t->parent[k] >= 0) t->sibling[k] = t->child[t->parent[k]], t->child[t->parent[k]] = k;
+}
+
+// The same with the largest subtree first: places sorted by the sizes of their subtrees, smallest first.
+static void link_children_by_size(elimination_tree *t)
+{
+    int n = t->n, *first = t->shortcut, *sorted = t->place; // both have served
+    for (int k = 0; k <= n; ++k) first[k] = 0;
+    for (int k = 0; k < n; ++k) t->size[k] = 1;
+    for (int k = 0; k < n; ++k)
+        if (t->parent[k] >= 0) t->size[t->parent[k]] += t->size[k];
+    for (int k = 0; k < n; ++k) first[t->size[k]]++;
+    for (int k = 0; k < n; ++k) first[k + 1] += first[k];
+    for (int k = n - 1; k >= 0; --k) sorted[--first[t->size[k]]] = k;
+    for (int i = 0; i < n; ++i) {
+        int k = sorted[i];
+        if (t->parent[k] >= 0) t->sibling[k] = t->child[t->parent[k]], t->child[t->parent[k]] = k;
     }
+}
+
+// One tree: down to a leaf, then note it and go on with the next child of its parent. Returns places used.
+static int walk(elimination_tree *t, int root, int used, int *order)
+{
+    for (int k = root; k >= 0; k = t->parent[k]) {
+        while (t->child[k] >= 0) {
+            int next = t->child[k];
+            t->child[k] = t->sibling[next];
+            k = next;
+        }
+        order[used++] = t->old[k];
+    }
+    return used;
+}
+
+// Trees far from each other first, then those between: steps of a golden ratio, without common factors.
+static int spread_step(int count)
+{
+    const double GOLDEN = 0.6180339887498949;
+    for (int step = (int)(GOLDEN * count); step > 1; --step) {
+        int a = count, b = step;
+        while (b > 0) {
+            int rest = a % b;
+            a = b, b = rest;
+        }
+        if (a == 1) return step;
+    }
+    return 1;
+}
+
+static hn_status walk_trees(hn_context *context, const block_graph *graph, bool for_chains,
+                            int *order)
+{
+    int n = graph->node_count, used = 0, root_count = 0;
+    size_t count = (size_t)n + 1;
+    int *memory = context_allocate(context, 8 * count * sizeof(int));
+    if (memory == NULL) return HN_OUT_OF_MEMORY;
+    elimination_tree t = {n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    int **parts[] = {&t.place,   &t.parent, &t.shortcut, &t.child,
+                     &t.sibling, &t.old,    &t.size,     &t.roots};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) *parts[i] = memory + i * count;
+    for (int k = 0; k < n; ++k) t.place[order[k]] = k, t.old[k] = order[k], t.child[k] = -1;
+    find_parents(graph, order, t.place, t.shortcut, t.parent);
+    if (for_chains) link_children_by_size(&t);
+    else link_children(&t);
+    for (int k = 0; k < n; ++k)
+        if (t.parent[k] < 0) t.roots[root_count++] = k;
+    int step = for_chains ? spread_step(root_count) : 1;
+    for (int i = 0, at = 0; i < root_count; ++i, at = (at + step) % root_count)
+        used = walk(&t, t.roots[at], used, order);
     context_release(context, memory);
     return HN_OK;
+}
+
+hn_status block_graph_postorder(hn_context *context, const block_graph *graph, int *order)
+{
+    return walk_trees(context, graph, false, order);
+}
+
+hn_status block_graph_order_for_chains(hn_context *context, const block_graph *graph, int *order)
+{
+    return walk_trees(context, graph, true, order);
 }
 
 void block_structure_destroy(hn_context *context, block_structure *structure)

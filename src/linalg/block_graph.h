@@ -18,6 +18,10 @@ void block_graph_destroy(hn_context *context, block_graph *graph);
 
 /// Change an elimination order into an equivalent one in which every subtree of the elimination tree is contiguous.
 hn_status block_graph_postorder(hn_context *context, const block_graph *graph, int *order);
+/// The same for nodes whose common neighbours, hubs, are left out of the graph (block_chains.h): the largest subtree
+/// first, so that at any time few nodes wait for others; and separate trees in an order in which neighbours are far
+/// apart, so that the first few hold a hub well and rows of later ones are seen to depend on theirs.
+hn_status block_graph_order_for_chains(hn_context *context, const block_graph *graph, int *order);
 
 /// Places (in the order) of the later neighbours of every place after elimination, sorted.
 typedef struct block_structure {

@@ -10,8 +10,11 @@
 // over them and these neighbours: a front. What a front leaves for its later neighbours, the update, waits on a stack
 // until the front that eliminates the first of them takes it up. Orders are such that every subtree of the elimination
 // tree is contiguous; the stack then always has on top what is needed next, and memory is walked through once.
+//
+// Nodes with very many later neighbours are chains of copies inside (block_chains.h), of which nothing shows outside.
 #include "linalg/block_lu.h"
 
+#include "linalg/block_chains.h"
 #include "linalg/block_graph.h"
 #include "linalg/elimination_order.h"
 #include "linalg/inertia.h"
@@ -32,12 +35,13 @@ enum {
 // A front may store this part more than its nodes would alone.
 static const double AMALGAMATION_GROWTH = 0.15;
 
-// One neighbour of a node in the matrix that is eliminated later.
+// One neighbour of a node or copy that is eliminated later.
 typedef struct later {
-    int node;
-    int at;       // its place in the front of the node
-    size_t lower; // block (node, k): A_jk
-    size_t upper; // block (k, node): A_kj
+    int node;       // or copy
+    int at;         // where its unknowns, or the e of a copy, begin in the front
+    int own, other; // nodes of the matrix block; own = -1: the next copy of the same node
+    size_t lower;   // block (other, own): A_jk
+    size_t upper;   // block (own, other): A_kj
 } later;
 
 // Consecutive unknowns of an update that stay consecutive in the front that takes it up.
@@ -59,18 +63,22 @@ typedef struct front {
 
 struct block_lu {
     hn_context *context;
-    int node_count;
-    int size;
+    int node_count;   // with copies
+    int given_count;  // without
+    int size;         // of the given nodes
     int *sizes;       // node_count
     int *offsets;     // node_count
     int *order;       // elimination order
     int *place;       // place in the order
     size_t *diagonal; // block offsets in `matrix`
-    int *pivots;      // size
+    int *pivots;      // per unknown, with those of copies
     int *links_first; // node_count + 1, into `links`
     later *links;     // neighbours of order[k], sorted by place
     double *matrix;
     size_t matrix_count;
+    block_graph graph; // of the given nodes, where there are copies
+    block_chains chains;
+    double *extended; // a vector with the unknowns of copies
 
     front *fronts;
     int front_count;
@@ -98,43 +106,100 @@ void block_lu_destroy(block_lu *lu)
 {
     if (lu == NULL) return;
     for (int i = 0; i < lu->block_count; ++i) context_release(lu->context, lu->blocks[i]);
+    block_chains_destroy(lu->context, &lu->chains);
+    block_graph_destroy(lu->context, &lu->graph);
     context_release(lu->context, lu);
 }
 
 // ---- analysis ---------------------------------------------------------------------------------------
 
+static bool is_copy(const block_lu *lu, int node)
+{
+    return node >= lu->given_count;
+}
+
+// The node itself or the copy of it that serves a neighbour, `p` of the graph.
+static int server(const block_lu *lu, int node, int p)
+{
+    return lu->chains.copy_count > 0 ? lu->chains.attached[p] : node;
+}
+
+// Where the unknowns of a given node begin in a node or copy of it: those of (e, t) after e.
+static int shift_of(const block_lu *lu, int node)
+{
+    return is_copy(lu, node) ? lu->sizes[node] / 2 : 0;
+}
+
+// Who serves `node` among the copies of `of`?
+static int server_of(const block_lu *lu, int of, int node)
+{
+    if (lu->chains.copy_count == 0) return of;
+    int low = lu->graph.first[of], high = lu->graph.first[of + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (lu->graph.nodes[middle] < node) low = middle + 1;
+        else high = middle;
+    }
+    return low <= high && lu->graph.nodes[low] == node ? lu->chains.attached[low] : of;
+}
+
+// Who is eliminated after whom: first counted, then filled in. lu->links_first has one place more than it needs.
+static void find_links(block_lu *lu, const block_graph *graph)
+{
+    int *first = lu->links_first;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < lu->given_count; ++i)
+            for (int p = graph->first[i]; p < graph->first[i + 1]; ++p) {
+                int from = server(lu, i, p), to = server_of(lu, graph->nodes[p], i);
+                int k = lu->place[from];
+                if (lu->place[to] < k) continue;
+                if (pass == 0) first[k + 2]++;
+                else
+                    lu->links[first[k + 1]++] =
+                        (later){.node = to, .own = i, .other = graph->nodes[p]};
+            }
+        for (int c = 0; c < lu->chains.copy_count; ++c) {
+            int k = lu->place[lu->chains.before[c]];
+            if (pass == 0) first[k + 2]++;
+            else lu->links[first[k + 1]++] = (later){.node = lu->given_count + c, .own = -1};
+        }
+        for (int k = 0; pass == 0 && k < lu->node_count; ++k) first[k + 2] += first[k + 1];
+    }
+}
+
 // The blocks of the matrix: diagonal ones, then for each node those to its later neighbours, in elimination order.
 static hn_status place_blocks(block_lu *lu, const block_graph *graph)
 {
-    int n = lu->node_count, used = 0;
-    lu->links_first = keep(lu, ((size_t)n + 1) * sizeof(int));
-    lu->links = keep(lu, ((size_t)graph->first[n] / 2 + 1) * sizeof(later));
+    int n = lu->node_count;
+    size_t links = (size_t)graph->first[lu->given_count] / 2 + (size_t)lu->chains.copy_count;
+    lu->links_first = keep(lu, ((size_t)n + 2) * sizeof(int));
+    lu->links = keep(lu, (links + 1) * sizeof(later));
     lu->diagonal = keep(lu, ((size_t)n + 1) * sizeof(size_t));
     if (lu->links_first == NULL || lu->links == NULL || lu->diagonal == NULL)
         return HN_OUT_OF_MEMORY;
+    find_links(lu, graph);
     size_t count = 0;
     for (int k = 0; k < n; ++k) {
-        int node = lu->order[k], begin = used;
+        int node = lu->order[k], begin = lu->links_first[k], end = lu->links_first[k + 1];
         size_t size = (size_t)lu->sizes[node];
-        lu->links_first[k] = used;
         lu->diagonal[node] = count;
-        count += size * size;
-        for (int p = graph->first[node]; p < graph->first[node + 1]; ++p) {
-            int other = graph->nodes[p], to = used;
-            if (lu->place[other] < k) continue;
-            for (; to > begin && lu->place[lu->links[to - 1].node] > lu->place[other]; --to)
+        if (!is_copy(lu, node)) count += size * size;
+        for (int p = begin + 1; p < end; ++p) {
+            later link = lu->links[p];
+            int to = p;
+            for (; to > begin && lu->place[lu->links[to - 1].node] > lu->place[link.node]; --to)
                 lu->links[to] = lu->links[to - 1];
-            lu->links[to] = (later){.node = other};
-            used++;
+            lu->links[to] = link;
         }
-        for (int p = begin; p < used; ++p) {
-            size_t block = size * (size_t)lu->sizes[lu->links[p].node];
-            lu->links[p].lower = count;
-            lu->links[p].upper = count + block;
+        for (int p = begin; p < end; ++p) {
+            later *l = &lu->links[p];
+            if (l->own < 0) continue;
+            size_t block = (size_t)lu->sizes[l->own] * (size_t)lu->sizes[l->other];
+            l->lower = count;
+            l->upper = count + block;
             count += 2 * block;
         }
     }
-    lu->links_first[n] = used;
     lu->matrix_count = count;
     lu->matrix = keep(lu, count * sizeof(double));
     return lu->matrix == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -235,6 +300,7 @@ static hn_status connect_fronts(block_lu *lu, const block_structure *structure)
             for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
                 int node = lu->links[p].node;
                 lu->links[p].at = front_of[node] == f ? lu->local[node] : at[node];
+                if (lu->links[p].own >= 0) lu->links[p].at += shift_of(lu, node);
             }
         while (depth > 0) {
             front *child = &lu->fronts[lu->waiting[depth - 1]];
@@ -262,51 +328,73 @@ done:
     return status;
 }
 
+// Order, sizes and places of all nodes and copies.
+static hn_status number_nodes(block_lu *lu, const int *sizes, const int *order)
+{
+    const block_chains *chains = &lu->chains;
+    int all = lu->node_count;
+    size_t n = (size_t)all + 1;
+    int *whole = keep(lu, 5 * n * sizeof(int)), total = 0;
+    if (whole == NULL) return HN_OUT_OF_MEMORY;
+    lu->sizes = whole;
+    lu->offsets = whole + n;
+    lu->order = whole + 2 * n;
+    lu->place = whole + 3 * n;
+    lu->local = whole + 4 * n;
+    bool split = chains->copy_count > 0;
+    memcpy(lu->sizes, split ? chains->sizes : sizes, (size_t)all * sizeof(int));
+    memcpy(lu->order, split ? chains->order : order, (size_t)all * sizeof(int));
+    for (int i = 0; i < all; ++i) {
+        lu->offsets[i] = total;
+        total += lu->sizes[i];
+        if (!is_copy(lu, i)) lu->size = total;
+    }
+    lu->pivots = keep(lu, ((size_t)total + 1) * sizeof(int));
+    if (split) lu->extended = keep(lu, (size_t)total * sizeof(double));
+    return lu->pivots == NULL || (split && lu->extended == NULL) ? HN_OUT_OF_MEMORY : HN_OK;
+}
+
+// Everything from an order of the given nodes on.
+static hn_status analyse(block_lu *lu, const int *sizes, const int *order)
+{
+    block_structure structure = {0};
+    const block_graph *graph = &lu->graph;
+    TRY(block_chains_create(lu->context, graph, sizes, order, &lu->chains));
+    lu->node_count = lu->given_count + lu->chains.copy_count;
+    const block_graph *whole = lu->chains.copy_count > 0 ? &lu->chains.graph : graph;
+    TRY(number_nodes(lu, sizes, order));
+    TRY(block_graph_postorder(lu->context, whole, lu->order));
+    for (int k = 0; k < lu->node_count; ++k) lu->place[lu->order[k]] = k;
+    hn_status status = block_structure_create(lu->context, whole, lu->order, &structure);
+    if (status == HN_OK) status = place_blocks(lu, graph);
+    if (status == HN_OK) status = group_fronts(lu, &structure);
+    if (status == HN_OK) status = connect_fronts(lu, &structure);
+    block_structure_destroy(lu->context, &structure);
+    return status;
+}
+
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count,
                           const int (*edges)[2], const int *order, block_lu **out)
 {
     *out = NULL;
-    size_t n = (size_t)node_count;
-    block_graph graph = {0};
-    block_structure structure = {0};
-    hn_status status = HN_OUT_OF_MEMORY;
     block_lu *lu = context_allocate(context, sizeof *lu);
-    if (lu == NULL) return HN_OUT_OF_MEMORY;
-    lu->context = context;
-    lu->node_count = node_count;
-
-    int *whole = keep(lu, 5 * (n + 1) * sizeof(int));
-    if (whole == NULL) goto done;
-    lu->sizes = whole;
-    lu->offsets = whole + (n + 1);
-    lu->order = whole + 2 * (n + 1);
-    lu->place = whole + 3 * (n + 1);
-    lu->local = whole + 4 * (n + 1);
-    for (int i = 0; i < node_count; ++i) {
-        lu->sizes[i] = sizes[i];
-        lu->offsets[i] = lu->size;
-        lu->size += sizes[i];
+    int *found = context_allocate(context, ((size_t)node_count + 1) * sizeof(int));
+    hn_status status = lu == NULL || found == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (lu != NULL) {
+        lu->context = context;
+        lu->given_count = node_count;
     }
-    lu->pivots = keep(lu, ((size_t)lu->size + 1) * sizeof(int));
-    if (lu->pivots == NULL) goto done;
-    status = block_graph_create(context, node_count, edge_count, edges, &graph);
-    if (status != HN_OK) goto done;
-    if (order != NULL) memcpy(lu->order, order, n * sizeof(int));
-    else status = order_minimum_degree(context, node_count, edge_count, edges, lu->order);
-    if (status == HN_OK) status = block_graph_postorder(context, &graph, lu->order);
-    if (status != HN_OK) goto done;
-    for (int k = 0; k < node_count; ++k) lu->place[lu->order[k]] = k;
-    status = block_structure_create(context, &graph, lu->order, &structure);
-    if (status == HN_OK) status = place_blocks(lu, &graph);
-    if (status == HN_OK) status = group_fronts(lu, &structure);
-    if (status == HN_OK) status = connect_fronts(lu, &structure);
-done:
-    block_graph_destroy(context, &graph);
-    block_structure_destroy(context, &structure);
+    if (status == HN_OK)
+        status = block_graph_create(context, node_count, edge_count, edges, &lu->graph);
+    if (status == HN_OK && order == NULL)
+        status = order_minimum_degree(context, node_count, edge_count, edges, found);
+    if (status == HN_OK) status = analyse(lu, sizes, order == NULL ? found : order);
+    context_release(context, found);
     if (status != HN_OK) {
         block_lu_destroy(lu);
         return status;
     }
+    if (lu->chains.copy_count == 0) block_graph_destroy(context, &lu->graph);
     *out = lu;
     return HN_OK;
 }
@@ -346,7 +434,8 @@ void block_lu_clear(block_lu *lu)
 double *block_lu_block(block_lu *lu, int row, int column)
 {
     if (row == column) return lu->matrix + lu->diagonal[row];
-    int place = lu->place[row], other = lu->place[column];
+    int place = lu->place[server_of(lu, row, column)],
+        other = lu->place[server_of(lu, column, row)];
     bool row_first = place < other;
     int k = row_first ? place : other, wanted = row_first ? other : place;
     int low = lu->links_first[k], high = lu->links_first[k + 1] - 1;
@@ -372,15 +461,17 @@ static void multiply_block(int rows, int columns, const double *a, const double 
 void block_lu_multiply(const block_lu *lu, const double *x, double *y)
 {
     memset(y, 0, (size_t)lu->size * sizeof(double));
-    for (int k = 0; k < lu->node_count; ++k) {
-        int node = lu->order[k], s = lu->sizes[node], o = lu->offsets[node];
-        multiply_block(s, s, lu->matrix + lu->diagonal[node], x + o, y + o);
-        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
-            const later *l = &lu->links[p];
-            int t = lu->sizes[l->node], q = lu->offsets[l->node];
-            multiply_block(t, s, lu->matrix + l->lower, x + o, y + q);
-            multiply_block(s, t, lu->matrix + l->upper, x + q, y + o);
-        }
+    for (int i = 0; i < lu->given_count; ++i) {
+        int s = lu->sizes[i], o = lu->offsets[i];
+        multiply_block(s, s, lu->matrix + lu->diagonal[i], x + o, y + o);
+    }
+    for (int p = 0; p < lu->links_first[lu->node_count]; ++p) {
+        const later *l = &lu->links[p];
+        if (l->own < 0) continue;
+        int s = lu->sizes[l->own], o = lu->offsets[l->own];
+        int t = lu->sizes[l->other], q = lu->offsets[l->other];
+        multiply_block(t, s, lu->matrix + l->lower, x + o, y + q);
+        multiply_block(s, t, lu->matrix + l->upper, x + q, y + o);
     }
 }
 
@@ -415,16 +506,17 @@ void block_lu_dense(const block_lu *lu, double *dense)
 {
     size_t n = (size_t)lu->size;
     memset(dense, 0, n * n * sizeof(double));
-    for (int k = 0; k < lu->node_count; ++k) {
-        int node = lu->order[k], s = lu->sizes[node];
-        size_t o = (size_t)lu->offsets[node];
-        copy_block(s, s, lu->matrix + lu->diagonal[node], n, dense + o * n + o);
-        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
-            const later *l = &lu->links[p];
-            size_t q = (size_t)lu->offsets[l->node];
-            copy_block(lu->sizes[l->node], s, lu->matrix + l->lower, n, dense + q * n + o);
-            copy_block(s, lu->sizes[l->node], lu->matrix + l->upper, n, dense + o * n + q);
-        }
+    for (int i = 0; i < lu->given_count; ++i) {
+        size_t o = (size_t)lu->offsets[i];
+        copy_block(lu->sizes[i], lu->sizes[i], lu->matrix + lu->diagonal[i], n, dense + o * n + o);
+    }
+    for (int p = 0; p < lu->links_first[lu->node_count]; ++p) {
+        const later *l = &lu->links[p];
+        if (l->own < 0) continue;
+        int s = lu->sizes[l->own], t = lu->sizes[l->other];
+        size_t o = (size_t)lu->offsets[l->own], q = (size_t)lu->offsets[l->other];
+        copy_block(t, s, lu->matrix + l->lower, n, dense + q * n + o);
+        copy_block(s, t, lu->matrix + l->upper, n, dense + o * n + q);
     }
 }
 
@@ -581,29 +673,45 @@ static void drop_dependent_rows(const block_lu *lu, int node, const dense_front 
     }
 }
 
+// (Y1): ones times `factor` from one set of s unknowns to another, and back
+static void add_identity(const dense_front *d, size_t row, size_t column, int s, double factor)
+{
+    for (size_t i = 0; i < (size_t)s; ++i)
+        d->a[(row + i) * d->stride + column + i] = d->a[(column + i) * d->stride + row + i] =
+            factor;
+}
+
+// The matrix blocks of a node or copy and its later neighbours.
+static void assemble_node(const block_lu *lu, int k, const dense_front *d)
+{
+    int node = lu->order[k], shift = shift_of(lu, node), half = lu->sizes[node] - shift;
+    size_t at = (size_t)lu->local[node], own_at = at + (size_t)shift;
+    if (is_copy(lu, node)) add_identity(d, at, own_at, half, -1.0);
+    else
+        copy_in_units(lu, lu->offsets[node], lu->offsets[node], half, half,
+                      lu->matrix + lu->diagonal[node], d->stride, d->a + at * (d->stride + 1));
+    for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
+        const later *l = &lu->links[p];
+        size_t to = (size_t)l->at;
+        if (l->own < 0) {
+            add_identity(d, own_at, to, half, 1.0);
+            continue;
+        }
+        int own = lu->offsets[l->own], other = lu->offsets[l->other], t = lu->sizes[l->other];
+        copy_in_units(lu, other, own, t, half, lu->matrix + l->lower, d->stride,
+                      d->a + to * d->stride + own_at);
+        copy_in_units(lu, own, other, half, t, lu->matrix + l->upper, d->stride,
+                      d->a + own_at * d->stride + to);
+    }
+}
+
 // Collect the matrix blocks of a front's nodes and the updates that wait for it.
 static void assemble_front(const block_lu *lu, const front *f, const dense_front *d, int *depth,
                            size_t *top)
 {
     for (int i = 0; i < d->width + FRONT_PADDING; ++i)
         memset(d->a + (size_t)i * d->stride, 0, d->stride * sizeof(double));
-    for (int k = f->first; k < f->end; ++k) {
-        int node = lu->order[k], s = lu->sizes[node];
-        size_t at = (size_t)lu->local[node];
-        int own = lu->offsets[node];
-        copy_in_units(lu, own, own, s, s, lu->matrix + lu->diagonal[node], d->stride,
-                      d->a + at * (d->stride + 1));
-        for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
-            const later *l = &lu->links[p];
-            int t = lu->sizes[l->node];
-            size_t to = (size_t)l->at;
-            int other = lu->offsets[l->node];
-            copy_in_units(lu, other, own, t, s, lu->matrix + l->lower, d->stride,
-                          d->a + to * d->stride + at);
-            copy_in_units(lu, own, other, s, t, lu->matrix + l->upper, d->stride,
-                          d->a + at * d->stride + to);
-        }
-    }
+    for (int k = f->first; k < f->end; ++k) assemble_node(lu, k, d);
     for (int u = 0; u < f->update_count; ++u) {
         const front *child = &lu->fronts[lu->waiting[--*depth]];
         size_t rest = (size_t)child->rest;
@@ -618,6 +726,11 @@ static void assemble_front(const block_lu *lu, const front *f, const dense_front
                     for (int j = 0; j < c->count; ++j) to[c->to + j] += from[c->from + j];
             }
     }
+}
+
+static int given_node(const block_lu *lu, int node)
+{
+    return is_copy(lu, node) ? lu->chains.owner[node - lu->given_count] : node;
 }
 
 // Eliminate the nodes of a front. Returns -1, or the node whose diagonal block is singular, or at which the call was
@@ -640,10 +753,13 @@ static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_l
             subtract_product(width - end, at - begin, s, stride, a + (size_t)end * stride + begin,
                              pending + at, a + (size_t)end * stride + at);
         }
-        if (rank != NULL && node >= rank->first_node) drop_dependent_rows(lu, node, d, at, rank);
+        if (rank != NULL && node >= rank->first_node && !is_copy(lu, node))
+            drop_dependent_rows(lu, node, d, at, rank);
+        // (e, t) adds as many negative eigenvalues as it adds positive ones
         if (rank != NULL && rank->negative != NULL)
-            *rank->negative += inertia_negative(s, (int)stride, strip + at);
-        if (!small_lu_factor(s, (int)stride, strip + at, pivot)) return node;
+            *rank->negative +=
+                inertia_negative(s, (int)stride, strip + at) - (is_copy(lu, node) ? s / 2 : 0);
+        if (!small_lu_factor(s, (int)stride, strip + at, pivot)) return given_node(lu, node);
         for (int i = 0; i < s; ++i) {
             double *entry = strip + at + (size_t)i * (stride + 1);
             *entry = 1.0 / *entry;
@@ -655,7 +771,7 @@ static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_l
             subtract_product(rest, end - begin, rest, stride, a + (size_t)end * stride + begin,
                              a + (size_t)begin * stride + end, a + (size_t)end * (stride + 1));
             begin = end;
-            if (group > 0 && context_is_cancelled(lu->context)) return node;
+            if (group > 0 && context_is_cancelled(lu->context)) return given_node(lu, node);
         }
     }
     return -1;
@@ -748,9 +864,9 @@ static void solve_diagonal(int n, size_t stride, const double *lu, const int *pi
     }
 }
 
-void block_lu_solve(const block_lu *lu, double *b)
+// Forward and backward for all nodes and copies, in units.
+static void substitute(const block_lu *lu, double *b)
 {
-    for (int i = 0; lu->row_units != NULL && i < lu->size; ++i) b[i] *= lu->row_units[i];
     for (int f = 0; f < lu->front_count; ++f) {
         const front *own = &lu->fronts[f];
         size_t pivots = (size_t)own->pivots, width = pivots + (size_t)own->rest;
@@ -790,5 +906,20 @@ void block_lu_solve(const block_lu *lu, double *b)
         }
         store_pivots(lu, own, x, b);
     }
-    for (int i = 0; lu->row_units != NULL && i < lu->size; ++i) b[i] *= lu->column_units[i];
+}
+
+void block_lu_solve(const block_lu *lu, double *b)
+{
+    size_t size = (size_t)lu->size, copies = 0;
+    for (int c = lu->given_count; c < lu->node_count; ++c) copies += (size_t)lu->sizes[c];
+    for (size_t i = 0; lu->row_units != NULL && i < size; ++i) b[i] *= lu->row_units[i];
+    if (lu->extended == NULL) {
+        substitute(lu, b);
+    } else {
+        memcpy(lu->extended, b, size * sizeof(double));
+        memset(lu->extended + size, 0, copies * sizeof(double));
+        substitute(lu, lu->extended);
+        memcpy(b, lu->extended, size * sizeof(double));
+    }
+    for (size_t i = 0; lu->row_units != NULL && i < size; ++i) b[i] *= lu->column_units[i];
 }

@@ -2,7 +2,7 @@
 // Orders of elimination for sparse block matrices.
 #include "linalg/elimination_order.h"
 
-#include "linalg/block_graph.h"
+#include "linalg/block_chains.h"
 
 #include <amd.h>
 
@@ -224,10 +224,17 @@ hn_status order_cost(hn_context *context, int node_count, const int *sizes, int 
 {
     block_graph graph;
     block_structure structure = {0};
+    block_chains chains;
     TRY(block_graph_create(context, node_count, edge_count, edges, &graph));
-    hn_status status = block_structure_create(context, &graph, order, &structure);
-    if (status == HN_OK) *cost = block_structure_cost(&structure, node_count, sizes, order);
+    hn_status status = block_chains_create(context, &graph, sizes, order, &chains);
+    bool split = status == HN_OK && chains.copy_count > 0;
+    if (split) order = chains.order, sizes = chains.sizes;
+    if (status == HN_OK)
+        status = block_structure_create(context, split ? &chains.graph : &graph, order, &structure);
+    if (status == HN_OK)
+        *cost = block_structure_cost(&structure, node_count + chains.copy_count, sizes, order);
     block_structure_destroy(context, &structure);
+    block_chains_destroy(context, &chains);
     block_graph_destroy(context, &graph);
     return status;
 }

@@ -13,7 +13,7 @@ hn_status order_minimum_degree(hn_context *context, int node_count, int edge_cou
 hn_status order_minimum_degree_waiting(hn_context *context, int node_count, const int *sizes, int first_waiting,
                                        int edge_count, const int (*edges)[2], int *order);
 
-/// Multiplications of a factorisation in this order, about.
+/// Multiplications of a factorisation in this order, about, with hubs in chains (block_chains.h).
 hn_status order_cost(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
                      const int *order, double *cost);
 

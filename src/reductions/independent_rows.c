@@ -2,6 +2,8 @@
 // Independent constraint rows of loops, by elimination of G S G^T.
 #include "reductions/independent_rows.h"
 
+#include "linalg/block_chains.h"
+#include "linalg/elimination_order.h"
 #include "reductions/loop_joints.h"
 
 #include <string.h>
@@ -9,15 +11,18 @@
 // A pivot below this (a squared sine) belongs to a dependent row.
 static const double RANK_TOLERANCE = 1e-11;
 
-// two joints (or one) that meet at a body, each with a side of theirs
+// Two joints (or one) that meet at a body, each with a side of theirs. At a body with very many joints, a hub, they do
+// not meet each other but its twist t: with [1, U^T; U, -D] in place of -D - U U^T the matrix stays sparse, and
+// block_chains.h keeps it so when t is eliminated before all of them.
 typedef struct meeting {
-    int joint[2], side[2];
+    int joint[2], side[2]; // the first is -1: the twist of a hub
     double *block, *transposed;
 } meeting;
 
 struct independent_rows {
     hn_system *system;
-    block_lu *lu; // a node for every joint on a loop
+    block_lu *lu; // a node for every hub, then one for every joint on a loop
+    int hub_count;
     loop_joint *joints;
     int joint_count, row_count;
     meeting *meetings;
@@ -40,67 +45,111 @@ void independent_rows_destroy(independent_rows *r)
     context_release(context, r);
 }
 
-// Joints by body, then all pairs that meet at one. With `meetings` NULL they are counted only.
-static int find_meetings(const independent_rows *r, const int *first, const int (*ends)[2],
-                         meeting *meetings)
+static bool is_hub(const int *first, int body)
 {
-    int count = 0;
-    for (int body = 0; body < r->system->body_count; ++body)
+    return first[body + 1] - first[body] >= BLOCK_CHAIN_NEIGHBOURS;
+}
+
+// Joints by body, then all pairs that meet at one. With `meetings` NULL they are counted only. `edges`: of the blocks.
+static int find_meetings(const independent_rows *r, const int *first, const int (*ends)[2],
+                         meeting *meetings, int (*edges)[2])
+{
+    int count = 0, hub = 0;
+    for (int body = 0; body < r->system->body_count; ++body) {
+        bool at_hub = is_hub(first, body);
         for (int p = first[body]; p < first[body + 1]; ++p)
-            for (int q = first[body]; q <= p; ++q, ++count)
-                if (meetings != NULL)
-                    meetings[count] = (meeting){.joint = {ends[p][0], ends[q][0]},
-                                                .side = {ends[p][1], ends[q][1]}};
+            for (int q = at_hub ? p : first[body]; q <= p; ++q, ++count) {
+                if (meetings == NULL) continue;
+                meetings[count] = (meeting){.joint = {at_hub ? -1 : ends[p][0], ends[q][0]},
+                                            .side = {ends[p][1], ends[q][1]}};
+                edges[count][0] = at_hub ? hub : r->hub_count + ends[p][0];
+                edges[count][1] = r->hub_count + ends[q][0];
+            }
+        hub += at_hub ? 1 : 0;
+    }
     return count;
 }
 
-// The blocks: a node for every joint, an edge for every two that meet.
+// Hubs first, then joints in the given sequence, or by minimum degree without the hubs, subtree by subtree.
+static hn_status order_with_hubs(const independent_rows *r, const int *sequence, int edge_count,
+                                 const int (*edges)[2], int *order)
+{
+    hn_context *context = r->system->context;
+    int hubs = r->hub_count, n = r->joint_count, count = 0;
+    int(*own)[2] = context_allocate(context, ((size_t)edge_count + 1) * sizeof(int[2]));
+    block_graph graph = {0};
+    hn_status status = own == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    for (int e = 0; e < edge_count && status == HN_OK; ++e)
+        if (edges[e][0] >= hubs)
+            own[count][0] = edges[e][0] - hubs, own[count][1] = edges[e][1] - hubs, count++;
+    if (sequence != NULL) memcpy(order + hubs, sequence, (size_t)n * sizeof(int));
+    else if (status == HN_OK)
+        status = order_minimum_degree(context, n, count, (const int(*)[2])own, order + hubs);
+    if (status == HN_OK && sequence == NULL)
+        status = block_graph_create(context, n, count, (const int(*)[2])own, &graph);
+    if (status == HN_OK && sequence == NULL)
+        status = block_graph_order_for_chains(context, &graph, order + hubs);
+    for (int k = 0; k < n; ++k) order[hubs + k] += hubs;
+    for (int k = 0; k < hubs; ++k) order[k] = k;
+    block_graph_destroy(context, &graph);
+    context_release(context, own);
+    return status;
+}
+
+// The blocks: a node for every hub and every joint, an edge for every two that meet.
+static hn_status analyse_blocks(independent_rows *r, const int *sequence, int edge_count,
+                                const int (*edges)[2])
+{
+    hn_context *context = r->system->context;
+    int hubs = r->hub_count, nodes = hubs + r->joint_count;
+    int *sizes = context_allocate(context, 2 * ((size_t)nodes + 1) * sizeof(int));
+    if (sizes == NULL) return HN_OUT_OF_MEMORY;
+    int *order = sizes + nodes + 1;
+    for (int k = 0; k < hubs; ++k) sizes[k] = TWIST_SIZE;
+    for (int k = 0; k < r->joint_count; ++k) sizes[hubs + k] = r->joints[k].rows->row_count;
+    hn_status status = hubs > 0 ? order_with_hubs(r, sequence, edge_count, edges, order) : HN_OK;
+    if (status == HN_OK)
+        status = block_lu_create(context, nodes, sizes, edge_count, edges,
+                                 hubs > 0 ? order : sequence, &r->lu);
+    context_release(context, sizes);
+    return status;
+}
+
 static hn_status create_blocks(independent_rows *r, const int *sequence)
 {
     hn_context *context = r->system->context;
     size_t bodies = (size_t)r->system->body_count, n = (size_t)r->joint_count;
     int *first = context_allocate(context, (bodies + 2) * sizeof(int));
     int(*ends)[2] = context_allocate(context, (2 * n + 1) * sizeof(int[2])); // joint, side
-    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
     int(*edges)[2] = NULL;
     hn_status status = HN_OUT_OF_MEMORY;
-    if (first == NULL || ends == NULL || sizes == NULL) goto done;
+    if (first == NULL || ends == NULL) goto done;
     for (int k = 0; k < r->joint_count; ++k)
         for (int side = 0; side < 2; ++side)
             if (r->joints[k].body[side] >= 0) first[r->joints[k].body[side] + 2]++;
     for (size_t i = 0; i < bodies; ++i) first[i + 2] += first[i + 1];
-    for (int k = 0; k < r->joint_count; ++k) {
-        sizes[k] = r->joints[k].rows->row_count;
+    for (int k = 0; k < r->joint_count; ++k)
         for (int side = 0; side < 2; ++side) {
             int body = r->joints[k].body[side];
             if (body < 0) continue;
             int *end = ends[first[body + 1]++];
             end[0] = k, end[1] = side;
         }
-    }
-    r->meeting_count = find_meetings(r, first, (const int(*)[2])ends, NULL);
+    for (int body = 0; body < r->system->body_count; ++body)
+        r->hub_count += is_hub(first, body) ? 1 : 0;
+    r->meeting_count = find_meetings(r, first, (const int(*)[2])ends, NULL, NULL);
     r->meetings = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(meeting));
     edges = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(int[2]));
     if (r->meetings == NULL || edges == NULL) goto done;
-    find_meetings(r, first, (const int(*)[2])ends, r->meetings);
-    int count = 0;
-    for (int i = 0; i < r->meeting_count; ++i) {
-        const meeting *m = &r->meetings[i];
-        if (m->joint[0] == m->joint[1]) continue;
-        edges[count][0] = m->joint[0], edges[count][1] = m->joint[1];
-        count++;
-    }
-    status = block_lu_create(context, r->joint_count, sizes, count, (const int(*)[2])edges,
-                             sequence, &r->lu);
+    find_meetings(r, first, (const int(*)[2])ends, r->meetings, edges);
+    status = analyse_blocks(r, sequence, r->meeting_count, (const int(*)[2])edges);
     for (int i = 0; status == HN_OK && i < r->meeting_count; ++i) {
-        meeting *m = &r->meetings[i];
-        m->block = block_lu_block(r->lu, m->joint[0], m->joint[1]);
-        m->transposed = block_lu_block(r->lu, m->joint[1], m->joint[0]);
+        r->meetings[i].block = block_lu_block(r->lu, edges[i][0], edges[i][1]);
+        r->meetings[i].transposed = block_lu_block(r->lu, edges[i][1], edges[i][0]);
     }
 done:
     context_release(context, first);
     context_release(context, ends);
-    context_release(context, sizes);
     context_release(context, edges);
     return status;
 }
@@ -137,6 +186,17 @@ done:
     return HN_OK;
 }
 
+// The rows of a joint at a hub.
+static void assemble_at_hub(const independent_rows *r, const meeting *x)
+{
+    const loop_joint *j = &r->joints[x->joint[1]];
+    int rows = j->rows->row_count;
+    for (int i = 0; i < rows; ++i)
+        for (int c = 0; c < TWIST_SIZE; ++c)
+            x->block[c * rows + i] = x->transposed[TWIST_SIZE * i + c] =
+                r->rows[j->first_row + i][x->side[1]][c];
+}
+
 // -G S G^T
 static void assemble(independent_rows *r, const double *q)
 {
@@ -148,8 +208,15 @@ static void assemble(independent_rows *r, const double *q)
         r->scale[k] = sum;
     }
     block_lu_clear(r->lu);
+    for (int h = 0; h < r->hub_count; ++h)
+        for (int c = 0; c < TWIST_SIZE; ++c)
+            block_lu_block(r->lu, h, h)[(TWIST_SIZE + 1) * c] = 1.0;
     for (int m = 0; m < r->meeting_count; ++m) {
         const meeting *x = &r->meetings[m];
+        if (x->joint[0] < 0) {
+            assemble_at_hub(r, x);
+            continue;
+        }
         const loop_joint *a = &r->joints[x->joint[0]], *b = &r->joints[x->joint[1]];
         int rows = a->rows->row_count, columns = b->rows->row_count;
         for (int i = 0; i < rows; ++i) {
@@ -172,7 +239,7 @@ hn_status independent_rows_choose(independent_rows *r, const double *q, row_choi
     *choice = (row_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
     if (r->row_count == 0) return HN_OK;
     assemble(r, q);
-    block_lu_rank rank = {.first_node = 0,
+    block_lu_rank rank = {.first_node = r->hub_count,
                           .scale = r->scale,
                           .tolerance = RANK_TOLERANCE,
                           .dropped = dropped,
@@ -184,8 +251,9 @@ hn_status independent_rows_choose(independent_rows *r, const double *q, row_choi
     choice->largest_dropped = rank.largest_dropped;
     for (int k = 0; k < r->row_count; ++k) choice->dropped_count += dropped[k] ? 1 : 0;
     if (rank.smallest_node >= 0)
-        choice->smallest_joint = r->joints[rank.smallest_node].rows->model_joint;
+        choice->smallest_joint = r->joints[rank.smallest_node - r->hub_count].rows->model_joint;
     if (rank.largest_dropped_node >= 0)
-        choice->dropped_joint = r->joints[rank.largest_dropped_node].rows->model_joint;
+        choice->dropped_joint =
+            r->joints[rank.largest_dropped_node - r->hub_count].rows->model_joint;
     return HN_OK;
 }

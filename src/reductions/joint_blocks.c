@@ -2,6 +2,7 @@
 // Blocks of bodies and joints, and the order in which they are eliminated.
 #include "reductions/joint_blocks.h"
 
+#include "linalg/block_chains.h"
 #include "linalg/elimination_order.h"
 
 #include <string.h>
@@ -102,8 +103,85 @@ static hn_status insert_joints(const hn_system *system, const joint_blocks *bloc
     return status;
 }
 
-// Two ways, and the cheaper one taken: bodies by minimum degree on the graph of joints, which is good where joints
-// couple their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not.
+// Bodies with very many joints on loops.
+static int mark_hubs(const hn_system *system, const joint_blocks *blocks, int *joints_at)
+{
+    int hubs = 0;
+    memset(joints_at, 0, (size_t)system->body_count * sizeof(int));
+    for (int k = 0; k < blocks->joint_count; ++k) {
+        const joint_place *p = &blocks->joints[k];
+        if (!joint_is_block(system, p)) continue;
+        if (p->a >= 0) joints_at[p->a]++;
+        if (p->b >= 0) joints_at[p->b]++;
+    }
+    for (int i = 0; i < system->body_count; ++i)
+        hubs += joints_at[i] >= BLOCK_CHAIN_NEIGHBOURS ? 1 : 0;
+    return hubs;
+}
+
+// Bodies by minimum degree on the graph `links`; `hubs_first`: hubs before all others, which are ordered as if there
+// were none, subtree by subtree.
+static hn_status order_bodies(const hn_system *system, bool hubs_first, const int *joints_at,
+                              int link_count, const int (*links)[2], int *bodies)
+{
+    hn_context *context = system->context;
+    int n = system->body_count, count = 0, used = 0;
+    if (!hubs_first) return order_minimum_degree(context, n, link_count, links, bodies);
+    block_graph graph = {0};
+    int(*own)[2] = context_allocate(context, ((size_t)link_count + 1) * sizeof(int[2]));
+    int *found = context_allocate(context, ((size_t)n + 1) * sizeof(int));
+    hn_status status = own == NULL || found == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    for (int k = 0; k < link_count && status == HN_OK; ++k)
+        if (joints_at[links[k][0]] < BLOCK_CHAIN_NEIGHBOURS &&
+            joints_at[links[k][1]] < BLOCK_CHAIN_NEIGHBOURS)
+            own[count][0] = links[k][0], own[count][1] = links[k][1], count++;
+    if (status == HN_OK)
+        status = order_minimum_degree(context, n, count, (const int(*)[2])own, found);
+    if (status == HN_OK)
+        status = block_graph_create(context, n, count, (const int(*)[2])own, &graph);
+    if (status == HN_OK) status = block_graph_order_for_chains(context, &graph, found);
+    for (int pass = 0; pass < 2 && status == HN_OK; ++pass)
+        for (int k = 0; k < n; ++k)
+            if ((joints_at[found[k]] >= BLOCK_CHAIN_NEIGHBOURS) == (pass == 0))
+                bodies[used++] = found[k];
+    block_graph_destroy(context, &graph);
+    context_release(context, own);
+    context_release(context, found);
+    return status;
+}
+
+// Take the order `other` in place of the best so far where it is cheaper.
+static hn_status take_cheaper(const hn_system *system, int node_count, const int *sizes,
+                              int edge_count, const int (*edges)[2], const int *other, int *order,
+                              double *cost)
+{
+    double other_cost = 0.0;
+    TRY(order_cost(system->context, node_count, sizes, edge_count, edges, other, &other_cost));
+    if (other_cost >= *cost) return HN_OK;
+    memcpy(order, other, (size_t)node_count * sizeof(int));
+    *cost = other_cost;
+    return HN_OK;
+}
+
+// Which bodies are neighbours: links of joints and of elements between bodies that are none in the tree.
+static int find_links(const hn_system *system, const joint_blocks *blocks, int (*links)[2])
+{
+    int count = 0;
+    for (int k = 0; k < blocks->joint_count; ++k) {
+        const joint_place *p = &blocks->joints[k];
+        if (p->a < 0 || p->b < 0) continue;
+        links[count][0] = p->a, links[count][1] = p->b, count++;
+    }
+    for (int e = 0; e < system->element_count; ++e)
+        if (system->places[e] == PLACE_ELSEWHERE)
+            links[count][0] = system->elements[e].a, links[count][1] = system->elements[e].b,
+            count++;
+    return count;
+}
+
+// Three ways, and the cheapest one taken: bodies by minimum degree on the graph of joints, which is good where joints
+// couple their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not; and
+// bodies with very many joints before all others, in chains (block_chains.h).
 // `with_bodies`: the first way. Its sequence of joints is remembered.
 static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_blocks *blocks,
                               int node_count, const int *sizes, int edge_count,
@@ -112,24 +190,16 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count, joints = (size_t)blocks->joint_count;
     size_t link_max = joints + (size_t)system->element_count + 1;
-    int *bodies = context_allocate(context, (n + 1) * sizeof(int));
+    int *bodies = context_allocate(context, 2 * (n + 1) * sizeof(int));
     int *other = context_allocate(context, ((size_t)node_count + 1) * sizeof(int));
     int(*links)[2] = context_allocate(context, link_max * sizeof(int[2]));
-    double cost = 0.0, other_cost = 0.0;
-    int link_count = 0;
+    double cost = 0.0;
     hn_status status = HN_OUT_OF_MEMORY;
     if (bodies == NULL || other == NULL || links == NULL) goto done;
-    for (int k = 0; k < blocks->joint_count; ++k) {
-        const joint_place *p = &blocks->joints[k];
-        if (p->a < 0 || p->b < 0) continue;
-        links[link_count][0] = p->a, links[link_count][1] = p->b, link_count++;
-    }
-    for (int e = 0; e < system->element_count; ++e)
-        if (system->places[e] == PLACE_ELSEWHERE)
-            links[link_count][0] = system->elements[e].a,
-            links[link_count][1] = system->elements[e].b, link_count++;
-    status = order_minimum_degree(context, system->body_count, link_count, (const int(*)[2])links,
-                                  bodies);
+    int *joints_at = bodies + n + 1;
+    int link_count = find_links(system, blocks, links);
+    int hubs = mark_hubs(system, blocks, joints_at);
+    status = order_bodies(system, false, joints_at, link_count, (const int(*)[2])links, bodies);
     if (status == HN_OK) status = insert_joints(system, blocks, bodies, order);
     if (status != HN_OK) goto done;
     for (int k = 0, count = 0; k < node_count; ++k)
@@ -141,9 +211,12 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
         status = order_minimum_degree_waiting(context, node_count, sizes, system->body_count,
                                               edge_count, edges, other);
     if (status == HN_OK)
-        status = order_cost(context, node_count, sizes, edge_count, edges, other, &other_cost);
-    if (status == HN_OK && other_cost < cost)
-        memcpy(order, other, (size_t)node_count * sizeof(int));
+        status = take_cheaper(system, node_count, sizes, edge_count, edges, other, order, &cost);
+    if (hubs == 0 || status != HN_OK) goto done;
+    status = order_bodies(system, true, joints_at, link_count, (const int(*)[2])links, bodies);
+    if (status == HN_OK) status = insert_joints(system, blocks, bodies, other);
+    if (status == HN_OK)
+        status = take_cheaper(system, node_count, sizes, edge_count, edges, other, order, &cost);
 done:
     context_release(context, bodies);
     context_release(context, other);

@@ -177,6 +177,19 @@ class GenerateTest(unittest.TestCase):
 
     # ---- the command ----
 
+    def test_a_hub_of_a_thousand_starts_at_once(self):
+        self.generate("hub", "--count", "40")
+        found = self.structure()
+        self.assertEqual([found["freedom"], found["loops"], found["redundant"]], [1, 39, 4 * 40 - 5])
+        self.assertAlmostEqual(found["kinetic"], 0.5 * (40 * (1 / 3 + 1e-6 / 12) + 1), delta=1e-4)
+        # all tips meet at one body: a dense front over them took minutes (measured 0.4 s)
+        self.generate("hub", "--count", "1000")
+        before = os.times()
+        found = self.structure()
+        after = os.times()
+        self.assertEqual([found["freedom"], found["redundant"]], [1, 3995])
+        self.assertLess(after.children_user - before.children_user, 8.0)
+
     def test_without_output_the_model_goes_to_the_screen(self):
         self.generate("net", "--count", "2")
         with open(os.path.join(self.folder, "model.yaml")) as file:
@@ -198,7 +211,7 @@ class GenerateTest(unittest.TestCase):
                               (["chain"], "needs --count"),
                               (["chain", "--count", "0"], "--count"),
                               (["chain", "--count", "3", "--joint", "spherica"], "did you mean 'spherical'"),
-                              (["chain", "--count", "3", "--speed", "1"], "--speed is for a ladder only"),
+                              (["chain", "--count", "3", "--speed", "1"], "--speed is for a ladder or hub only"),
                               (["chain", "--count", "3", "--rows", "1"], "--rows is for a net only"),
                               (["ladder", "--count", "3", "--joint", "spherical"], "joints of a ladder are revolute"),
                               (["net", "--count", "3", "--joint", "revolute"], "joints of a net are spherical"),
