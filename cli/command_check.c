@@ -6,6 +6,7 @@
 #include "reaction_report.h"
 #include "report.h"
 #include "run_options.h"
+#include "say.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -180,7 +181,7 @@ static int print_start(hn_simulation *simulation, hn_context *context)
     if (status == HN_OK) status = hn_simulation_momentum(simulation, &linear, &angular);
     if (status == HN_OK) status = hn_simulation_ledger(simulation, &ledger);
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(context));
+        say(stderr, "%s\n", hn_context_message(context));
         return exit_code_of(status);
     }
     printf("\n  start energy        %.9g J kinetic, %.9g J potential\n", energy.kinetic,

@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
+#include "say.h"
 #include "scheme_settings.h"
 #include "table.h"
 
@@ -324,9 +325,9 @@ static int run_variants(const hn_model *model, comparison *c)
             if (run_variant(model, c, v, &bar, before - share, share) || v->hidden) continue;
             progress_end(&bar);
             bool own = hn_scheme_has_own_solver(v->scheme);
-            fprintf(stderr, "%s%s%s, h = %g: %s\n", hn_scheme_name(v->scheme), own ? "" : ", ",
-                    own ? "" : hn_reduction_name(v->reduction), v->step,
-                    hn_context_message(hn_model_context(model)));
+            say(stderr, "%s%s%s, h = %g: %s\n", hn_scheme_name(v->scheme), own ? "" : ", ",
+                own ? "" : hn_reduction_name(v->reduction), v->step,
+                hn_context_message(hn_model_context(model)));
             code = v->refused ? EXIT_MODEL : EXIT_RUN_FAILED;
         }
     }
@@ -632,7 +633,7 @@ static int write_page(const hn_model *model, const comparison *c, const char *ou
     snprintf(folder, sizeof folder, "%.200s/holonom-compare-XXXXXX",
              parent == NULL || parent[0] == '\0' ? "/tmp" : parent);
     if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "%s: no folder can be made there for the page's results\n", folder);
+        say(stderr, "%s: no folder can be made there for the page's results\n", folder);
         return EXIT_FILE;
     }
     int count = 0, code = EXIT_FINE, left_out = 0;
@@ -651,7 +652,7 @@ static int write_page(const hn_model *model, const comparison *c, const char *ou
         count += 1;
         hn_status status = write_result(model, c, v, paths[count - 1]);
         if (status == HN_OK) continue;
-        fprintf(stderr, "%s\n", hn_context_message(hn_model_context(model)));
+        say(stderr, "%s\n", hn_context_message(hn_model_context(model)));
         code = exit_code_of(status);
     }
     if (code == EXIT_FINE && count == 0) {

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "output_file.h"
 #include "report.h"
+#include "say.h"
 
 #include <holonom/holonom.h>
 
@@ -32,11 +33,11 @@ static int write_model(const hn_model *model, const char *path)
         else written = false;
     }
     if (!output_settle(temporary, path, written)) {
-        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+        say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
         return EXIT_FILE;
     }
-    printf("  wrote %s: %d bodies, %d joints\n", path, hn_model_body_count(model),
-           hn_model_joint_count(model));
+    say(stdout, "  wrote %s: %d bodies, %d joints\n", path, hn_model_body_count(model),
+        hn_model_joint_count(model));
     return EXIT_FINE;
 }
 
@@ -73,7 +74,7 @@ int command_convert(int argument_count, char **arguments)
     hn_model *model = NULL;
     int code = EXIT_MODEL;
     hn_status status = hn_model_load_urdf(context, robot, free_base, &model);
-    if (status != HN_OK) fprintf(stderr, "%s\n", hn_context_message(context));
+    if (status != HN_OK) say(stderr, "%s\n", hn_context_message(context));
     else code = write_model(model, output);
     hn_model_destroy(model);
     hn_context_destroy(context);

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "options.h"
 #include "report.h"
+#include "say.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int export_result(export_format format, const char *result, const char *o
                            : hn_results_export_csv(context, result, output, series, series_count);
     int code = EXIT_FINE;
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(context));
+        say(stderr, "%s\n", hn_context_message(context));
         code = status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_FILE;
     }
     hn_context_destroy(context);
@@ -147,7 +148,7 @@ int command_export(int argument_count, char **arguments)
         int count = series == NULL ? 0 : cut_list(list, parts);
         code = export_result(format, result, name, parts, count, (int)frames);
         if (code == EXIT_FINE && (output == NULL || strcmp(output, "-") != 0))
-            printf("  wrote %s\n", name);
+            say(stdout, "  wrote %s\n", name);
     }
     free(chosen);
     free(parts);

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "report.h"
 #include "output_file.h"
+#include "say.h"
 
 #include <errno.h>
 #include <math.h>
@@ -124,10 +125,10 @@ static int write_file(const generated_model *model, const char *path)
         else written = false;
     }
     if (!output_settle(temporary, path, written)) {
-        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+        say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
         return EXIT_FILE;
     }
-    printf("  wrote %s: %lld bodies\n", path, (long long)generated_model_body_count(model));
+    say(stdout, "  wrote %s: %lld bodies\n", path, (long long)generated_model_body_count(model));
     return EXIT_FINE;
 }
 

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "output_file.h"
 #include "report.h"
+#include "say.h"
 
 #include <errno.h>
 #include <math.h>
@@ -149,8 +150,8 @@ static hn_status read_result(plot_data *data, hn_result_file *file, const plot_r
     hn_status status = hn_result_file_select(file, request->x, &x, 1, &count);
     if (status != HN_OK) return status;
     if (count != 1) {
-        fprintf(stderr, "holonom plot: --x %s: %zu columns; one is needed, such as %s\n",
-                request->x, count, hn_result_file_column_name(file, x));
+        say(stderr, "holonom plot: --x %s: %zu columns; one is needed, such as %s\n", request->x,
+            count, hn_result_file_column_name(file, x));
         return HN_INVALID_ARGUMENT;
     }
     char quantity[LABEL_SIZE], unit[UNIT_SIZE];
@@ -160,10 +161,10 @@ static hn_status read_result(plot_data *data, hn_result_file *file, const plot_r
     for (int i = 0; status == HN_OK && i < request->series_count; ++i) {
         status = hn_result_file_select(file, request->series[i], columns, CURVES_MAX, &count);
         if (status == HN_OK && count + (size_t)data->count > CURVES_MAX) {
-            fprintf(stderr,
-                    "holonom plot: more than %d curves; select fewer, such as %s (export writes "
-                    "them all)\n",
-                    CURVES_MAX, hn_result_file_column_name(file, columns[0]));
+            say(stderr,
+                "holonom plot: more than %d curves; select fewer, such as %s (export writes "
+                "them all)\n",
+                CURVES_MAX, hn_result_file_column_name(file, columns[0]));
             return HN_INVALID_ARGUMENT;
         }
         for (size_t k = 0; status == HN_OK && k < count; ++k)
@@ -354,13 +355,13 @@ static int draw_plot(const plot_request *request, figure *f, const char *labels,
         if (status == HN_INVALID_ARGUMENT) {
             code = EXIT_USAGE; // said already
         } else if (status != HN_OK) {
-            fprintf(stderr, "%s\n", hn_context_message(data->context));
+            say(stderr, "%s\n", hn_context_message(data->context));
             code = status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_FILE;
         } else if (!figure_write(f, path, format, resolution, &reason)) {
-            fprintf(stderr, "%s: cannot be written: %s\n", path, reason);
+            say(stderr, "%s: cannot be written: %s\n", path, reason);
             code = EXIT_FILE;
         } else {
-            printf("  wrote %s\n", path);
+            say(stdout, "  wrote %s\n", path);
         }
     }
     for (int i = 0; data != NULL && i < data->count; ++i) {

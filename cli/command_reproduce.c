@@ -6,6 +6,7 @@
 #include "paper_report.h"
 #include "paper_run.h"
 #include "progress.h"
+#include "say.h"
 #include "table.h"
 
 #include <ctype.h>
@@ -104,7 +105,7 @@ static bool read_one(reproduction *r, const char *path)
     for (char *c = page; *c != '\0'; ++c) *c = (char)tolower((unsigned char)*c);
     for (int i = 0; i + 1 < r->count; ++i)
         if (strcmp(r->pages[i], page) == 0) {
-            fprintf(stderr, "%s: there are two papers '%s'\n", path, p->short_name);
+            say(stderr, "%s: there are two papers '%s'\n", path, p->short_name);
             return false;
         }
     return true;
@@ -148,7 +149,7 @@ static int read_papers(reproduction *r, const char **words, int word_count)
         if (!read_one(r, path)) code = EXIT_FILE;
     }
     if (code == EXIT_FINE && r->count == 0) {
-        fprintf(stderr, "holonom reproduce: no rows.yaml below %s\n", r->papers_folder);
+        say(stderr, "holonom reproduce: no rows.yaml below %s\n", r->papers_folder);
         code = EXIT_FILE;
     }
     for (int i = 0; i < listed; ++i) free(names[i]);
@@ -184,7 +185,7 @@ static bool list_jobs(reproduction *r)
 static bool make_folder(const char *path)
 {
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_folder(path))) return true;
-    fprintf(stderr, "%s: the folder cannot be made: %s\n", path, strerror(errno));
+    say(stderr, "%s: the folder cannot be made: %s\n", path, strerror(errno));
     return false;
 }
 
@@ -236,7 +237,7 @@ static void print_summary(const reproduction *r, const paper_index_entry *index,
     table_end(&t);
     printf("  %d simulations   ", r->job_count);
     print_duration(seconds, stdout);
-    printf("\n  wrote %s/index.html\n", r->output);
+    say(stdout, "\n  wrote %s/index.html\n", r->output);
 }
 
 /// Whatever failed is said; open rows are listed, with their reason, but are no failure.
@@ -249,12 +250,12 @@ static int judge_all(const reproduction *r, const paper_index_entry *index)
             for (int k = 0; k < r->papers[i].entries[e].row_count; ++k) {
                 const paper_row *row = &r->papers[i].entries[e].rows[k];
                 if (row->criterion == PAPER_OPEN)
-                    printf("  open: %s, %s: %s (%s)\n", r->papers[i].short_name,
-                           r->papers[i].entries[e].name.text, row->says, row->reason);
+                    say(stdout, "  open: %s, %s: %s (%s)\n", r->papers[i].short_name,
+                        r->papers[i].entries[e].name.text, row->says, row->reason);
             }
         if (index[i].summary.broken > 0)
-            fprintf(stderr, "  %s: %d figures could not be drawn\n", r->papers[i].short_name,
-                    index[i].summary.broken);
+            say(stderr, "  %s: %d figures could not be drawn\n", r->papers[i].short_name,
+                index[i].summary.broken);
     }
     return failed == 0 ? EXIT_FINE : EXIT_REQUIRE_FAILED;
 }
@@ -275,7 +276,7 @@ static int reproduce(reproduction *r, int64_t processes, bool keep)
     snprintf(path, sizeof path, "%s/rows.csv", r->output);
     FILE *rows = fopen(path, "w");
     if (rows == NULL) {
-        fprintf(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+        say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
         return EXIT_FILE;
     }
     fputs("paper,entry,says,printed,here,ratio,unit,verdict,reason\n", rows);
@@ -286,7 +287,7 @@ static int reproduce(reproduction *r, int64_t processes, bool keep)
     good = good && paper_write_index(index, r->count, seconds, path, &reason);
     if (!keep) remove_data(r);
     if (!good) {
-        fprintf(stderr, "%s: cannot be written: %s\n", r->output, reason);
+        say(stderr, "%s: cannot be written: %s\n", r->output, reason);
         return EXIT_FILE;
     }
     print_summary(r, index, seconds);
@@ -299,7 +300,7 @@ static int reproduce_words(reproduction *r, const char **words, int word_count, 
     if (papers != NULL) {
         snprintf(r->papers_folder, sizeof r->papers_folder, "%s", papers);
         if (!is_folder(papers)) {
-            fprintf(stderr, "%s: is not a folder\n", papers);
+            say(stderr, "%s: is not a folder\n", papers);
             return EXIT_FILE;
         }
     } else if (!find_papers(r->papers_folder)) {

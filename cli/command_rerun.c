@@ -5,6 +5,7 @@
 #include "output_file.h"
 #include "progress.h"
 #include "report.h"
+#include "say.h"
 #include "stop_signal.h"
 
 #include <inttypes.h>
@@ -40,10 +41,10 @@ typedef struct rerun {
 static int complain(const rerun *r, hn_status status)
 {
     if (status == HN_CANCELLED && stop_signal_number() != 0) {
-        fprintf(stderr, "stopped by signal %d\n", stop_signal_number());
+        say(stderr, "stopped by signal %d\n", stop_signal_number());
         return EXIT_SIGNAL + stop_signal_number();
     }
-    fprintf(stderr, "%s\n", hn_context_message(r->context));
+    say(stderr, "%s\n", hn_context_message(r->context));
     if (status == HN_FILE_ACCESS || status == HN_FILE_FORMAT) return EXIT_FILE;
     return EXIT_RUN_FAILED;
 }
@@ -85,7 +86,7 @@ static int repeat(rerun *r)
     hn_status status = hn_model_parse(r->context, info->model_text, info->model_text_length,
                                       info->model_name, &r->model);
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        say(stderr, "%s\n", hn_context_message(r->context));
         return EXIT_MODEL;
     }
     int code = report_create_simulation(r->model, &info->settings, &r->simulation);
@@ -117,8 +118,8 @@ static int compare_series(rerun *r, int index, double *numbers, comparison *resu
     const hn_result_series *series = hn_result_file_series(r->before, index);
     int other = hn_result_file_find_series(r->after, series->name);
     if (other < 0 || hn_result_file_series(r->after, other)->width != series->width) {
-        fprintf(stderr, "%s: %s is not what this version writes: it cannot be compared\n",
-                r->output, series->name);
+        say(stderr, "%s: %s is not what this version writes: it cannot be compared\n", r->output,
+            series->name);
         return EXIT_FILE;
     }
     int64_t count = hn_result_file_info(r->before)->record_count;
@@ -200,20 +201,19 @@ static int report(const rerun *r, const comparison *result, const char *require,
     bool identical = result->different_count == 0, met = identical || result->largest <= bound;
     if (!r->quiet || !met) {
         FILE *out = met ? stdout : stderr;
-        fprintf(out, "  %s: %" PRId64 " records, %" PRId64 " numbers compared   ", info->model_name,
-                info->record_count, result->number_count);
+        say(out, "  %s: %" PRId64 " records, %" PRId64 " numbers compared   ", info->model_name,
+            info->record_count, result->number_count);
         if (identical) fputs("identical bit for bit\n", out);
         else
-            fprintf(out,
-                    "%" PRId64
-                    " differ\n  largest difference %.2g of its series, %s at t = %.9g s\n",
-                    result->different_count, result->largest, result->place, result->time);
+            say(out,
+                "%" PRId64 " differ\n  largest difference %.2g of its series, %s at t = %.9g s\n",
+                result->different_count, result->largest, result->place, result->time);
     }
     if (!identical && strcmp(info->holonom_version, hn_version()) != 0)
-        fprintf(stderr, "note: the result is of holonom %s, this is %s\n", info->holonom_version,
-                hn_version());
+        say(stderr, "note: the result is of holonom %s, this is %s\n", info->holonom_version,
+            hn_version());
     if (!met && require != NULL)
-        fprintf(stderr, "require: NOT MET: %.2e is above %.2e\n", result->largest, bound);
+        say(stderr, "require: NOT MET: %.2e is above %.2e\n", result->largest, bound);
     return met ? EXIT_FINE : EXIT_REQUIRE_FAILED;
 }
 

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "report.h"
 #include "run_options.h"
+#include "say.h"
 #include "scheme_settings.h"
 #include "stop_signal.h"
 #include "stopped_run.h"
@@ -63,12 +64,12 @@ static bool check_requirements(const requirements *required, const hn_ledger *le
         const hn_ledger_entry *entry = &ledger->entry[i];
         bool momentum = i == HN_PROMISE_LINEAR_MOMENTUM || i == HN_PROMISE_ANGULAR_MOMENTUM;
         if (momentum && !entry->conserved) {
-            fprintf(stderr, "require: %s cannot be met: no component is conserved in this model\n",
-                    promise_word(i));
+            say(stderr, "require: %s cannot be met: no component is conserved in this model\n",
+                promise_word(i));
             met = false;
         } else if (!(entry->error <= required->bound[i])) {
-            fprintf(stderr, "require: %s NOT MET: %.2e is above %.2e\n", promise_word(i),
-                    entry->error, required->bound[i]);
+            say(stderr, "require: %s NOT MET: %.2e is above %.2e\n", promise_word(i), entry->error,
+                required->bound[i]);
             met = false;
         }
     }
@@ -179,7 +180,7 @@ static void keep_part(run *r)
     if (r->results == NULL) return;
     hn_results_destroy(r->results);
     r->results = NULL;
-    fprintf(stderr, "  results until then: %s.part\n", r->output);
+    say(stderr, "  results until then: %s.part\n", r->output);
 }
 
 static int report_failure(run *r, hn_status status, loop_failure failed)
@@ -188,9 +189,9 @@ static int report_failure(run *r, hn_status status, loop_failure failed)
     const char *what = !file_failed              ? "the run failed"
                        : failed == FAILED_RECORD ? "the results could not be written"
                                                  : "the checkpoint could not be written";
-    fprintf(stderr, "%s at t = %.9g s (step %" PRId64 " of %" PRId64 "): %s\n", what,
-            hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation),
-            r->step_count, hn_context_message(r->context));
+    say(stderr, "%s at t = %.9g s (step %" PRId64 " of %" PRId64 "): %s\n", what,
+        hn_simulation_time(r->simulation), hn_simulation_step_count(r->simulation), r->step_count,
+        hn_context_message(r->context));
     if (file_failed) fputs("  free some space, or choose another place with --output\n", stderr);
     keep_part(r);
     return file_failed ? EXIT_FILE : EXIT_RUN_FAILED;
@@ -198,9 +199,9 @@ static int report_failure(run *r, hn_status status, loop_failure failed)
 
 static int report_interruption(run *r)
 {
-    fprintf(stderr, "stopped by signal %d at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
-            stop_signal_number(), hn_simulation_time(r->simulation),
-            hn_simulation_step_count(r->simulation), r->step_count);
+    say(stderr, "stopped by signal %d at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
+        stop_signal_number(), hn_simulation_time(r->simulation),
+        hn_simulation_step_count(r->simulation), r->step_count);
     bool goes_on = r->results != NULL;
     keep_part(r);
     if (goes_on) fputs("  to go on from there: the same command with --resume\n", stderr);
@@ -215,7 +216,7 @@ static void print_condition(hn_simulation *simulation, hn_context *context)
     hn_structure structure = hn_simulation_structure(simulation);
     hn_status status = hn_simulation_condition(simulation, &condition);
     fputs("  condition         ", stdout);
-    if (status != HN_OK) printf("not known: %s\n", hn_context_message(context));
+    if (status != HN_OK) say(stdout, "not known: %s\n", hn_context_message(context));
     else
         printf("%8.1e of the %d x %d iteration matrix, %s\n", condition, structure.unknown_count,
                structure.unknown_count, hn_reduction_name(hn_simulation_reduction(simulation)));
@@ -254,14 +255,13 @@ static int open_results(run *r)
     def.step_count = r->step_count;
     def.checkpoint_interval = r->checkpoint;
     if (!r->resumed && stopped_run_is_there(r->output))
-        fprintf(stderr,
-                "warning: %s.part of a stopped run is replaced; --resume would go on with it\n",
-                r->output);
+        say(stderr, "warning: %s.part of a stopped run is replaced; --resume would go on with it\n",
+            r->output);
     hn_status status =
         r->resumed ? hn_results_resume(r->model, r->simulation, r->output, &def, &r->results)
                    : hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        say(stderr, "%s\n", hn_context_message(r->context));
         return status == HN_OUT_OF_MEMORY      ? EXIT_RUN_FAILED
                : status == HN_INVALID_ARGUMENT ? EXIT_USAGE
                                                : EXIT_FILE;
@@ -270,14 +270,14 @@ static int open_results(run *r)
     if (!(r->checkpoint > 0.0)) r->checkpoint = def.checkpoint_interval;
     int64_t done = hn_simulation_step_count(r->simulation);
     if (done > r->step_count) {
-        fprintf(stderr,
-                "%s.part: cannot go on: it has %" PRId64 " steps already, more than %" PRId64 "\n",
-                r->output, done, r->step_count);
+        say(stderr,
+            "%s.part: cannot go on: it has %" PRId64 " steps already, more than %" PRId64 "\n",
+            r->output, done, r->step_count);
         return EXIT_USAGE;
     }
     if (!r->quiet)
-        fprintf(stderr, "note: goes on at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
-                hn_simulation_time(r->simulation), done, r->step_count);
+        say(stderr, "note: goes on at t = %.9g s (step %" PRId64 " of %" PRId64 ")\n",
+            hn_simulation_time(r->simulation), done, r->step_count);
     return EXIT_FINE;
 }
 
@@ -325,7 +325,7 @@ static int reverse_check(run *r)
     if (status == HN_OK) status = hn_simulation_step(r->simulation, r->step_count);
     hn_body_state *end = status == HN_OK ? body_states(r->simulation, r->model) : NULL;
     if (end == NULL) {
-        fprintf(stderr, "the way back failed: %s\n", hn_context_message(r->context));
+        say(stderr, "the way back failed: %s\n", hn_context_message(r->context));
         return EXIT_RUN_FAILED;
     }
     double worst = -1.0, apart = 0.0, turned = 0.0;
@@ -352,8 +352,8 @@ static void print_broken_promises(const hn_ledger *ledger)
 {
     for (int i = 0; i < HN_PROMISE_COUNT; ++i)
         if (!ledger->entry[i].kept)
-            fprintf(stderr, "%s NOT KEPT: %.2e is above %.2e\n", promise_word(i),
-                    ledger->entry[i].error, ledger->entry[i].bound);
+            say(stderr, "%s NOT KEPT: %.2e is above %.2e\n", promise_word(i),
+                ledger->entry[i].error, ledger->entry[i].bound);
 }
 
 /// Everything after the model is loaded and the options are known.
@@ -378,9 +378,9 @@ static int perform(run *r)
     print_singular_start(r->simulation, stderr);
     bool said = warn_spin_step(r->options.scheme, &structure);
     if (!is_multiple(r->options.end, r->options.step))
-        fprintf(stderr,
-                "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
-                r->options.end, r->options.step, (double)r->step_count * r->options.step);
+        say(stderr,
+            "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
+            r->options.end, r->options.step, (double)r->step_count * r->options.step);
     if (!r->quiet) {
         print_model_line(r->model, r->simulation, stdout);
         print_misfit(r->model, r->simulation, stdout);
@@ -405,7 +405,7 @@ static int perform(run *r)
     hn_ledger ledger;
     bool have_ledger = hn_simulation_ledger(r->simulation, &ledger) == HN_OK;
     if (!have_ledger && code == EXIT_FINE) {
-        fprintf(stderr, "no ledger: %s\n", hn_context_message(r->context));
+        say(stderr, "no ledger: %s\n", hn_context_message(r->context));
         code = EXIT_RUN_FAILED;
     }
     if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
@@ -420,10 +420,11 @@ static int perform(run *r)
     }
     if (code == EXIT_FINE && r->results != NULL) {
         if (hn_results_finish(r->results) != HN_OK) {
-            fprintf(stderr, "%s\n", hn_context_message(r->context));
+            say(stderr, "%s\n", hn_context_message(r->context));
             return EXIT_FILE;
         }
-        if (!r->quiet) printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
+        if (!r->quiet)
+            say(stdout, "  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
     if (code == EXIT_FINE && r->reverse_check) code = reverse_check(r);
     if (code != EXIT_FINE) return code;
@@ -450,8 +451,7 @@ static int take_up(run *r, const run_words *words, bool *complete)
     stopped_run_state state = stopped_run_find(r->context, r->model, r->output, &found);
     if (state == STOPPED_RUN_UNREADABLE) return EXIT_FILE;
     if (state == STOPPED_RUN_NONE) {
-        fprintf(stderr, "note: %s: %s: the run starts from the beginning\n", r->output,
-                found.missing);
+        say(stderr, "note: %s: %s: the run starts from the beginning\n", r->output, found.missing);
         return EXIT_FINE;
     }
     hn_run_options options = {.scheme = found.settings.scheme,
@@ -466,9 +466,9 @@ static int take_up(run *r, const run_words *words, bool *complete)
     if (state == STOPPED_RUN_COMPLETE) {
         *complete = step_count == found.run.step_count;
         if (!*complete || !r->quiet)
-            fprintf(stderr, "note: %s is complete%s\n", r->output,
-                    *complete ? ": nothing is left to do"
-                              : " with another number of steps: the run starts from the beginning");
+            say(stderr, "note: %s is complete%s\n", r->output,
+                *complete ? ": nothing is left to do"
+                          : " with another number of steps: the run starts from the beginning");
         return EXIT_FINE;
     }
     if (words->every != NULL && r->every != every) {

@@ -2,6 +2,8 @@
 // Parsing of command lines, help pages and suggestions for misspelt words.
 #include "options.h"
 
+#include "say.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -18,8 +20,8 @@ void options_complain(const char *command, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     const char *space = command[0] == '\0' ? "" : " ";
-    fprintf(stderr, "holonom%s%s: %s\n  help: holonom%s%s --help\n", space, command, line, space,
-            command);
+    say(stderr, "holonom%s%s: %s\n  help: holonom%s%s --help\n", space, command, line, space,
+        command);
 }
 
 // ---- nearest word ---------------------------------------------------------------------------------

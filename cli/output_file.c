@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "output_file.h"
 
+#include "say.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +67,7 @@ bool complain_output_is_input(const char *path, const char *input)
         snprintf(name, size, "%s%s", path, ENDINGS[i]);
         same = is_same_file(name, input);
     }
-    if (same) fprintf(stderr, "%s: cannot be written: it is the file that is read\n", name);
+    if (same) say(stderr, "%s: cannot be written: it is the file that is read\n", name);
     free(name);
     return same;
 }

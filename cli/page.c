@@ -6,6 +6,7 @@
 #include "command.h"
 #include "page_description.h"
 #include "report.h"
+#include "say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -124,23 +125,23 @@ static unsigned char *find_template(const char *asked, byte_buffer *text)
     char path[PATH_SIZE] = "";
     bool read = asked != NULL ? read_text(asked, text) : read_template_beside_tool(text, path);
     if (!read && asked != NULL) {
-        fprintf(stderr, "%s: cannot be read: %s\n", asked, strerror(errno));
+        say(stderr, "%s: cannot be read: %s\n", asked, strerror(errno));
         return NULL;
     }
     if (!read) {
-        fprintf(stderr,
-                "holonom view: the page's template has not been built: there is no %s\n"
-                "  It needs Node 18 or newer with npm (Debian: apt-get install nodejs npm), then "
-                "in the source folder: make viewer\n"
-                "  Everything else works without; 'holonom plot' draws figures, 'holonom export' "
-                "writes tables.\n",
-                path);
+        say(stderr,
+            "holonom view: the page's template has not been built: there is no %s\n"
+            "  It needs Node 18 or newer with npm (Debian: apt-get install nodejs npm), then "
+            "in the source folder: make viewer\n"
+            "  Everything else works without; 'holonom plot' draws figures, 'holonom export' "
+            "writes tables.\n",
+            path);
         return NULL;
     }
     buffer_append(text, "", 1); // to search in
     unsigned char *mark = text->failed ? NULL : (unsigned char *)strstr((char *)text->bytes, MARK);
     if (mark == NULL)
-        fprintf(stderr, "%s: is not a template of a page\n", asked != NULL ? asked : path);
+        say(stderr, "%s: is not a template of a page\n", asked != NULL ? asked : path);
     else text->length -= 1;
     return mark;
 }
@@ -149,9 +150,9 @@ static unsigned char *find_template(const char *asked, byte_buffer *text)
 
 static int report_failure(hn_context *context, hn_status status)
 {
-    fprintf(stderr, "%s\n",
-            status == HN_OUT_OF_MEMORY ? "holonom view: there is no memory"
-                                       : hn_context_message(context));
+    say(stderr, "%s\n",
+        status == HN_OUT_OF_MEMORY ? "holonom view: there is no memory"
+                                   : hn_context_message(context));
     return status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_FILE;
 }
 
@@ -182,7 +183,7 @@ static int write_file(const char *output, const byte_buffer *page)
     if (file != NULL) written = fclose(file) == 0 && written;
     if (written) written = rename(part, output) == 0;
     if (!written) {
-        fprintf(stderr, "%s: cannot be written: %s\n", output, strerror(errno));
+        say(stderr, "%s: cannot be written: %s\n", output, strerror(errno));
         if (file != NULL) remove(part);
     }
     free(part);
@@ -244,8 +245,8 @@ static bool all_have_records(hn_result_file **files, const page_result *results,
 {
     for (int i = 0; i < count; ++i)
         if (hn_result_file_info(files[i])->record_count < 1) {
-            fprintf(stderr, "%s: has no records yet; try again when the run has gone on\n",
-                    results[i].path);
+            say(stderr, "%s: has no records yet; try again when the run has gone on\n",
+                results[i].path);
             return false;
         }
     return true;
@@ -253,7 +254,7 @@ static bool all_have_records(hn_result_file **files, const page_result *results,
 
 static void tell_size(const char *output, const byte_buffer *page, const page_data *data, int count)
 {
-    printf("  wrote %s   %.1f MB, opens in any browser\n", output, (double)page->length / 1e6);
+    say(stdout, "  wrote %s   %.1f MB, opens in any browser\n", output, (double)page->length / 1e6);
     for (int i = 0; i < count; ++i)
         if (data[i].frame_count < data[i].record_count) {
             printf("  thinned for the page: %lld frames of %lld records, plots of %lld points\n",

@@ -4,6 +4,7 @@
 #include "options.h"
 #include "paper.h"
 #include "report.h"
+#include "say.h"
 #include "scheme_settings.h"
 
 #include <libfyaml.h>
@@ -111,9 +112,9 @@ wrong(const paper *p, node *n, const char *format, ...)
     int line, column;
     va_list arguments;
     place_of(n, &line, &column);
-    fprintf(stderr, "%s:%d:%d: ", p->path, line, column);
+    say(stderr, "%s:%d:%d: ", p->path, line, column);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    say_list(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     return false;
@@ -121,7 +122,7 @@ wrong(const paper *p, node *n, const char *format, ...)
 
 static bool no_memory(const paper *p)
 {
-    fprintf(stderr, "%s: there is no memory\n", p->path);
+    say(stderr, "%s: there is no memory\n", p->path);
     return false;
 }
 
@@ -639,7 +640,7 @@ static bool check_formula(const paper *p, const paper_run *run, paper_text formu
     size_t place = 0;
     if (formula.text == NULL || formula_check(formula.text, check_name, &scope, &place, message))
         return true;
-    fprintf(stderr, "%s:%d:%d: %s\n", p->path, formula.line, formula.column + (int)place, message);
+    say(stderr, "%s:%d:%d: %s\n", p->path, formula.line, formula.column + (int)place, message);
     return false;
 }
 
@@ -675,7 +676,7 @@ static bool read_root(paper *p, node *root)
     node *list;
     double format = 0.0;
     if (root == NULL) {
-        fprintf(stderr, "%s:1:1: the file is empty\n", p->path);
+        say(stderr, "%s:1:1: the file is empty\n", p->path);
         return false;
     }
     if (!check_keys(p, root, "a file of rows", KEYS) ||
@@ -710,14 +711,14 @@ bool paper_read(const char *path, paper *p)
     *p = (paper){0};
     char *copy = paper_allocate(p, strlen(path) + 1);
     if (copy == NULL) {
-        fprintf(stderr, "%s: there is no memory\n", path);
+        say(stderr, "%s: there is no memory\n", path);
         return false;
     }
     strcpy(copy, path);
     p->path = copy;
     FILE *file = fopen(path, "r");
     if (file == NULL) {
-        fprintf(stderr, "%s: cannot be read: %s\n", path, strerror(errno));
+        say(stderr, "%s: cannot be read: %s\n", path, strerror(errno));
         return false;
     }
     struct fy_diag_cfg diag_config;
@@ -738,10 +739,9 @@ bool paper_read(const char *path, paper *p)
         void *iterator = NULL;
         struct fy_diag_error *error = diag == NULL ? NULL : fy_diag_errors_iterate(diag, &iterator);
         if (error != NULL && error->msg != NULL)
-            fprintf(stderr, "%s:%d:%d: not YAML: %.*s\n", path, error->line > 0 ? error->line : 1,
-                    error->column > 0 ? error->column : 1, (int)strcspn(error->msg, "\n"),
-                    error->msg);
-        else fprintf(stderr, "%s:1:1: this is no YAML document, or it is empty\n", path);
+            say(stderr, "%s:%d:%d: not YAML: %.*s\n", path, error->line > 0 ? error->line : 1,
+                error->column > 0 ? error->column : 1, (int)strcspn(error->msg, "\n"), error->msg);
+        else say(stderr, "%s:1:1: this is no YAML document, or it is empty\n", path);
     } else {
         good = read_root(p, fy_document_root(document));
     }

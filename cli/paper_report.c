@@ -3,6 +3,7 @@
 #include "paper_report.h"
 
 #include "figure.h"
+#include "say.h"
 
 #include <errno.h>
 #include <math.h>
@@ -344,9 +345,9 @@ static void write_entry(paper_values *values, const paper_entry *entry, FILE *ou
         write_row(&entry->rows[i], &judgement, out);
         write_csv_row(values->p, entry, &entry->rows[i], &judgement, rows);
         if (judgement.verdict == VERDICT_NOT_CONFIRMED)
-            fprintf(stderr, "  %s, %s: not confirmed: %s%s%s\n", values->p->short_name,
-                    entry->name.text, entry->rows[i].says, judgement.message[0] == '\0' ? "" : ": ",
-                    judgement.message);
+            say(stderr, "  %s, %s: not confirmed: %s%s%s\n", values->p->short_name,
+                entry->name.text, entry->rows[i].says, judgement.message[0] == '\0' ? "" : ": ",
+                judgement.message);
     }
     fputs("</table></div>\n", out);
 }

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "command.h"
+#include "say.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -38,7 +39,7 @@ const char *promise_word(int index)
 void report_log_line(const char *line, void *user)
 {
     (void)user;
-    fprintf(stderr, "warning: %s\n", line);
+    say(stderr, "warning: %s\n", line);
 }
 
 int exit_code_of(hn_status status)
@@ -65,8 +66,8 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
     if (status == HN_OK) return EXIT_FINE;
     // a model from a file has its place in the message
     bool placed = hn_model_text(model, NULL) != NULL && status != HN_CANCELLED;
-    fprintf(stderr, "%s%s%s\n", placed ? "" : SHOWN(hn_model_name(model)), placed ? "" : ": ",
-            hn_context_message(hn_model_context(model)));
+    say(stderr, "%s%s%s\n", placed ? "" : SHOWN(hn_model_name(model)), placed ? "" : ": ",
+        hn_context_message(hn_model_context(model)));
     // what cannot be assembled is the model's fault, a singular start included
     bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED;
     return assembly || status == HN_NOT_FINITE ? EXIT_MODEL : exit_code_of(status);
@@ -189,10 +190,10 @@ bool warn_spin_step(hn_scheme scheme, const hn_structure *structure)
 {
     double limit = structure->spin_step_limit;
     if (limit <= 0.0 || structure->spin_step <= SPIN_STEP_PART * limit) return false;
-    fprintf(stderr,
-            "warning: a body turns by h |omega| = %.3g rad in a step; %s has no solution above %g "
-            "and loses accuracy before: a smaller step helps\n",
-            structure->spin_step, hn_scheme_name(scheme), limit);
+    say(stderr,
+        "warning: a body turns by h |omega| = %.3g rad in a step; %s has no solution above %g "
+        "and loses accuracy before: a smaller step helps\n",
+        structure->spin_step, hn_scheme_name(scheme), limit);
     return true;
 }
 
@@ -307,17 +308,17 @@ void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete,
 void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
 {
     if (!said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
-        fprintf(stderr,
-                "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "
-                "%.3g in a step (above %g); a smaller step helps\n",
-                SHOWN(hn_model_body_name(model, hn_model_body(model, a->spin_step.body))),
-                a->spin_step.time, a->spin_step.value, a->spin_step_limit);
+        say(stderr,
+            "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "
+            "%.3g in a step (above %g); a smaller step helps\n",
+            SHOWN(hn_model_body_name(model, hn_model_body(model, a->spin_step.body))),
+            a->spin_step.time, a->spin_step.value, a->spin_step_limit);
     if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
-        fprintf(stderr,
-                "warning: the step is too long for the motion of body %s: at t = %.6g s a single "
-                "step is off by about %.1e rad or parts of its size; a smaller step helps\n",
-                SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),
-                a->relative.time, a->relative.value);
+        say(stderr,
+            "warning: the step is too long for the motion of body %s: at t = %.6g s a single "
+            "step is off by about %.1e rad or parts of its size; a smaller step helps\n",
+            SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),
+            a->relative.time, a->relative.value);
 }
 
 void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when)
@@ -341,6 +342,6 @@ void warn_beam_angle(const hn_model *model, int beam, int element, double angle,
 
 int report_no_memory(void)
 {
-    fprintf(stderr, "holonom: there is no memory\n");
+    say(stderr, "holonom: there is no memory\n");
     return EXIT_RUN_FAILED;
 }

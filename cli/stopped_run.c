@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stopped_run.h"
 
+#include "say.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,7 @@ static bool read_settings(hn_context *context, const hn_model *model, const char
 {
     hn_result_file *file = NULL;
     if (hn_result_file_open(context, path, &file) != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(context));
+        say(stderr, "%s\n", hn_context_message(context));
         return false;
     }
     const hn_result_info *info = hn_result_file_info(file);

@@ -207,8 +207,8 @@ HN_API HN_NODISCARD hn_status hn_result_file_read_column(hn_result_file *file, h
 // ---- tables ---------------------------------------------------------------------------------------
 
 /// Read a result file (final or .part) and write its series as comma separated values: one header line, one row a
-/// record. NULL or empty `series` means all. @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (unknown series: nearest
-/// named)
+/// record. NULL or empty `series` means all. /dev/stdout, /dev/stderr and /dev/fd/N are what is open there, sockets
+/// too. @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (unknown series: nearest named)
 HN_API HN_NODISCARD hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
                                                     const char *const *series, int series_count);
 

@@ -10,6 +10,7 @@
 #include "simulation/series.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,11 +166,38 @@ static hn_status fail_csv(csv_table *table, const char *csv_path, int error)
                         system_error_sentence(error));
 }
 
+/// The open file that a path stands for, or -1. Where it is a socket such a path cannot be opened, and where it is a file
+/// it would be written from its beginning.
+static int descriptor_of(const char *path)
+{
+    static const char FOLDER[] = "/dev/fd/";
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    if (strncmp(path, FOLDER, sizeof FOLDER - 1) != 0) return -1;
+    char *end = NULL;
+    long number = strtol(path + sizeof FOLDER - 1, &end, 10);
+    return end != path + sizeof FOLDER - 1 && *end == '\0' && number >= 0 && number < INT_MAX
+               ? (int)number
+               : -1;
+}
+
+/// As fopen for writing; a path that stands for an open file goes on where that file is.
+static FILE *open_table(const char *path)
+{
+    int descriptor = descriptor_of(path);
+    if (descriptor < 0) return fopen(path, "w");
+    int own = dup(descriptor);
+    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
+    if (out == NULL && own >= 0) close(own);
+    return out;
+}
+
 /// Write to a new file beside the final name and rename; a device, a pipe or a link (/dev/stdout) is written directly.
 static hn_status write_csv(csv_table *table, const char *csv_path)
 {
     struct stat information;
-    bool direct = lstat(csv_path, &information) == 0 && !S_ISREG(information.st_mode);
+    bool direct = descriptor_of(csv_path) >= 0 ||
+                  (lstat(csv_path, &information) == 0 && !S_ISREG(information.st_mode));
     size_t size = strlen(csv_path) + sizeof ".18446744073709551615.new";
     char *new_path = context_allocate(table->context, size);
     if (new_path == NULL) return HN_OUT_OF_MEMORY;
@@ -177,7 +205,7 @@ static hn_status write_csv(csv_table *table, const char *csv_path)
     else snprintf(new_path, size, "%s.%ld.new", csv_path, (long)getpid());
 
     hn_status status = HN_OK;
-    FILE *out = fopen(new_path, "w");
+    FILE *out = open_table(new_path);
     if (out == NULL) {
         status = fail_csv(table, csv_path, errno);
     } else {

@@ -109,6 +109,17 @@ static hn_status read_strings(hn_result_file *file, const char *place, string_li
     return status;
 }
 
+/// Names have no control characters, as in models.
+static hn_status read_names(hn_result_file *file, const char *place, string_list *list)
+{
+    TRY(read_strings(file, place, list));
+    for (size_t i = 0; i < list->count; ++i)
+        for (const char *c = string_at(list, i); *c != '\0'; ++c)
+            if ((unsigned char)*c < 0x20 || *c == 0x7f)
+                return fail_format(file, place, "has a control character in a name");
+    return HN_OK;
+}
+
 /// A list with one text for each of `count` elements.
 static hn_status read_string_of_each(hn_result_file *file, const char *place, size_t count,
                                      string_list *list)
@@ -425,7 +436,7 @@ static hn_status read_body_numbers(hn_result_file *file, double *numbers)
 
 static hn_status read_bodies(hn_result_file *file)
 {
-    TRY(read_strings(file, "bodies/names", &file->body_names));
+    TRY(read_names(file, "bodies/names", &file->body_names));
     const size_t count = file->extent.body_count = file->body_names.count;
     file->info.body_count = (int)count;
     TRY(read_string_of_each(file, "bodies/kind", count, &file->body_kinds));
@@ -565,8 +576,8 @@ static hn_status make_rate_units(hn_result_file *file)
 static hn_status read_joints(hn_result_file *file)
 {
     hn_context *context = file->context;
-    TRY(read_strings(file, "joints/names", &file->joint_names));
-    TRY(read_strings(file, "joints/coordinate_names", &file->coordinate_names));
+    TRY(read_names(file, "joints/names", &file->joint_names));
+    TRY(read_names(file, "joints/coordinate_names", &file->coordinate_names));
     const size_t count = file->extent.joint_count = file->joint_names.count,
                  coordinates = file->extent.coordinate_count = file->coordinate_names.count;
     file->info.joint_count = (int)count;
@@ -649,7 +660,7 @@ static hn_status read_load_numbers(hn_result_file *file, int *integers, double *
 static hn_status read_loads(hn_result_file *file)
 {
     hn_context *context = file->context;
-    TRY(read_strings(file, "loads/names", &file->load_names));
+    TRY(read_names(file, "loads/names", &file->load_names));
     const size_t count = file->load_names.count;
     if (count == 0) return HN_OK;
     TRY(read_string_of_each(file, "loads/kind", count, &file->load_kinds));
@@ -668,8 +679,8 @@ static hn_status read_beams(hn_result_file *file)
 {
     hn_context *context = file->context;
     if (!has(file, "beams/element_names")) return HN_OK;
-    TRY(read_strings(file, "beams/names", &file->beam_names));
-    TRY(read_strings(file, "beams/element_names", &file->beam_element_names));
+    TRY(read_names(file, "beams/names", &file->beam_names));
+    TRY(read_names(file, "beams/element_names", &file->beam_element_names));
     const size_t count = file->beam_names.count;
     file->extent.beam_element_count = file->beam_element_names.count;
     file->beams = context_allocate(context, count * sizeof *file->beams + 1);

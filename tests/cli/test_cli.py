@@ -9,6 +9,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -431,6 +432,70 @@ class Tables(ToolTest):
             file.write(whole[: len(whole) // 2])
         self.check(5, "export", "cut.h5")
         self.assertFalse(os.path.exists(self.path("cut.csv")))
+
+    def test_export_writes_to_whatever_the_output_is(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        words = [TOOL, "export", "r.h5", "--series", "energy", "--output", "-"]
+        table = subprocess.run(words, cwd=self.folder, stdout=subprocess.PIPE, check=True).stdout
+        self.assertTrue(table.startswith(b"time,"))
+        here, there = socket.socketpair()
+        with here, there:
+            done = subprocess.run(words, cwd=self.folder, stdout=there, stderr=subprocess.PIPE)
+            there.shutdown(socket.SHUT_WR)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(b"".join(iter(lambda: here.recv(65536), b"")), table)
+        with open(self.path("both.txt"), "wb") as file:  # what stands there already stays
+            file.write(b"first\n")
+            file.flush()
+            subprocess.run(words, cwd=self.folder, stdout=file, check=True)
+        with open(self.path("both.txt"), "rb") as file:
+            self.assertEqual(file.read(), b"first\n" + table)
+
+
+class ControlCharacters(ToolTest):
+    """Names of files, words of the command line and names in files may hold any; none reaches the terminal."""
+
+    EVIL = "e\x1b[31mv\x07il"
+
+    def assert_clean(self, code, *words):
+        done = self.tool(*words)
+        self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
+        for text in (done.stdout, done.stderr):
+            self.assertFalse(any(ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160 for c in text), (words, text))
+        return done
+
+    def test_in_names_of_files_and_models(self):
+        model, result = self.EVIL + ".yaml", self.EVIL + ".h5"
+        self.write(model, DOUBLE_PENDULUM.replace("name: Double pendulum", 'name: "w\\x1b[31mheel\\x07"'))
+        for words in (["run", model], ["check", model], ["export", result], ["plot", result, "energy"],
+                      ["view", result], ["rerun", result], ["compare", model, "--schemes", "rattle"],
+                      ["generate", "chain", "--count", "2", "--output", self.EVIL + "2.yaml"]):
+            self.assert_clean(0, *words)
+        self.assertIn("w\\x1B[31mheel\\x07", self.assert_clean(0, "rerun", result).stdout)
+        self.assertIn("e\\x1B[31mv\\x07il.csv", self.assert_clean(0, "export", result).stdout)
+        nowhere = self.EVIL + "/x"
+        for words in (["run", model, "--output", nowhere + ".h5"], ["export", result, "--output", nowhere],
+                      ["plot", result, "energy", "--output", nowhere + ".svg"],
+                      ["view", result, "--output", nowhere], ["view", result, "--template", nowhere],
+                      ["export", nowhere], ["plot", nowhere, "energy"], ["view", nowhere], ["rerun", nowhere]):
+            self.assert_clean(5, *words)
+
+    def test_in_words_of_the_command_line(self):
+        evil = self.EVIL
+        for words in ([evil], ["run", "pendulum.yaml", "--scheme", evil], ["run", "pendulum.yaml", "--" + evil],
+                      ["run", "pendulum.yaml", "--end", evil], ["run", "pendulum.yaml", "--set", evil + "=1"],
+                      ["run", "pendulum.yaml", "--require", evil + "=1"], ["check", "pendulum.yaml", evil],
+                      ["compare", "pendulum.yaml", "--schemes", evil], ["generate", evil], ["reproduce", evil]):
+            self.assert_clean(2, *words)
+
+    @need_h5py
+    def test_in_names_of_a_result_file(self):
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+        with h5py.File(self.path("r.h5"), "r+") as file:
+            file["bodies/names"][0] = b"\x1b[5m"
+        for words in (["export", "r.h5", "--output", "-"], ["plot", "r.h5", "energy"], ["view", "r.h5"],
+                      ["rerun", "r.h5"]):
+            self.assertIn("control character in a name", self.assert_clean(5, *words).stderr)
 
 
 class StaticTest(ToolTest):

@@ -41,10 +41,11 @@ class LedgerTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="holonom-ledger-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def run_model(self, text, *words):
+    def run_model(self, text, *words, command="run"):
         with open(os.path.join(self.folder, "m.yaml"), "w") as file:
             file.write(text)
-        return subprocess.run([TOOL, "run", "m.yaml", "--no-output", *words], cwd=self.folder,
+        options = ["--no-output"] if command == "run" else []
+        return subprocess.run([TOOL, command, "m.yaml", *options, *words], cwd=self.folder,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def test_a_wheel_that_turns_too_far_is_named(self):
@@ -131,6 +132,22 @@ run: {step: 1e-5, end: 1e-5}
         done = self.run_model(damped, "--reverse-check")
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("a damper acts on body", done.stderr)
+
+    def test_loads_finer_than_the_step_are_named(self):
+        kick = WHEEL + "loads:\n  kick: {force: {body: wheel, vector: [1, 0, 0], %s}}\n"
+        pulse = kick % "pulse: {start: 0.5, peak: 0.501, end: 0.502}"
+        table = kick % "table: {times: [0, 0.5, 0.501, 0.502], factors: [0, 0, 1, 0]}"
+        coarse = kick % "table: {times: [0, 0.5, 0.7], factors: [0, 0, 1]}"
+        for text in (pulse, table):
+            for words in ([], ["--quiet"], ["--scheme", "rattle"], ["--scheme", "variational", "--step", "0.02"]):
+                done = self.run_model(text, *words)
+                self.assertRegex(done.stderr, r"warning: load 'kick': two points of its profile are 0\.001 s apart at "
+                                 r"t = 0\.50?1? s, the step is 0\.", words)
+            self.assertIn("load 'kick': two points", self.run_model(text, command="check").stderr)
+            for words in (["--step", "0.001"], ["--scheme", "projected-rk"]):
+                self.assertNotIn("finer than the step", self.run_model(text, *words).stdout)
+                self.assertNotIn("two points", self.run_model(text, *words).stderr)
+        self.assertNotIn("kick", self.run_model(coarse, "--quiet").stderr)
 
     def test_control_characters_reach_no_terminal(self):
         text = WHEEL.replace("name: wheel", 'name: "w\\x1b[31mheel\\x07"')
