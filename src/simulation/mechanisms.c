@@ -181,7 +181,9 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
             if (!(scale > AT_REST * standing)) scale = standing;
             floor += ROUND_OFF * standing; // of heights, while little has moved yet
         } else if (part->forced) {
-            floor += ROUND_OFF * (a->kinetic_max + fabs(a->potential_start));
+            // differences of what falling turns over, in every step
+            floor += ROUND_OFF * sqrt((double)s->step_count + 1.0) *
+                     (a->kinetic_max + a->potential_change_max + fabs(a->potential_start));
             scale = fmin(scale, part->inner_scale + a->work_max);
         }
         judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);

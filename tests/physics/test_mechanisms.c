@@ -215,3 +215,30 @@ TEST(satellite, keeps_its_turn_at_any_speed_and_place)
                 run_end(&r);
             }
 }
+
+// A touch of 0.5 mN s on a body of 1 kg that falls: the work is 1e-7 of what falling turns over, and so is its round-off.
+TEST(mechanisms, a_touch_while_falling_is_no_loss)
+{
+    static const double SPANS[] = {0.01, 1e-4};
+    for (int k = 0; k < 2; ++k) {
+        hn_context *context = hn_context_create(NULL);
+        hn_model *model = empty(context, 9.81);
+        hn_load_def load = hn_load_def_default();
+        hn_load_id id;
+        load.body = box(context, model, "wheel", 1.0, vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0));
+        load.vector = vec3(1.0, 0.0, 0.0);
+        load.profile =
+            (hn_profile){.kind = HN_PROFILE_PULSE, .start = 0.05, .peak = 0.0505, .end = 0.051};
+        CHECK_OK(context, hn_model_add_load(model, &load, &id));
+        run r = run_start(context, model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, SPANS[k],
+                          true);
+        hn_ledger ledger = ledger_after(&r, (int64_t)(0.2 / SPANS[k]));
+        CHECK(ledger.entry[HN_PROMISE_ENERGY].kept); // before: 6e-8 and 7e-7 of the work, NOT KEPT
+        // a thousandth of the work taken away shows
+        r.sim->state.impetus[0] *= 1.0 - 5e-4;
+        r.sim->momenta_valid = false;
+        ledger = ledger_after(&r, 1);
+        CHECK(!ledger.entry[HN_PROMISE_ENERGY].kept);
+        run_end(&r);
+    }
+}
