@@ -37,6 +37,8 @@ typedef struct element {
     double mobility;        ///< damper: rate that an impulse between its ends makes, with its share of the others, 1/kg
                             ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
+    bool reversed;          ///< its time runs backwards: time_shift - t in place of time_shift + t
+    double time_shift;      ///< s
     int angle;              ///< torsional spring, drive: slot of its unwrapped angle in the state, otherwise -1
     int joint;              ///< torsional spring, drive: its joint in the model
     bool turns;             ///< the angle is the one of the joint that counts turns
@@ -131,6 +133,14 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
 
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);
+
+/// Mean of a load's factor between two times of the simulation.
+static inline double element_load_mean(const element *e, double begin, double end)
+{
+    double shift = e->time_shift;
+    return e->reversed ? profile_mean(e->profile, shift - end, shift - begin)
+                       : profile_mean(e->profile, shift + begin, shift + end);
+}
 
 /// Part of a damper's coefficient that acts where z = h c/m.
 double damper_part(damper_form form, double z);

@@ -15,7 +15,7 @@ static void no_gradient(const element *e, const element_step *step, element_outp
 
 static void force_load(const element *e, const element_step *step, element_output *out)
 {
-    double size = profile_mean(e->profile, step->load_begin, step->load_end);
+    double size = element_load_mean(e, step->load_begin, step->load_end);
     if (!e->body_fixed) {
         element_add(e->link, vec3_scale(-step->factor * size, e->vector), out);
         return;

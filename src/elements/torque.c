@@ -18,7 +18,7 @@ static void no_gradient(const element *e, const element_step *step, element_outp
 
 static void torque_load(const element *e, const element_step *step, element_output *out)
 {
-    double size = profile_mean(e->profile, step->load_begin, step->load_end);
+    double size = element_load_mean(e, step->load_begin, step->load_end);
     hn_vec3 d[3], reciprocal[3];
     for (int i = 0; i < 3; ++i) {
         hn_vec3 start = vec3_load(step->b_start + 3 + 3 * i), end = vec3_load(step->b + 3 + 3 * i);

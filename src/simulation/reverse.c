@@ -26,11 +26,30 @@ static hn_status check_reversible(const hn_simulation *s)
             (e->law->kind != HN_DRIVE_SPRING || e->law->damper != NULL || e->law->armature > 0.0))
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "drive '%s' acts on body '%s': it has no way back", e->name, body);
-        if (e->profile != NULL && e->profile->kind != HN_PROFILE_CONSTANT)
+        bool load = e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE;
+        if (!load && e->profile != NULL && e->profile->kind != HN_PROFILE_CONSTANT)
             return context_fail(s->context, HN_INVALID_ARGUMENT,
-                                "a load on body '%s' changes in time: it has no way back", body);
+                                "element '%s' on body '%s' changes in time: it has no way back",
+                                e->name, body);
     }
     return HN_OK;
+}
+
+void simulation_set_load_times(hn_simulation *s)
+{
+    for (int i = 0; i < s->system->element_count; ++i) {
+        s->system->elements[i].reversed = s->load_times.reversed;
+        s->system->elements[i].time_shift = s->load_times.shift;
+    }
+}
+
+// A load that acts at t_0 + t has acted at t_0 - t: f(shift + t) becomes f(shift + 2 t_0 - t).
+static void reverse_loads(hn_simulation *s)
+{
+    double twice = 2.0 * hn_simulation_time(s);
+    s->load_times.shift += s->load_times.reversed ? -twice : twice;
+    s->load_times.reversed = !s->load_times.reversed;
+    simulation_set_load_times(s);
 }
 
 hn_status hn_simulation_reverse(hn_simulation *s)
@@ -43,7 +62,15 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     double *v = context_allocate(s->context, 2 * count * sizeof(double));
     if (v == NULL) return HN_OUT_OF_MEMORY;
     double *none = v + count; // accelerations: no symmetric scheme keeps them
-    mass_solve(system, s->momenta, v);
+    // where momenta hold a part of the constraint forces, directors without inertia may have some: what a velocity can
+    // carry is their projection, and the first multipliers of the way back make up for the rest
+    hn_status status = HN_OK;
+    if (s->scheme->look_ahead) status = simulation_project_momenta(s, s->momenta, v, NULL);
+    if (status != HN_OK) {
+        context_release(s->context, v);
+        return status;
+    }
+    mass_solve(system, s->scheme->look_ahead ? v : s->momenta, v);
     for (size_t k = 0; k < count; ++k) v[k] = -v[k];
     // the first iterate of the way back
     for (int i = 0; i < system->body_count; ++i) {
@@ -52,6 +79,7 @@ hn_status hn_simulation_reverse(hn_simulation *s)
         mass_twist(system, i, s->state.q + at, s->own_momenta + at, twist);
         for (int k = 0; k < TWIST_SIZE; ++k) twist[k] = -twist[k];
     }
+    reverse_loads(s);
     s->scheme->start(system, v, none, &s->state);
     context_release(s->context, v);
     s->steps[0].valid = s->steps[1].valid = false;

@@ -132,6 +132,10 @@ struct hn_simulation {
     hn_start_kind start_kind;
     char singular_joints[160]; ///< as in hn_structure
     double smallest_pivot; ///< of the others: how independent they are there, a squared sine, roughly
+    struct {
+        bool reversed;
+        double shift; ///< s
+    } load_times;     ///< of all loads, see element_load_mean
     redundancy_record redundancy;
     observation observed;
     simulation_inputs inputs;
@@ -143,6 +147,9 @@ struct hn_simulation {
     int rotation_count;    ///< the rest: (v at the origin, omega), |omega| = 1
     double rotations[6][6];
 };
+
+/// Give load_times to all loads.
+void simulation_set_load_times(hn_simulation *simulation);
 
 /// Where the iterate of a step starts: from past steps, with the current velocities, or at rest.
 typedef enum step_guess { GUESS_HISTORY, GUESS_VELOCITIES, GUESS_REST } step_guess;

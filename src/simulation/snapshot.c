@@ -24,6 +24,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->step_count, sizeof s->step_count, buffer, &used);
     snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
     snapshot_part(action, s->losses, sizeof s->losses, buffer, &used);
+    snapshot_part(action, &s->load_times, sizeof s->load_times, buffer, &used);
     snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
@@ -112,6 +113,7 @@ void snapshot_take_back(hn_simulation *s, const void *buffer)
     snapshot_walk(s, SNAPSHOT_RESTORE, (char *)buffer + sizeof(snapshot_head));
     s->steps[0].valid = s->steps[1].valid = false;
     s->observed.verdicts_known = false;
+    simulation_set_load_times(s);
     simulation_forget_derived(s);
 }
 

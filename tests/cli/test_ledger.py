@@ -128,6 +128,14 @@ run: {step: 1e-5, end: 1e-5}
             done = self.run_model(top, "--scheme", scheme, "--reverse-check")
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"scheme '{scheme}' is not time-symmetric", done.stderr)
+        kicked = WHEEL + ("loads:\n  kick: {force: {body: wheel, vector: [5, 1, 0], at: [0.3, 0, 0], table: {times: [0.05, 0.3, "
+                          "0.9], factors: [0, 1, 0.2]}}}\n")
+        for scheme in ("energy-momentum", "rattle", "variational", "convected"):
+            done = self.run_model(kicked.replace("30", "3"), "--scheme", scheme, "--step", "0.01", "--end", "0.6",
+                                  "--reverse-check")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            line = [l for l in done.stdout.splitlines() if l.startswith("  reverse check")][0].split()
+            self.assertLess(max(float(line[2]), float(line[4])), 1e-11, line)
         damped = WHEEL + "loads:\n  brake: {spring: {bodies: [ground, wheel], stiffness: 1, damping: 1, from: [2, 0, 0], to: [1, 0, 0]}}\n"
         done = self.run_model(damped, "--reverse-check")
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
