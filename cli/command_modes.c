@@ -6,6 +6,7 @@
 #include "output_file.h"
 #include "report.h"
 #include "run_options.h"
+#include "say.h"
 #include "stop_signal.h"
 #include "table.h"
 
@@ -123,10 +124,11 @@ static int write_results(mode_run *r)
     hn_status status = hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);
     if (status == HN_OK) status = write_swings(r);
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        say(stderr, "%s\n", hn_context_message(r->context));
         return status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED : EXIT_FILE;
     }
-    if (!r->quiet) printf("  wrote %s        view it: holonom view %s\n", r->output, r->output);
+    if (!r->quiet)
+        say(stdout, "  wrote %s        view it: holonom view %s\n", r->output, r->output);
     return EXIT_FINE;
 }
 
@@ -165,16 +167,16 @@ static int find(mode_run *r)
     if (!r->quiet) print_model_line(r->model, r->simulation, stdout);
     hn_status status = hn_simulation_modes(r->simulation, &r->def, r->modes, r->shapes, &r->report);
     if (status != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(r->context));
+        say(stderr, "%s\n", hn_context_message(r->context));
         return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number()
                                          : exit_code_of(status);
     }
     const double UNBALANCED = 1e-6;
     if (r->report.equilibrium.residual > UNBALANCED)
-        fprintf(stderr,
-                "warning: forces do not balance here, by %.2g of the largest: the modes are those "
-                "of an instant; --at equilibrium has others\n",
-                r->report.equilibrium.residual);
+        say(stderr,
+            "warning: forces do not balance here, by %.2g of the largest: the modes are those "
+            "of an instant; --at equilibrium has others\n",
+            r->report.equilibrium.residual);
     if (!r->quiet) print_modes(r);
     fflush(stdout);
     return r->output == NULL ? EXIT_FINE : write_results(r);

@@ -234,8 +234,8 @@ static int rerun_file(rerun *r, const char *path, const char *require, double bo
     }
     hn_result_kind kind = hn_result_file_info(r->before)->run.kind;
     if (kind != HN_RESULT_RUN) {
-        fprintf(stderr, "%s: it is no run: 'holonom %s' of its model repeats it\n", path,
-                hn_result_kind_name(kind));
+        say(stderr, "%s: it is no run: 'holonom %s' of its model repeats it\n", path,
+            hn_result_kind_name(kind));
         return EXIT_FILE;
     }
     if (complain_output_is_input(r->output, path)) return EXIT_FILE;

@@ -6,6 +6,7 @@
 #include "output_file.h"
 #include "report.h"
 #include "run_options.h"
+#include "say.h"
 #include "stop_signal.h"
 #include "table.h"
 
@@ -120,21 +121,21 @@ static int finish(search *x, hn_context *context, const char *output)
 {
     if (x->results == NULL) return EXIT_FINE;
     if (hn_results_finish(x->results) != HN_OK) {
-        fprintf(stderr, "%s\n", hn_context_message(context));
+        say(stderr, "%s\n", hn_context_message(context));
         return EXIT_FILE;
     }
-    if (!x->quiet) printf("  wrote %s        view it: holonom view %s\n", output, output);
+    if (!x->quiet) say(stdout, "  wrote %s        view it: holonom view %s\n", output, output);
     return EXIT_FINE;
 }
 
 static int report_failure(const search *x, hn_context *context, hn_status status,
                           const char *output)
 {
-    fprintf(stderr, "%s%s\n", x->write_failed ? "the results could not be written: " : "",
-            hn_context_message(context));
+    say(stderr, "%s%s\n", x->write_failed ? "the results could not be written: " : "",
+        hn_context_message(context));
     if (!x->write_failed && status == HN_NOT_CONVERGED && !x->relax)
         fputs("  --relax looks for one farther away\n", stderr);
-    if (x->results != NULL) fprintf(stderr, "  load steps until then: %s.part\n", output);
+    if (x->results != NULL) say(stderr, "  load steps until then: %s.part\n", output);
     if (stop_signal_number() != 0) return EXIT_SIGNAL + stop_signal_number();
     return x->write_failed ? EXIT_FILE : exit_code_of(status);
 }
@@ -156,7 +157,7 @@ static int find(search *x, hn_simulation *simulation, const hn_static_def *wante
         run.kind = HN_RESULT_STATIC;
         run.step_count = def.load_steps;
         if (hn_results_create_for(x->model, simulation, output, &run, &x->results) != HN_OK) {
-            fprintf(stderr, "%s\n", hn_context_message(context));
+            say(stderr, "%s\n", hn_context_message(context));
             return EXIT_FILE;
         }
     }
@@ -176,10 +177,10 @@ static int find(search *x, hn_simulation *simulation, const hn_static_def *wante
     }
     warn_beam_angle(x->model, found.beam, found.beam_element, found.beam_angle, "at the last load");
     if (found.unstable_count > 0)
-        fprintf(stderr,
-                "warning: the equilibrium is unstable: its stiffness has %d negative "
-                "eigenvalue%s; the model will not stay there\n",
-                found.unstable_count, found.unstable_count == 1 ? "" : "s");
+        say(stderr,
+            "warning: the equilibrium is unstable: its stiffness has %d negative "
+            "eigenvalue%s; the model will not stay there\n",
+            found.unstable_count, found.unstable_count == 1 ? "" : "s");
     return finish(x, context, output);
 }
 

@@ -328,16 +328,16 @@ void warn_beam_angle(const hn_model *model, int beam, int element, double angle,
     shown_text room;
     const char *name = show_text(&room, hn_model_beam_name(model, hn_model_beam(model, beam)));
     if (DEGREES * angle < LARGEST)
-        fprintf(stderr,
-                "warning: beam %s: neighbouring nodes are turned by %.1f degrees against each "
-                "other %s, most in element %s.%d: above %.0f its moments are off by a sixth or "
-                "more; more elements help\n",
-                name, DEGREES * angle, when, name, element, LARGE);
+        say(stderr,
+            "warning: beam %s: neighbouring nodes are turned by %.1f degrees against each "
+            "other %s, most in element %s.%d: above %.0f its moments are off by a sixth or "
+            "more; more elements help\n",
+            name, DEGREES * angle, when, name, element, LARGE);
     else
-        fprintf(stderr,
-                "warning: beam %s: element %s.%d is bent by %.1f degrees %s: from 45 on it bears "
-                "less moment for being bent more, and results mean nothing; more elements help\n",
-                name, name, element, DEGREES * angle, when);
+        say(stderr,
+            "warning: beam %s: element %s.%d is bent by %.1f degrees %s: from 45 on it bears "
+            "less moment for being bent more, and results mean nothing; more elements help\n",
+            name, name, element, DEGREES * angle, when);
 }
 
 int report_no_memory(void)
