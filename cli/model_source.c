@@ -5,6 +5,7 @@
 #include "command.h"
 #include "options.h"
 #include "report.h"
+#include "say.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ int model_source_load(hn_context *context, const char *command, const model_sour
         code = status == HN_OK              ? EXIT_FINE
                : status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED
                                             : EXIT_MODEL;
-        if (status != HN_OK) fprintf(stderr, "%s\n", hn_context_message(context));
+        if (status != HN_OK) say(stderr, "%s\n", hn_context_message(context));
     }
     free(copies);
     return code;
