@@ -409,6 +409,12 @@ static int perform(run *r)
         code = EXIT_RUN_FAILED;
     }
     if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
+    if (have_ledger && ledger.accuracy.beam_angle > 0.0) {
+        char when[64];
+        snprintf(when, sizeof when, "at t = %.6g s", ledger.accuracy.beam_angle_time);
+        warn_beam_angle(r->model, ledger.accuracy.beam, ledger.accuracy.beam_element,
+                        ledger.accuracy.beam_angle, when);
+    }
     if (!r->quiet) print_scheme_line(r, label);
     if (!r->quiet && have_ledger) {
         print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);

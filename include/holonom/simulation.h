@@ -381,6 +381,10 @@ typedef struct hn_accuracy {
     int64_t sample_count;     ///< steps that were measured; 0: nothing is known
     int64_t unresolved_count; ///< of them: even 32 parts did not follow the motion, the estimate is rough
     int64_t halved_step_count;///< steps that could not be solved in one
+    double beam_angle;        ///< rad, largest angle between neighbouring nodes of a beam beyond its reference shape:
+                              ///< above 30 degrees its elements are too long; result files do not keep it
+    double beam_angle_time;   ///< s, end of the step where it was,
+    int beam, beam_element;   ///< and whose it was; meaningless where the angle is 0
 } hn_accuracy;
 
 typedef struct hn_ledger {

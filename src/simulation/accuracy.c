@@ -10,6 +10,7 @@
 #include "simulation/simulation.h"
 
 #include "base/sum.h"
+#include "simulation/statics.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -308,4 +309,17 @@ void accuracy_note_spin(hn_simulation *s, double spin, int body)
     a->spin_step = spin * s->def.step_size;
     a->spin_time = hn_simulation_time(s);
     a->spin_body = body;
+}
+
+void accuracy_note_bend(hn_simulation *s)
+{
+    accuracy_record *a = &s->accuracy;
+    int beam, place;
+    if (s->system->beam_count == 0) return;
+    double bend = statics_largest_bend(s, &beam, &place);
+    if (!(bend > a->bend)) return;
+    a->bend = bend;
+    a->bend_time = hn_simulation_time(s);
+    a->bend_beam = beam;
+    a->bend_element = place;
 }

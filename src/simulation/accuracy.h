@@ -16,6 +16,8 @@ typedef struct accuracy_record {
     double ratio[ERROR_MEASURES]; ///< measured error over third difference, the largest lately
     double spin_step, spin_time; ///< largest h |omega|, and when (s)
     int spin_body;
+    double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s)
+    int bend_beam, bend_element;
     double credit;               ///< steps of the reference that may be spent out of turn
     int64_t next_step;           ///< to be measured in turn
     double cost;                 ///< steps the last measurement took
@@ -30,6 +32,8 @@ struct hn_simulation;
 void accuracy_begin(struct hn_simulation *simulation);
 /// After a step, with momenta up to date.
 void accuracy_note(struct hn_simulation *simulation);
+/// After a step: how far elements of beams are bent.
+void accuracy_note_bend(struct hn_simulation *simulation);
 /// After the ledger has looked at velocities.
 void accuracy_note_spin(struct hn_simulation *simulation, double spin, int body);
 

@@ -981,6 +981,7 @@ static hn_status one_step(hn_simulation *s)
     simulation_update_angles(s);
     TRY(ledger_note(s));
     accuracy_note(s);
+    accuracy_note_bend(s);
     return HN_OK;
 }
 

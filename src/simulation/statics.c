@@ -17,12 +17,15 @@
 
 static const double TURN_MAX =
     2.0; // rad, extents in a load step: more is another equilibrium, not the next one
-static const double STILL = 1e-7; // rad, extents: an equilibrium already, stable or not
+static const double JUMP = 8.0,
+                    JUMP_LEAST = 0.02; // of the way by the load of the last step; rad, extents
+static const double STILL = 1e-7;      // rad, extents: an equilibrium already, stable or not
 static const double RESIDUAL_ENOUGH = 1e-16;
 static const double NEUTRAL = 1e-12;  // of the largest stiffness: no stiffness
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
     1e-6; // of the largest stiffness times the extent: forces below are no forces
+static const double BENT = 0.7; // rad between nodes of a beam: near what an element can bear
 static const double STEP_GROWTH = 1.5;
 enum { FEW_ITERATIONS = 8 }; // then the next load step may be longer
 
@@ -410,11 +413,56 @@ static hn_status explain(statics *x, hn_status status, double factor, double siz
                             "mechanism, and with them body '%s' comes to no rest; hold it by a "
                             "spring or a joint",
                             factor, s->system->bodies[body].name);
+    int beam, place;
+    double bend = statics_largest_bend(s, &beam, &place);
+    if (bend > BENT) {
+        const element *e = &s->system->elements[s->system->beam_first[beam] + place];
+        return context_fail(s->context, status,
+                            "no equilibrium above load factor %.6g: the element between '%s' and "
+                            "'%s' is bent by %.1f degrees, and from 45 on it bears less moment for "
+                            "being bent more; more elements help",
+                            factor, s->system->bodies[e->a].name, s->system->bodies[e->b].name,
+                            57.29577951308232 * bend);
+    }
     return context_fail(s->context, status,
                         "no equilibrium above load factor %.6g, also in steps of %.2g: the "
                         "stiffness against motions of body '%s' is lost there (a limit point or a "
                         "branching); relaxation may find an equilibrium farther away",
                         factor, size, s->system->bodies[softest_body(x)].name);
+}
+
+// Is it near enough for that? By no more than twice a radian, and on a path not by much more than the load explains:
+// Newton's method may find an arch that has snapped through.
+static bool is_near(const statics *x, double moved, double load)
+{
+    bool jumps = x->held && x->rate > 0.0 && moved > JUMP_LEAST && moved > JUMP * x->rate * load;
+    return moved <= TURN_MAX && !jumps;
+}
+
+// Is the equilibrium that was solved last the next one on the path? A path that was stable stays so: otherwise the step
+// has left it, as past the load of a column that is not quite straight.
+static bool is_next(statics *x, double moved, double load)
+{
+    if (!is_near(x, moved, load)) return false;
+    if (x->held) return !x->stable || !x->found.conservative || goes_down(x, 0.0);
+    return moved <= STILL || goes_down(x, 0.0);
+}
+
+// There is no way on: relax where that is allowed.
+static hn_status leave_path(statics *x, hn_status status, double *factor, double target,
+                            double size)
+{
+    int body = 0;
+    if (!x->held || x->def.relax) {
+        statics_set_loads(x, target);
+        status = relax(x, &body);
+        if (status == HN_OK) {
+            *factor = target;
+            x->rate = 0.0;
+            return HN_OK;
+        }
+    }
+    return explain(x, status == HN_OK ? HN_NOT_CONVERGED : status, *factor, size, body);
 }
 
 // From the equilibrium at `*factor` to that at `target`.
@@ -428,31 +476,27 @@ static hn_status advance(statics *x, double *factor, double target)
         double next = *factor + size < target * (1.0 - 1e-12) ? *factor + size : target;
         statics_set_loads(x, next);
         hn_status status = solve_rest(x);
-        double moved = status == HN_OK ? largest_move(x, &body) : HUGE_VAL;
-        if (moved <= TURN_MAX && (x->held || moved <= STILL || goes_down(x, 0.0))) {
-            accept(x);
-            if (!x->held && solve_rest(x) == HN_OK) accept(x);
-            *factor = next;
-            if (s->newton.iterations <= FEW_ITERATIONS) size *= STEP_GROWTH;
-            continue;
-        }
         if (status == HN_CANCELLED) return explain(x, status, *factor, size, body);
-        bool stuck = !x->held || 0.5 * size < least;
-        if (!stuck) {
+        double moved = status == HN_OK ? largest_move(x, &body) : HUGE_VAL;
+        bool last = !x->held || 0.5 * size < least;
+        bool follows = is_next(x, moved, next - *factor);
+        if (!follows && !last) {
             size *= 0.5;
             x->found.cut_count++;
             continue;
         }
-        if (!x->held || x->def.relax) {
-            statics_set_loads(x, target);
-            status = relax(x, &body);
-            if (status == HN_OK) {
-                *factor = target;
-                return HN_OK;
-            }
+        if (!follows) {
+            // a structure without a fault goes on unstable; others have no way on
+            if (!x->held || !x->stable || !is_near(x, moved, next - *factor))
+                return leave_path(x, status, factor, target, size);
+            x->stable = false;
+            size = target - *factor;
         }
-        if (status == HN_OK) status = HN_NOT_CONVERGED;
-        return explain(x, status, *factor, size, body);
+        accept(x);
+        if (!x->held && solve_rest(x) == HN_OK) accept(x);
+        x->rate = moved / (next - *factor);
+        *factor = next;
+        if (s->newton.iterations <= FEW_ITERATIONS) size *= STEP_GROWTH;
     }
     return HN_OK;
 }
@@ -472,6 +516,7 @@ static hn_status follow_loads(statics *x)
     bool balanced = status == HN_OK;
     if (balanced) TRY(statics_find_stability(x));
     x->held = x->held && balanced && x->found.unstable_count == 0 && x->found.neutral_count == 0;
+    x->stable = x->held;
     if (balanced) TRY(note_equilibrium(x, 0, 0.0));
     for (int k = 1; k <= x->def.load_steps; ++k) {
         TRY(advance(x, &factor, (double)k / x->def.load_steps));

@@ -27,6 +27,8 @@ typedef struct statics {
     double extent;     ///< m, of the model
     double *start;     ///< where the search began: q, 12 per body, and angles
     bool held;         ///< the start is stable without loads
+    double rate;       ///< how far the last load step went, by its load; 0: not known
+    bool stable;       ///< and so was the path up to here
     hn_equilibrium found;
 } statics;
 

@@ -563,6 +563,12 @@ class StaticTest(ToolTest):
         done = self.check(0, "static", "coarse.yaml", "--no-output", "--load-steps", "40")
         self.assertIn("more elements help", done.stderr)
         self.assertIn("element strip.", done.stderr)
+        done = self.check(0, "run", "coarse.yaml", "--no-output", "--quiet")
+        self.assertRegex(done.stderr, "beam strip: neighbouring nodes are turned by 3[0-9.]+ degrees .* element strip.")
+        # an element bears EI/2l at most, at 45 degrees: ten bear 10/4 pi of the moment
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 10"))
+        done = self.check(1, "static", "coarse.yaml", "--no-output")
+        self.assertRegex(done.stderr, "above load factor 0.795[0-9]+: the element between 'strip.*is bent by 4[34]")
 
 
 if __name__ == "__main__":
