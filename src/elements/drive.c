@@ -76,9 +76,29 @@ static effort_value servo_effort(const drive_law *law, const element_step *step,
     return *limited ? (effort_value){copysign(law->limit, v.effort), 0.0} : v;
 }
 
+// What holds a coordinate that stays at x: a servo is a spring, a motor gives what it can at no speed.
+static effort_value rest_effort(const drive_law *law, const element_step *step, double x)
+{
+    double command = law->function == NULL
+                         ? 0.0
+                         : law->scale * profile_at(law->function, step->load_begin).value;
+    switch (law->kind) {
+    case HN_DRIVE_EFFORT: return (effort_value){command, 0.0};
+    case HN_DRIVE_MOTOR: return (effort_value){law->stall * command, 0.0};
+    case HN_DRIVE_SERVO: {
+        double effort = law->proportional * (command - x);
+        bool limited = fabs(effort) > law->limit;
+        return limited ? (effort_value){copysign(law->limit, effort), 0.0}
+                       : (effort_value){effort, -law->proportional};
+    }
+    default: return (effort_value){0.0, 0.0};
+    }
+}
+
 static effort_value load_effort(const element *e, const element_step *step, double from, double to)
 {
     const drive_law *law = e->law;
+    if (step->at_rest) return rest_effort(law, step, to);
     double h = step->step_size, rate = (to - from) / h, error;
     bool limited;
     switch (law->kind) {

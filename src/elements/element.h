@@ -73,6 +73,7 @@ typedef struct element_step {
     double damper_excess;            ///< dampers act with 1 + this times their force in the middle of the step
     bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
     damper_form damper_form;
+    bool at_rest;                    ///< statics: nothing moves, and coordinates are those at t_n+1
     double factor;                   ///< multiplies everything that is added
     double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
     const double *change_before;     ///< there: changes of strains in the step before

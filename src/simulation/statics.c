@@ -39,16 +39,18 @@ hn_static_def hn_static_def_default(void)
 
 static const hn_profile FULL = {.kind = HN_PROFILE_CONSTANT};
 
-// Springs and efforts hold a model at rest; what depends on rates or on the way there does not say how.
+// What depends on the way there does not say where a model rests.
 static hn_status check_drives(const hn_system *system)
 {
     for (int i = 0; i < system->drive_count; ++i) {
-        hn_drive_kind kind = system->laws[i].kind;
-        if (kind != HN_DRIVE_SPRING && kind != HN_DRIVE_EFFORT)
-            return context_fail(
-                system->context, HN_INVALID_MODEL,
-                "drive '%s' is a %s: an equilibrium takes springs and efforts alone",
-                system->elements[system->drive_first + i].name, hn_drive_kind_name(kind));
+        const drive_law *law = &system->laws[i];
+        if (law->kind == HN_DRIVE_MOTION || law->integral != 0.0)
+            return context_fail(system->context, HN_INVALID_MODEL,
+                                "drive '%s' is a %s%s: an equilibrium takes springs, efforts, "
+                                "motors, and servos without integral gain",
+                                system->elements[system->drive_first + i].name,
+                                hn_drive_kind_name(law->kind),
+                                law->kind == HN_DRIVE_MOTION ? "" : " with an integral gain");
     }
     return HN_OK;
 }
@@ -116,6 +118,7 @@ step_equations statics_equations(const statics *x, double alpha)
         .gradient_weight = 1.0,
         .damper_excess = -1.0, // dampers do not act
         .damper_middle = true,
+        .at_rest = true,
         .time = time,
         .load_begin = time,
         .load_end = time,
@@ -215,6 +218,12 @@ static void accept(statics *x)
     step->valid = true;
     saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
     turns_follow(s, step);
+    for (int i = 0; i < s->system->element_count; ++i) {
+        const element *e = &s->system->elements[i];
+        if (e->law == NULL) continue;
+        double *slots = s->angles + e->angle;
+        slots[DRIVE_INTEGRAL] = slots[DRIVE_ROTOR] = slots[DRIVE_POWER] = slots[DRIVE_WORK] = 0.0;
+    }
     s->state.q = step->data.q;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
@@ -501,6 +510,19 @@ static hn_status advance(statics *x, double *factor, double target)
     return HN_OK;
 }
 
+// Back to where the search began.
+static void go_back(statics *x)
+{
+    hn_simulation *s = x->simulation;
+    size_t poses = POSE_SIZE * (size_t)s->system->body_count;
+    memcpy(s->state.q, x->start, poses * sizeof(double));
+    memcpy(s->angles, x->start + poses, (size_t)s->system->angle_count * sizeof(double));
+    memcpy(s->joint_angles, x->start + poses + s->system->angle_count,
+           (size_t)s->system->joint_count * sizeof(double));
+    s->steps[0].valid = s->steps[1].valid = false;
+    simulation_forget_derived(s);
+}
+
 static hn_status follow_loads(statics *x)
 {
     int body = 0;
@@ -514,6 +536,7 @@ static hn_status follow_loads(statics *x)
     else if (status != HN_CANCELLED) status = relax(x, &body);
     if (status == HN_CANCELLED) return explain(x, status, factor, 0.0, body);
     bool balanced = status == HN_OK;
+    if (!balanced) go_back(x);
     if (balanced) TRY(statics_find_stability(x));
     x->held = x->held && balanced && x->found.unstable_count == 0 && x->found.neutral_count == 0;
     x->stable = x->held;
@@ -543,12 +566,13 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     const hn_system *system = s->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count;
     *x = (statics){.simulation = s, .def = *def, .row_factor = 1.0};
-    x->start =
-        context_allocate(s->context, (poses + (size_t)system->angle_count + 1) * sizeof(double));
+    size_t angles = (size_t)system->angle_count, joints = (size_t)system->joint_count;
+    x->start = context_allocate(s->context, (poses + angles + joints + 1) * sizeof(double));
     if (x->start == NULL) return HN_OUT_OF_MEMORY;
     x->extent = extent_of(system, s->state.q);
     memcpy(x->start, s->state.q, poses * sizeof(double));
-    memcpy(x->start + poses, s->angles, (size_t)system->angle_count * sizeof(double));
+    memcpy(x->start + poses, s->angles, angles * sizeof(double));
+    memcpy(x->start + poses + angles, s->joint_angles, joints * sizeof(double));
     TRY(take_loads(x));
     TRY(closed_create_for_statics(s->system, &x->solver));
     size_t rows = (size_t)saddle_multiplier_count(closed_system(x->solver));
@@ -645,13 +669,7 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
     if (status == HN_OK) status = follow_loads(&x);
     context_end_cancellable(s->context);
     if (equilibrium != NULL) *equilibrium = x.found;
-    if (status != HN_OK && !def->as_steps && x.start != NULL) {
-        size_t poses = POSE_SIZE * (size_t)s->system->body_count;
-        memcpy(s->state.q, x.start, poses * sizeof(double));
-        memcpy(s->angles, x.start + poses, (size_t)s->system->angle_count * sizeof(double));
-        s->steps[0].valid = s->steps[1].valid = false;
-        simulation_forget_derived(s);
-    }
+    if (status != HN_OK && !def->as_steps && x.start != NULL) go_back(&x);
     statics_end(&x);
     if (status == HN_OK && !def->as_steps) status = start_over(s);
     return status;

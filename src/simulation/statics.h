@@ -25,7 +25,7 @@ typedef struct statics {
     double *multipliers; ///< of joints, at the last equilibrium
     double row_factor; ///< 1/s^2
     double extent;     ///< m, of the model
-    double *start;     ///< where the search began: q, 12 per body, and angles
+    double *start;     ///< where the search began: q, 12 per body, angles of springs and of joints
     bool held;         ///< the start is stable without loads
     double rate;       ///< how far the last load step went, by its load; 0: not known
     bool stable;       ///< and so was the path up to here

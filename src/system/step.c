@@ -43,6 +43,7 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .damper_excess = equations->damper_excess,
         .damper_middle = equations->damper_middle,
         .damper_form = equations->damper_form,
+        .at_rest = equations->at_rest,
         .factor = equations->force_factor,
         .decay = equations->decay,
         .change_before = equations->decay > 0.0 ? decay_strains_before(step, index) : NULL,

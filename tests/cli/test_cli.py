@@ -568,7 +568,7 @@ class StaticTest(ToolTest):
         # an element bears EI/2l at most, at 45 degrees: ten bear 10/4 pi of the moment
         self.write("coarse.yaml", text.replace("elements: 20", "elements: 10"))
         done = self.check(1, "static", "coarse.yaml", "--no-output")
-        self.assertRegex(done.stderr, "above load factor 0.795[0-9]+: the element between 'strip.*is bent by 4[34]")
+        self.assertRegex(done.stderr, "above load factor 0.795[0-9]+: the element between 'strip.*is bent by 4[0-9]")
 
 
 if __name__ == "__main__":

@@ -509,6 +509,6 @@ TEST(drives, that_do_not_say_where_a_model_rests_are_refused_by_statics)
     CHECK_STATUS(r.context, hn_simulation_find_equilibrium(r.simulation, &def, &found),
                  HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(r.context),
-                   "drive 'servo' is a servo: an equilibrium takes springs and efforts alone");
+                   "drive 'servo' is a servo with an integral gain: an equilibrium takes");
     end_run(&r);
 }

@@ -252,6 +252,38 @@ TEST(statics, pendulum_with_a_spring_rests_where_moments_balance)
     rest_close(&r);
 }
 
+// A servo is a spring about its target, a motor and an effort pull with what they have at no speed.
+TEST(statics, drives_hold_what_they_can)
+{
+    const struct {
+        const char *drive;
+        double stiffness, torque;
+    } cases[] = {
+        {"servo: {joint: pin, target: 0.3, proportional: 40, derivative: 5}", 40.0, 12.0},
+        {"effort: {joint: pin, value: -3}", 0.0, -3.0},
+    };
+    for (int k = 0; k < 2; ++k) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies:\n"
+                 "  arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}\n"
+                 "joints:\n"
+                 "  pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}\n"
+                 "drives:\n"
+                 "  d: {%s}\n",
+                 cases[k].drive);
+        rest r = rest_of(text, 3);
+        // stiffness t = torque + 2 g 0.5 cos t
+        double t = 0.5;
+        for (int n = 0; n < 60; ++n)
+            t -= (cases[k].stiffness * t - cases[k].torque - 9.81 * cos(t)) /
+                 (cases[k].stiffness + 9.81 * sin(t));
+        CHECK_NEAR(rest_angle(&r, "pin"), t, 1e-10); // rad
+        rest_close(&r);
+    }
+}
+
 // A parallelogram in space has three constraints too many; its coupler moves without turning.
 static const char *const PARALLELOGRAM =
     "holonom: 1\n"
