@@ -513,8 +513,8 @@ int command_run(int argument_count, char **arguments)
     run_words words = {0};
     const option_spec options[] = {
         {"--scheme", "NAME",
-         "energy-momentum, variational, rattle, generalized-alpha, convected, ggl-variational, "
-         "ggl-classical, projected-rk or energy-decaying (default: the model's)",
+         "energy-momentum, variational, rattle, generalized-alpha, ggl-energy-momentum, convected, "
+         "ggl-variational, ggl-classical, projected-rk or energy-decaying (default: the model's)",
          &words.texts.scheme},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below",
          &words.settings},

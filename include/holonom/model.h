@@ -435,6 +435,7 @@ typedef enum hn_scheme {
     HN_SCHEME_VARIATIONAL,     ///< Leyendecker-Marsden-Ortiz 2008, eq. 22: symplectic, momentum maps, constraints
     HN_SCHEME_RATTLE,          ///< both constraint levels, symplectic, momentum maps
     HN_SCHEME_GENERALIZED_ALPHA, ///< dissipative baseline with a spectral radius at infinite frequency
+    HN_SCHEME_GGL_ENERGY_MOMENTUM, ///< energy, momentum maps and both constraint levels at the nodes
     HN_SCHEME_CONVECTED,       ///< Nielsen-Krenk 2013, eq. 23-28: energy, momentum maps, constraints, C(q) p = 0
     HN_SCHEME_GGL_VARIATIONAL, ///< Kinon-Betsch-Schneider 2021, eq. 41: symplectic, momentum maps, both constraint
                                ///< levels
@@ -443,7 +444,7 @@ typedef enum hn_scheme {
                                ///< imposed
     HN_SCHEME_ENERGY_DECAYING, ///< energy-momentum that loses what the step does not resolve, by an identity
 } hn_scheme;
-#define HN_SCHEME_COUNT 9
+#define HN_SCHEME_COUNT 10
 HN_API const char *hn_scheme_name(hn_scheme scheme);
 HN_API bool hn_scheme_from_name(const char *name, hn_scheme *scheme);
 /// True for schemes that bring a solver of their own: the choice of a reduction then means nothing.

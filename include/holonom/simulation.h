@@ -29,7 +29,8 @@ typedef struct hn_simulation_def {
     double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the body's size)
     int iterations_max;          ///< Newton iterations before a step fails
     int halvings_max;            ///< how often a failing step may be halved: `energy-momentum`, `convected`,
-                                 ///< `ggl-classical`, `energy-decaying`; the others end the run there
+                                 ///< `ggl-energy-momentum`, `ggl-classical`, `energy-decaying`; the others end the run
+                                 ///< there
     bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
     double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
     double rho;                  ///< `energy-decaying`: spectral radius at infinite frequency, 1/3 (most is lost) to 1
@@ -304,9 +305,9 @@ HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *sim
 /// Lagrange multipliers, structure.constraint_count of them: per body, in model order, six internal ones
 /// (d1.d1, d2.d2, d3.d3, d1.d2, d1.d3, d2.d3), then per joint its own. They belong to the
 /// time that hn_joint_state gives as reaction_time: t_n (`variational`, `rattle`, `generalized-alpha`,
-/// `ggl-classical`, `projected-rk`), the middle of the last step (`energy-momentum`, `convected`) or its start
-/// (`ggl-variational`). Zero before the first step, but for `variational` and `rattle`. Constraint forces are
-/// -G^T lambda.
+/// `ggl-classical`, `projected-rk`), the middle of the last step (`energy-momentum`, `ggl-energy-momentum`,
+/// `convected`) or its start (`ggl-variational`). Zero before the first step, but for `variational` and `rattle`.
+/// Constraint forces are -G^T lambda.
 HN_API HN_NODISCARD hn_status hn_simulation_multipliers(const hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.

@@ -136,6 +136,7 @@ const char *hn_scheme_name(hn_scheme scheme)
     case HN_SCHEME_RATTLE: return "rattle";
     case HN_SCHEME_GENERALIZED_ALPHA: return "generalized-alpha";
     case HN_SCHEME_ENERGY_DECAYING: return "energy-decaying";
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM: return "ggl-energy-momentum";
     case HN_SCHEME_CONVECTED: return "convected";
     case HN_SCHEME_GGL_VARIATIONAL: return "ggl-variational";
     case HN_SCHEME_GGL_CLASSICAL: return "ggl-classical";

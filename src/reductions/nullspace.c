@@ -587,7 +587,8 @@ static hn_status iterate_closed(reduction *r, const step_equations *equations, s
 {
     const hn_system *system = r->system;
     double gaps[CLOSURE_ROWS_MAX], residual = HUGE_VAL;
-    memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    if (!options->continued)
+        memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
         // (Z1), and the multipliers of Q_1^T r
@@ -637,7 +638,9 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     memcpy(step->q, r->q_begun, poses * sizeof(double));
     memcpy(step->delta, r->q_begun + poses, poses * sizeof(double));
     *report = begun;
-    return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
+    newton_options afresh = *options;
+    afresh.continued = false;
+    return reduction_multipliers.solve(r->with_multipliers, equations, step, &afresh, report);
 }
 
 static hn_status nullspace_solve(reduction *r, const step_equations *equations, step_data *step,

@@ -41,6 +41,7 @@ struct reduction {
     hn_system *system;
     closed *loops;      // closed loops: the sparse system
     closures *closures; // a few of them: closure rows in the border
+    bool beside;        // the last step was solved with them there
     void *memory;
     tree_solver tree;
     border border;
@@ -517,7 +518,8 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
 {
     const hn_system *system = r->system;
     double residual = HUGE_VAL;
-    memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    if (!options->continued)
+        memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
         residual = sweep_inward(r, equations, step, false, &report->worst_body);
@@ -534,7 +536,7 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        if ((equations->weight == 0.0 || count > 0) &&
+        if ((equations->weight == 0.0 || count > 0 || options->continued) &&
             report->increment <= options->increment_tolerance &&
             closures_kept_hold(r->closures, step))
             return HN_OK;
@@ -547,7 +549,8 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
                              const newton_options *options, newton_report *report)
 {
     const hn_system *system = r->system;
-    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start))
+    if (!options->continued) r->beside = closures_choose(r->closures, step->q_start);
+    if (options->freezing > 0.0 || !r->beside)
         return closed_solve(r->loops, equations, step, options, report);
     newton_report begun = *report;
     copy_iterate(system, step, &r->start, false);
@@ -564,7 +567,10 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     if (options->residual_tolerance == 0.0) return status; // an iteration that is not to stop
     copy_iterate(system, step, &r->start, true);
     *report = begun;
-    return closed_solve(r->loops, equations, step, options, report);
+    r->beside = false;
+    newton_options afresh = *options;
+    afresh.continued = false;
+    return closed_solve(r->loops, equations, step, &afresh, report);
 }
 
 static hn_status reduced_solve(reduction *r, const step_equations *equations, step_data *step,

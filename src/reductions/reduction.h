@@ -14,6 +14,7 @@ typedef struct newton_options {
     double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
     bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
     bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
+    bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 

@@ -748,18 +748,25 @@ static double row_curvature(const constraint_row *row, const double *va, const d
     return 2.0 * row->factor * vec3_dot(u, w);
 }
 
-hn_status saddle_factor_mass(saddle *s, const double *q)
+// The mass matrix with the rows as they were chosen, projected at (1 - weight) q_start + weight q.
+static hn_status factor_mass(saddle *s, const double *q_start, const double *q, double weight)
 {
-    saddle_choice choice;
-    TRY(saddle_choose_rows(s, q, &choice));
-    step_equations equations = {.mass_factor = 1.0, .weight = 0.0};
-    step_data step = {.q_start = q, .q = (double *)q};
+    step_equations equations = {.mass_factor = 1.0, .weight = weight};
+    step_data step = {.q_start = q_start, .q = (double *)q};
     assembly x = assembly_of(s, &equations, &step, true);
     saddle_clear_multipliers(s);
     block_lu_clear(s->lu);
     find_projection_poses(&x);
+    memset(s->total, 0, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     add_mass_and_rows(&x, false);
     return block_lu_factor(s->lu) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
+}
+
+hn_status saddle_factor_mass(saddle *s, const double *q)
+{
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s, q, &choice));
+    return factor_mass(s, q, q, 0.0);
 }
 
 hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force,
@@ -803,7 +810,8 @@ hn_status saddle_project(saddle *s, const double *q, const double *p, double *tw
     return HN_OK;
 }
 
-void saddle_project_again(saddle *s, const double *q, const double *p, double *twists)
+// P_int(q)^T p as the right side of bodies, zero for rows
+static void set_momenta(saddle *s, const double *q, const double *p)
 {
     const hn_system *system = s->system;
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
@@ -814,9 +822,84 @@ void saddle_project_again(saddle *s, const double *q, const double *p, double *t
                                      vec3_load(p + POSE_SIZE * (size_t)i + 3 * k));
         covector_of(s, i, system_pose(q, i), momentum, s->right + block_lu_offset(s->lu, i));
     }
+}
+
+static void solve_twists(saddle *s, double *twists)
+{
     block_lu_solve(s->lu, s->right);
-    for (int i = 0; i < system->body_count; ++i)
+    for (int i = 0; i < s->system->body_count; ++i)
         saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
+}
+
+void saddle_project_again(saddle *s, const double *q, const double *p, double *twists)
+{
+    set_momenta(s, q, p);
+    solve_twists(s, twists);
+}
+
+// G(q) v of a row
+static double row_rate(const constraint_row *row, const joint_place *p, const double *q,
+                       const double *v)
+{
+    const int body[2] = {p->a, p->b};
+    hn_vec3 gradient[8];
+    double sum = 0.0;
+    row_gradient(row, system_pose(q, p->a), system_pose(q, p->b), gradient);
+    for (int k = 0; k < 8; ++k)
+        if (body[k / 4] >= 0)
+            sum += vec3_dot(gradient[k],
+                            vec3_load(v + POSE_SIZE * (size_t)body[k / 4] + 3 * (size_t)(k % 4)));
+    return sum;
+}
+
+// Row r of joint k has the right side `rate`; what (C9) adds to the equations of its bodies goes there too.
+static void set_rate(saddle *s, int k, int r, const constraint_row *row, double rate)
+{
+    const joint_place *p = &s->joints[k];
+    const joint_view *view = &s->views[k];
+    const int body[2] = {p->a, p->b};
+    hn_vec3 gradient[8];
+    s->right[view->right + r] = rate;
+    if (!(view->square > 0.0)) return;
+    row_gradient(row, projection_pose(s, p->a), projection_pose(s, p->b), gradient);
+    for (int side = 0; side < 2; ++side) {
+        double forces[POSE_SIZE];
+        if (body[side] < 0) continue;
+        covector_of(s, body[side], projection_pose(s, body[side]), gradient + 4 * side, forces);
+        for (int i = 0; i < body_unknowns(s, body[side]); ++i)
+            s->right[view->body_right[side] + i] += view->square * rate * forces[i];
+    }
+}
+
+hn_status saddle_project_between(saddle *s, const double *q_start, const double *q, const double *p,
+                                 const double *v, double *twists)
+{
+    TRY(factor_mass(s, q_start, q, 0.5));
+    set_momenta(s, s->poses, p);
+    for (int k = 0; k < s->joint_count; ++k)
+        for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
+            constraint_row row;
+            if (row_dropped(s, k, r)) continue;
+            joint_type_of(s->joints[k].rows->kind)->row(s->joints[k].rows, r, &row);
+            set_rate(s, k, r, &row, -row_rate(&row, &s->joints[k], q, v));
+        }
+    solve_twists(s, twists);
+    return HN_OK;
+}
+
+const joint_place *saddle_joint(const saddle *s, int index, double *multipliers)
+{
+    const joint_place *p = &s->joints[index];
+    const double *solution = s->right + block_lu_offset(s->lu, p->node) + p->place;
+    double mass = s->system->unit_mass[p->b < 0 ? p->a : p->b];
+    for (int r = 0; r < p->rows->row_count; ++r)
+        multipliers[r] = row_dropped(s, index, r) ? 0.0 : mass * solution[r];
+    return p;
+}
+
+int saddle_joint_count(const saddle *s)
+{
+    return s->joint_count;
 }
 
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row)

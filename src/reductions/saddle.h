@@ -113,6 +113,15 @@ void saddle_shift(saddle *s, double part);
 /// Factor; false when singular at body `worst_body`.
 bool saddle_factor(saddle *s, int *worst_body);
 
+/// The mass matrix with the rows as they were chosen, forces at the middle of two poses and motions at the second one:
+/// M t + G(q_mid)^T mu = P_int(q_mid)^T p, G(q) (P_int t + v) = 0 with velocities v, 12 per body. SADDLE_TWISTS only.
+/// @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status saddle_project_between(saddle *s, const double *q_start, const double *q, const double *p, const double *v,
+                                 double *twists);
+/// Joint `index` (tree joints by body, then cut joints) and the multipliers mu of its rows in that solution.
+const joint_place *saddle_joint(const saddle *s, int index, double *multipliers);
+int saddle_joint_count(const saddle *s);
+
 /// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
 /// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force, double *acceleration);

@@ -12,7 +12,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
                          const newton_options *options, newton_report *report, double freezing,
                          saddle_move move, void *owner)
 {
-    if (!options->go_on) saddle_clear_multipliers(s);
+    if (!(options->go_on || options->continued)) saddle_clear_multipliers(s);
     int first = report->iterations, count = 0;
     double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0, reached = HUGE_VAL;
     bool reuse = false;
@@ -44,7 +44,7 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        bool exact = equations->weight == 0.0 || count > 0 || options->go_on;
+        bool exact = equations->weight == 0.0 || count > 0 || options->go_on || options->continued;
         double tolerance = options->increment_tolerance;
         if (reuse) {
             contraction = report->increment / last;
@@ -62,16 +62,18 @@ hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *s
                         void *owner)
 {
     saddle_choice choice;
+    newton_options afresh = *options;
+    afresh.continued = false;
     TRY(saddle_choose_rows(s, step->q_start, &choice));
     hn_status status = iterate(s, equations, step, options, report, options->freezing, move, owner);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {
         // the rank went up within the step: with the violated rows as equations
-        status = iterate(s, equations, step, options, report, 0.0, move, owner);
+        status = iterate(s, equations, step, &afresh, report, 0.0, move, owner);
     }
     if (status == HN_NOT_CONVERGED && isfinite(report->increment) &&
         saddle_restore_rank(s, step->q, choice.dropped_count)) {
         // likewise, where rows left out at q_n keep the iterate from closing the others
-        status = iterate(s, equations, step, options, report, 0.0, move, owner);
+        status = iterate(s, equations, step, &afresh, report, 0.0, move, owner);
     }
     if (status == HN_OK) saddle_store_closure(s, equations, step);
     return status;

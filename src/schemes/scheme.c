@@ -14,6 +14,7 @@ const scheme_type *scheme_type_of(hn_scheme scheme)
         [HN_SCHEME_VARIATIONAL] = &scheme_variational,
         [HN_SCHEME_RATTLE] = &scheme_rattle,
         [HN_SCHEME_GENERALIZED_ALPHA] = &scheme_generalized_alpha,
+        [HN_SCHEME_GGL_ENERGY_MOMENTUM] = &scheme_ggl_energy_momentum,
         [HN_SCHEME_CONVECTED] = &scheme_convected,
         [HN_SCHEME_GGL_VARIATIONAL] = &scheme_ggl_variational,
         [HN_SCHEME_GGL_CLASSICAL] = &scheme_ggl_classical,

@@ -55,6 +55,7 @@ typedef struct scheme_type {
     bool look_ahead;  ///< momenta at t_n need the step to t_n+1
     bool tangent_momenta; ///< what `finish` gives is projected on the motions the joints allow; multipliers belong to
                           ///< t_n, half of them from the projection there
+    bool both_levels; ///< velocities are tangent at q_n+1: (B4), (B5) of velocity_level.h are solved with the step
     int memory_count; ///< vectors in scheme_state.memory
     int element_memory_count; ///< numbers per element there
     bool energy_kept; ///< energy is a promise
@@ -111,6 +112,7 @@ extern const scheme_type scheme_energy_momentum;
 extern const scheme_type scheme_variational;
 extern const scheme_type scheme_rattle;
 extern const scheme_type scheme_generalized_alpha;
+extern const scheme_type scheme_ggl_energy_momentum;
 extern const scheme_type scheme_energy_decaying;
 
 /// alpha of `energy-decaying` for a spectral radius at infinite frequency (Z5).

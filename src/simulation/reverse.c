@@ -13,7 +13,7 @@ static hn_status check_reversible(const hn_simulation *s)
         return context_fail(
             s->context, HN_INVALID_ARGUMENT,
             "scheme '%s' is not time-symmetric: it has no way back; energy-momentum, "
-            "variational, rattle and convected have",
+            "variational, rattle, ggl-energy-momentum and convected have",
             s->scheme->name);
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -83,7 +83,7 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     s->scheme->start(system, v, none, &s->state);
     context_release(s->context, v);
     s->steps[0].valid = s->steps[1].valid = false;
-    s->history_count = 0;
+    s->history_count = s->levels.history_count = 0;
     s->work = 0.0;
     s->accuracy = (accuracy_record){0};
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));

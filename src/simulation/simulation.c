@@ -3,6 +3,7 @@
 #include "simulation/simulation.h"
 
 #include "simulation/ownership.h"
+#include "simulation/both_levels.h"
 #include "simulation/equations.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
@@ -47,7 +48,8 @@ hn_simulation_def hn_simulation_def_default(void)
 
 // ---- creation ---------------------------------------------------------------------------------------
 
-static void layout_step(arena *a, const hn_system *system, bool decays, solved_step *step)
+static void layout_step(arena *a, const hn_system *system, const scheme_type *scheme,
+                        solved_step *step)
 {
     size_t n = (size_t)system->body_count;
     step->q_start = arena_doubles(a, POSE_SIZE * n);
@@ -59,11 +61,14 @@ static void layout_step(arena *a, const hn_system *system, bool decays, solved_s
     step->data.closure = arena_doubles(a, (size_t)system->cut_row_count);
     step->data.bodies = arena_bytes(a, n * sizeof(body_step));
     step->data.joints = arena_bytes(a, n * sizeof(joint_step));
-    size_t lagging = decays ? n : 0, elements = decays ? (size_t)system->element_count : 0;
+    size_t lagging = scheme->decays ? n : 0,
+           elements = scheme->decays ? (size_t)system->element_count : 0;
+    size_t tangent = scheme->both_levels ? n : 0;
     step->data.velocity_start = arena_doubles(a, POSE_SIZE * lagging);
-    step->data.velocity = arena_doubles(a, POSE_SIZE * lagging);
+    step->data.velocity = arena_doubles(a, POSE_SIZE * (lagging + tangent));
     step->data.impulse = arena_doubles(a, 2 * POSE_SIZE * lagging);
     step->data.history = arena_doubles(a, DECAY_MEMORY * elements);
+    step->curvature = arena_doubles(a, POSE_SIZE * tangent);
     step->data.q_start = step->q_start;
     step->data.angle_start = step->angle_start;
 }
@@ -105,7 +110,8 @@ static void layout(arena *a, hn_simulation *s)
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
     s->equation_wrenches = arena_doubles(a, s->def.ledger ? TWIST_SIZE * n : 0);
     s->equation_scales = arena_bytes(a, s->def.ledger ? n * sizeof(body_scale) : 0);
-    for (int i = 0; i < 2; ++i) layout_step(a, system, s->scheme->decays, &s->steps[i]);
+    for (int i = 0; i < 2; ++i) layout_step(a, system, s->scheme, &s->steps[i]);
+    both_levels_layout(a, s);
     size_t measured = s->def.ledger ? n : 0, mechanisms = (size_t)system->mechanism_count;
     s->part_count = mechanisms_find(s, NULL, NULL);
     s->parts = arena_bytes(a, (size_t)s->part_count * sizeof(energy_part));
@@ -295,7 +301,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(count_redundant(s));
     TRY(redundancy_check_start(s));
     TRY(redundancy_find_singular_start(s));
-    if (s->scheme->tangent_momenta && s->projection == NULL)
+    if ((s->scheme->tangent_momenta || s->scheme->both_levels) && s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);
 }
@@ -354,8 +360,8 @@ static hn_status check_beams(hn_context *context, const scheme_type *scheme, con
     if (model->beam_count == 0 || scheme->no_beams == NULL) return HN_OK;
     return context_fail(
         context, HN_INVALID_MODEL,
-        "beam '%s': scheme '%s' %s; energy-momentum, energy-decaying, variational, rattle "
-        "and generalized-alpha take beams",
+        "beam '%s': scheme '%s' %s; energy-momentum, energy-decaying, variational, rattle, "
+        "generalized-alpha and ggl-energy-momentum take beams",
         model->beams[0].name, scheme->name, scheme->no_beams);
 }
 
@@ -590,12 +596,19 @@ hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
     return step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
 }
 
-static hn_status solve_by_reduction(hn_simulation *s, solved_step *step,
-                                    const newton_options *options, step_guess guess)
+hn_status simulation_solve_reduction(hn_simulation *s, solved_step *step,
+                                     const newton_options *options, step_guess guess)
 {
-    predict_step(s, step, guess);
+    if (guess != GUESS_SOLVED) predict_step(s, step, guess);
     TRY(simulation_solve_iterate(s, step, options));
     return s->motion_count == 0 ? HN_OK : motions_hold(s, step, options);
+}
+
+static hn_status solve_from(hn_simulation *s, solved_step *step, const newton_options *options,
+                            step_guess guess)
+{
+    return s->scheme->both_levels ? both_levels_solve(s, step, options, guess)
+                                  : simulation_solve_reduction(s, step, options, guess);
 }
 
 hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time,
@@ -614,15 +627,15 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
         s->scheme->begin(system, &s->state, &step->equations, &step->data);
     newton_options options = newton_options_of(s);
     const step_guess guess = from_velocities ? GUESS_VELOCITIES : GUESS_HISTORY;
-    hn_status status = solve_by_reduction(s, step, &options, guess);
+    hn_status status = solve_from(s, step, &options, guess);
     // Velocities lead a body that turns far in a step astray, rest does not: h|omega| = 7 of a spinning top converges
     // from there. A tree has one solution near; a loop at rest might find the way back instead.
     if (status != HN_OK && status != HN_CANCELLED && system->cut_count == 0 && s->scheme->may_halve)
-        status = solve_by_reduction(s, step, &options, GUESS_REST);
+        status = solve_from(s, step, &options, GUESS_REST);
     if (status != HN_OK && system->cut_count > 0) {
         // a mechanism that lands on a singular position: the tangent is singular at the solution
         options.freezing = SINGULAR_FREEZING;
-        status = solve_by_reduction(s, step, &options, guess);
+        status = solve_from(s, step, &options, guess);
     }
     if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);
@@ -704,6 +717,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
             memcpy(s->state.impetus, s->loose, size);
     }
     if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
+    if (s->scheme->both_levels) both_levels_record(s, step, keep_history);
     if (s->scheme->solver_step != NULL) s->history_count = 0;
     else if (keep_history) predict_record(s, step);
     else s->history_count = 0;

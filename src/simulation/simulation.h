@@ -9,6 +9,7 @@
 #include "reductions/reduction.h"
 #include "reductions/saddle.h"
 #include "reductions/self_stress.h"
+#include "reductions/velocity_level.h"
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
 #include "simulation/inputs.h"
@@ -31,7 +32,19 @@ typedef struct solved_step {
     double *q_start;     ///< 12 per body, owned copy
     double *angle_start; ///< owned copy
     double *momentum;    ///< b
+    double *curvature;   ///< `both_levels`: c of (B5), 12 per body
 } solved_step;
+
+enum { CURVATURE_DEPTH = 2 };
+/// What a scheme with both constraint levels works with, see both_levels.h.
+typedef struct both_levels {
+    double *base;       ///< b without c, 12 per body
+    double *next;       ///< c of a sweep, 12 per body
+    velocity_work work;
+    body_scale *scales; ///< per body
+    double *history;    ///< c of the last steps, newest first
+    int history_count;
+} both_levels;
 
 /// A joint whose angle counts turns, with its bodies in the tree or GROUND.
 typedef struct turning_joint {
@@ -77,6 +90,7 @@ struct hn_simulation {
     double *joint_angles; ///< per joint of the model: unwrapped angle when last looked at (0 where there is none)
     double *joint_slack;  ///< per joint: rad, how far it can have turned since then
     double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
+    both_levels levels;   ///< of it: history and history_count
     double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first
     int history_count;
     int64_t step_count;
@@ -152,13 +166,21 @@ struct hn_simulation {
 void simulation_set_load_times(hn_simulation *simulation);
 
 /// Where the iterate of a step starts: from past steps, with the current velocities, or at rest.
-typedef enum step_guess { GUESS_HISTORY, GUESS_VELOCITIES, GUESS_REST } step_guess;
+typedef enum step_guess {
+    GUESS_HISTORY,
+    GUESS_VELOCITIES,
+    GUESS_REST,
+    GUESS_SOLVED, ///< where it is: a solution of nearly the same equations
+} step_guess;
 void predict_step(hn_simulation *simulation, solved_step *step, step_guess guess);
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 
 /// Solve the step from the current state into steps[ahead]. No message is set on failure.
 hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, double time, bool from_velocities);
+/// Solve its equations by the reduction from an iterate as `guess` says.
+hn_status simulation_solve_reduction(hn_simulation *simulation, solved_step *step, const newton_options *options,
+                                     step_guess guess);
 /// p_n in simulation->momenta; solves ahead where the scheme needs it.
 void simulation_update_momenta(hn_simulation *simulation);
 /// The solved step that reactions belong to, or NULL before there is one.

@@ -54,6 +54,11 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     }
     snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
                   &used);
+    if (s->scheme->both_levels) {
+        size_t curvatures = CURVATURE_DEPTH * POSE_SIZE * n * sizeof(double);
+        snapshot_part(action, &s->levels.history_count, sizeof(int), buffer, &used);
+        snapshot_part(action, s->levels.history, curvatures, buffer, &used);
+    }
     snapshot_part(action, s->parts, (size_t)s->part_count * sizeof(energy_part), buffer, &used);
     snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
                   &used);

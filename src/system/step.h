@@ -43,8 +43,8 @@ typedef struct step_data {
     double *losses;            ///< J: what the scheme takes from T + V, and what of it never returns; NULL: not wanted
     double *velocity_start;    ///< `energy-decaying`, as what follows: v_n, 12 per body
     double *history;           ///< per element, changes of strains and of rates in the step before (decay.h)
-    double *velocity;          ///< v_n+1 that belongs to the iterate, 12 per body
     double *impulse;           ///< D of (Z2), 12 per body
+    double *velocity;          ///< v_n+1 that belongs to the iterate, 12 per body: also of `ggl-energy-momentum`
     double *closure;           ///< sigma lambda of the cut joints, cut_row_count
     body_step *bodies;         ///< per body
     joint_step *joints;        ///< per body

@@ -119,7 +119,7 @@ run: {step: 1e-5, end: 1e-5}
 
     def test_symmetric_schemes_find_their_way_back(self):
         top = open(os.path.join(sys.argv[2], "models", "nutating-top.yaml")).read()
-        for scheme in ("energy-momentum", "variational", "rattle", "convected"):
+        for scheme in ("energy-momentum", "variational", "rattle", "ggl-energy-momentum", "convected"):
             done = self.run_model(top, "--scheme", scheme, "--steps", "200", "--reverse-check")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             line = [l for l in done.stdout.splitlines() if l.startswith("  reverse check")][0].split()

@@ -264,7 +264,7 @@ class Names(FileTest):
 class Rerun(test_cli.ToolTest):
     def test_every_scheme_repeats_bit_for_bit(self):
         for scheme in ("energy-momentum", "variational", "rattle", "generalized-alpha", "convected", "ggl-variational",
-                       "ggl-classical", "projected-rk"):
+                       "ggl-classical", "projected-rk", "ggl-energy-momentum"):
             with self.subTest(scheme=scheme):
                 self.check(0, "run", "pendulum.yaml", "--scheme", scheme, "--output", "r.h5", "--every", "3",
                            "--set", "spectral_radius=0.3,relative_tolerance=1e-6,impose_momentum=false")

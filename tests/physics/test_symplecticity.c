@@ -170,8 +170,8 @@ TEST(symplecticity, the_energy_momentum_step_does_not)
 TEST(symplecticity, the_others_do_not_keep_the_form)
 {
     const hn_scheme others[] = {HN_SCHEME_GENERALIZED_ALPHA, HN_SCHEME_CONVECTED,
-                                HN_SCHEME_GGL_CLASSICAL};
-    for (int k = 0; k < 3; ++k)
+                                HN_SCHEME_GGL_CLASSICAL, HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    for (int k = 0; k < 4; ++k)
         CHECK(violation(CASES[2].model, others[k], CASES[2].h, CASES[2].rate, 1) > 1e-5);
     double found =
         violation(CASES[2].model, HN_SCHEME_PROJECTED_RK, 4.0 * CASES[2].h, CASES[2].rate, 1);

@@ -81,6 +81,13 @@ TEST(time_reversal, rattle_returns_to_the_start)
             CHECK_BELOW(way_back(MODELS[i], HN_SCHEME_RATTLE, REDUCTIONS[k]), 1e-9);
 }
 
+TEST(time_reversal, ggl_energy_momentum_returns_to_the_start)
+{
+    for (int i = 0; i < MODEL_COUNT; ++i)
+        for (int k = 0; k < HN_REDUCTION_COUNT; ++k)
+            CHECK_BELOW(way_back(MODELS[i], HN_SCHEME_GGL_ENERGY_MOMENTUM, REDUCTIONS[k]), 1e-9);
+}
+
 TEST(time_reversal, dissipative_and_one_sided_schemes_do_not_return)
 {
     const hn_scheme others[] = {HN_SCHEME_GENERALIZED_ALPHA, HN_SCHEME_GGL_VARIATIONAL,

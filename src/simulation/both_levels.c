@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Both constraint levels in one step (B1)-(B5): c of (B5) is of second order in h, so that a reduction's solution for
+// the c of the last sweep changes it by little; each sweep gains about as many digits as h^2 has.
+#include "simulation/both_levels.h"
+
+#include "reductions/velocity_level.h"
+#include "system/mass.h"
+
+#include <string.h>
+
+// h c of two sweeps differ by this part of a body's equation: the step is solved
+static const double CHANGE_TOLERANCE = 2e-17;
+// or by so much, and no sweep makes it less: round-off
+static const double ROUND_OFF_CHANGE = 1e-13, FALLING = 0.5;
+// which a body that turns by radians in a step makes more of from sweep to sweep
+static const double ROUND_OFF_GROWTH = 100.0;
+// sweeps that do not lead to a solution
+static const double GROWTH = 2.0;
+// Newton's method in a sweep: the next one goes on from there (rad, m over the body's length); and no residual is small
+// enough to be left, which it would be in every step alike
+static const double SWEEP_INCREMENT = 1e-6, SWEEP_RESIDUAL = 1e-30;
+
+void both_levels_layout(arena *a, hn_simulation *s)
+{
+    size_t n = s->scheme->both_levels ? (size_t)s->system->body_count : 0;
+    both_levels *l = &s->levels;
+    l->base = arena_doubles(a, POSE_SIZE * n);
+    l->next = arena_doubles(a, POSE_SIZE * n);
+    l->work.momentum = arena_doubles(a, POSE_SIZE * n);
+    l->work.middle = arena_doubles(a, POSE_SIZE * n);
+    l->work.start = arena_doubles(a, TWIST_SIZE * n);
+    l->work.change = arena_doubles(a, TWIST_SIZE * n);
+    l->scales = arena_bytes(a, n * sizeof(body_scale));
+    l->history = arena_doubles(a, CURVATURE_DEPTH * POSE_SIZE * n);
+}
+
+// c as it changes from step to step, linearly
+static void predict(const hn_simulation *s, solved_step *step, bool from_history)
+{
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    const double *last = s->levels.history, *before = last + count;
+    double now = from_history && s->levels.history_count > 0 ? 1.0 : 0.0,
+           change = from_history && s->levels.history_count > 1 ? 1.0 : 0.0;
+    for (size_t k = 0; k < count; ++k)
+        step->curvature[k] = now * last[k] + change * (last[k] - before[k]);
+}
+
+void both_levels_record(hn_simulation *s, const solved_step *step, bool keep_history)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
+    both_levels *l = &s->levels;
+    memcpy((char *)l->history + size, l->history, size);
+    memcpy(l->history, step->curvature, size);
+    if (!keep_history) l->history_count = 0;
+    else if (l->history_count < CURVATURE_DEPTH) l->history_count++;
+}
+
+// How far h c is from that of the sweep before, relative to the terms of every body's equation.
+static double change_of(hn_simulation *s, const solved_step *step)
+{
+    const hn_system *system = s->system;
+    const both_levels *l = &s->levels;
+    double h = step->equations.step_size, largest = 0.0;
+    measure_bodies(system, &step->equations, &step->data, l->scales);
+    measure_transmit(system, l->scales);
+    for (int i = 0; i < system->body_count; ++i) {
+        double difference[POSE_SIZE];
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            size_t at = POSE_SIZE * (size_t)i + (size_t)k;
+            difference[k] = h * (l->next[at] - step->curvature[at]);
+        }
+        double moment =
+            one_norm(difference + 3) + one_norm(difference + 6) + one_norm(difference + 9);
+        double size = fmax(measure_part(one_norm(difference), l->scales[i].force),
+                           measure_part(moment, l->scales[i].moment));
+        if (!(size <= largest)) largest = size;
+    }
+    return largest;
+}
+
+// b and the multipliers of cut joints as lambda has them: M (2 Delta/h - v_n - v_n+1) = 2 G(q_mid)^T gamma goes to b
+static void take_velocity_forces(hn_simulation *s, solved_step *step)
+{
+    const both_levels *l = &s->levels;
+    double h = step->equations.step_size, *taken = l->work.middle;
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    for (size_t k = 0; k < count; ++k)
+        taken[k] = 2.0 / h * step->data.delta[k] - s->state.impetus[k] - step->data.velocity[k];
+    mass_apply(s->system, 1.0, taken, taken);
+    for (size_t k = 0; k < count; ++k)
+        step->momentum[k] = l->base[k] - h * step->curvature[k] + taken[k];
+    velocity_level_add_closure(s->projection, step->data.closure);
+}
+
+// Sweeps from an iterate as `guess` says.
+static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options *options,
+                       step_guess guess)
+{
+    both_levels *l = &s->levels;
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    double h = step->equations.step_size, before = HUGE_VAL;
+    int iterations = 0;
+    newton_options one = *options;
+    // motions are held by differences of whole solutions
+    if (s->motion_count == 0)
+        one.increment_tolerance = fmax(options->increment_tolerance, SWEEP_INCREMENT);
+    if (options->residual_tolerance > 0.0) one.residual_tolerance = SWEEP_RESIDUAL;
+    for (int k = 0; k < options->iterations_max; ++k) {
+        for (size_t i = 0; i < count; ++i) step->momentum[i] = l->base[i] - h * step->curvature[i];
+        TRY(simulation_solve_reduction(s, step, &one, k == 0 ? guess : GUESS_SOLVED));
+        one.continued = true;
+        iterations += s->newton.iterations;
+        s->newton.iterations = iterations;
+        TRY(velocity_level_solve(s->projection, &step->data, h, s->state.impetus, &l->work,
+                                 step->data.velocity, l->next));
+        double change = change_of(s, step);
+        bool small = change <= ROUND_OFF_CHANGE ||
+                     (before <= ROUND_OFF_CHANGE && change <= ROUND_OFF_GROWTH * ROUND_OFF_CHANGE);
+        if (!isfinite(change) || (!small && change > GROWTH * before)) return HN_NOT_CONVERGED;
+        bool solved = s->newton.increment <= options->increment_tolerance;
+        if (solved && (change <= CHANGE_TOLERANCE || (small && change > FALLING * before)))
+            return HN_OK;
+        double *next = l->next;
+        l->next = step->curvature;
+        step->curvature = next;
+        before = change;
+    }
+    return HN_NOT_CONVERGED;
+}
+
+hn_status both_levels_solve(hn_simulation *s, solved_step *step, const newton_options *options,
+                            step_guess guess)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s->projection, step->q_start, &choice));
+    memcpy(s->levels.base, step->momentum, size);
+    predict(s, step, guess == GUESS_HISTORY);
+    hn_status status = sweep(s, step, options, guess);
+    if (status == HN_OK) take_velocity_forces(s, step);
+    else memcpy(step->momentum, s->levels.base, size);
+    return status;
+}
