@@ -5,6 +5,8 @@
 #   make test      set up, build, run every test
 #   make viewer    build the viewer again, say what is missing for it
 #   make test-viewer   set up with Chromium, build, run the tests of the viewer
+#   make python    build the Python package, install it into build/python/venv
+#   make test-python   the same, and test what is installed
 #   make build     set up and build; the tool is build/bin/holonom
 #   make bench     build and run the benchmarks
 #   make install   install to PREFIX (default /usr/local)
@@ -21,7 +23,7 @@ DEMO_FOLDER := $(BUILD)/demo
 DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
 
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test viewer test-viewer bench install clean
+.PHONY: setup build demo test viewer test-viewer python test-python bench install clean
 
 setup:
 ifneq ($(SETUP),skip)
@@ -54,6 +56,18 @@ ifneq ($(SETUP),skip)
 endif
 	@$(MAKE) --no-print-directory build
 	scripts/test-viewer $(BUILD) all
+
+python:
+ifneq ($(SETUP),skip)
+	@$(SETUP) --python
+endif
+	python3 -m venv $(BUILD)/python/venv
+	$(BUILD)/python/venv/bin/pip install --quiet --upgrade pip
+	$(BUILD)/python/venv/bin/pip install --quiet './python[test]'
+
+test-python: python
+	cd python && ../$(BUILD)/python/venv/bin/python -m pytest -q -p no:cacheprovider
+	cd python && ../$(BUILD)/python/venv/bin/python -m mypy --cache-dir ../$(BUILD)/python/mypy src/holonom
 
 bench: build
 	$(BUILD)/bin/bench

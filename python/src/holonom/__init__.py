@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Structure-preserving multibody dynamics.
+
+>>> import holonom as hn
+>>> model = hn.Model.load("models/six-body-linkage.yaml")
+>>> result = hn.run(model, end=10.0, scheme="energy-momentum")
+>>> print(result.ledger)
+"""
+
+from ._library import (Cancelled, Closed, FileAccess, FileFormat, HolonomError, InvalidArgument, InvalidModel, NotConverged,
+                       version)
+from .ledger import Entry, Ledger
+from .model import Body, Joint, Load, Model, ground
+from .result import Result, run, run_tool
+from .simulation import Simulation, Snapshot, fields, schemes, settings
+
+__version__ = version()
+__all__ = ["Body", "Cancelled", "Closed", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
+           "InvalidModel", "Joint", "Ledger", "Load", "Model", "NotConverged", "Result", "Simulation", "Snapshot", "fields",
+           "ground", "run", "run_tool", "schemes", "settings", "version"]

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""Results: runs written to HDF5 files, read back as arrays, tables, plots and pages."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.resources
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time as clock
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ._library import Array, Cancelled, Closed, Context, FileAccess, InvalidArgument, ffi, lib, raw, text
+from .ledger import Ledger
+from .model import Model
+from .simulation import Simulation
+
+_BATCH = 0.05  # s between looks at Ctrl-C and the progress bar
+_HDF5 = threading.RLock()  # HDF5 is not made for threads
+
+
+class Result:
+    """A result file: series as arrays by name, result["bodies/position"]."""
+
+    def __init__(self, path: str | os.PathLike[str], *, temporary: bool = False) -> None:
+        self.path = pathlib.Path(path)
+        self._context = Context()
+        out = ffi.new("hn_result_file **")
+        with _HDF5:
+            self._context.check(lib.hn_result_file_open(self._context.pointer, raw(os.fspath(path)), out))
+        self._handle: Any = ffi.gc(out[0], lib.hn_result_file_close)
+        self._info = lib.hn_result_file_info(self._handle)
+        if temporary:
+            weakref.finalize(self, shutil.rmtree, self.path.parent, True)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Result:
+        """Open a result file, finished or a `.part`."""
+        return cls(path)
+
+    @property
+    def _pointer(self) -> Any:
+        if self._handle is None:
+            raise Closed("the result has been closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Close the file."""
+        self._handle = None
+
+    def __enter__(self) -> Result:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Number of records."""
+        self._pointer
+        return int(self._info.record_count)
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<result, closed>"
+        whole = "" if self._info.complete else ", incomplete"
+        return f"<result of {text(self._info.model_name)!r}, {self.scheme}, {len(self)} records{whole}>"
+
+    def _repr_html_(self) -> str:
+        ledger = self.ledger._repr_html_() if self._info.has_ledger else ""
+        return f"<b>{text(self._info.model_name)}</b>, {self.scheme}, {len(self)} records{ledger}"
+
+    # ---- about the run ----
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._info.complete)
+
+    @property
+    def scheme(self) -> str:
+        self._pointer
+        return text(self._info.scheme)
+
+    @property
+    def step_size(self) -> float:
+        """s"""
+        self._pointer
+        return float(self._info.step_size)
+
+    @property
+    def bodies(self) -> list[str]:
+        return [text(lib.hn_result_file_body(self._pointer, i).name) for i in range(self._info.body_count)]
+
+    @property
+    def joints(self) -> list[str]:
+        return [text(lib.hn_result_file_joint(self._pointer, i).name) for i in range(self._info.joint_count)]
+
+    @property
+    def model(self) -> Model:
+        """The model, from its text in the file."""
+        self._pointer
+        if self._info.model_text == ffi.NULL:
+            raise InvalidArgument("the model was built by calls: the file has no text of it")
+        source = bytes(ffi.buffer(self._info.model_text, self._info.model_text_length))
+        return Model.parse(source.decode("utf-8"), str(self.path))
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is promised and what was measured; prints as the tool prints it."""
+        bodies = self.bodies
+        if not self._info.has_ledger:
+            raise InvalidArgument("the run was made without a ledger")
+        return Ledger(self._info.ledger, bodies)
+
+    # ---- numbers ----
+
+    @property
+    def series(self) -> dict[str, str]:
+        """Names of all series, with units."""
+        found = (lib.hn_result_file_series(self._pointer, i)
+                 for i in range(lib.hn_result_file_series_count(self._pointer)))
+        return {text(s.name): text(s.unit) for s in found}
+
+    def __getitem__(self, name: str) -> Array:
+        """A series, [records, ...], or the one column that a word selects, "joints/hinge/angle"."""
+        index = lib.hn_result_file_find_series(self._pointer, raw(name))
+        if index < 0:
+            columns = self._select(name)
+            return self._column(columns[0]) if len(columns) == 1 else np.stack([self._column(c) for c in columns], 1)
+        about = lib.hn_result_file_series(self._pointer, index)
+        values = np.empty((len(self), *(about.dims[k] for k in range(about.rank))))
+        if values.size > 0:
+            with _HDF5:
+                self._context.check(lib.hn_result_file_read(
+                    self._pointer, index, 0, len(self), 1, ffi.from_buffer("double[]", values, require_writable=True)))
+        return values
+
+    @property
+    def time(self) -> Array:
+        """s"""
+        return self["time"]
+
+    def _select(self, word: str) -> list[Any]:
+        count = ffi.new("size_t *")
+        with _HDF5:
+            self._context.check(lib.hn_result_file_select(self._pointer, raw(word), ffi.NULL, 0, count))
+            columns = ffi.new("hn_result_column[]", count[0])
+            self._context.check(lib.hn_result_file_select(self._pointer, raw(word), columns, count[0], count))
+        return [columns[i] for i in range(count[0])]
+
+    def _column(self, column: Any) -> Array:
+        values = np.empty(len(self))
+        if values.size > 0:
+            with _HDF5:
+                self._context.check(lib.hn_result_file_read_column(
+                    self._pointer, column, 0, len(self), 1, ffi.from_buffer("double[]", values, require_writable=True)))
+        return values
+
+    def columns(self, *words: str) -> dict[str, Array]:
+        """Columns that words select, as `holonom export --series` takes them, by their full names."""
+        found = {}
+        for word in words:
+            for column in self._select(word):
+                found[text(lib.hn_result_file_column_name(self._pointer, column))] = self._column(column)
+        return found
+
+    def unit(self, word: str) -> str:
+        """Unit of the first column that a word selects."""
+        return text(lib.hn_result_file_column_unit(self._pointer, self._select(word)[0]))
+
+    # ---- other tools ----
+
+    def to_pandas(self, *words: str) -> Any:
+        """A pandas.DataFrame of the columns that words select (default: all), indexed by time."""
+        import pandas
+
+        chosen = self.columns(*(words or [n for n in self.series if n != "time"]))
+        return pandas.DataFrame(chosen, index=pandas.Index(self.time, name="time"))
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset: dimensions time, body, joint, xyz; units as attributes."""
+        import xarray
+
+        variables = {}
+        for name, unit in self.series.items():
+            if name == "time":
+                continue
+            values = self[name]
+            group, short = name.split("/") if "/" in name else ("", name)
+            owner = {"bodies": "body", "joints": "joint"}.get(group)
+            dims = ["time"]
+            for k, size in enumerate(values.shape[1:]):
+                if k == 0 and owner == "body":
+                    dims.append("body")
+                elif k == 0 and owner == "joint" and size == len(self.joints) and values.ndim > 2:
+                    dims.append("joint")
+                elif size == 3:
+                    dims.append("xyz" if "xyz" not in dims else "column")
+                else:
+                    dims.append(f"{short}_{k}")
+            variables[name.replace("/", "_")] = xarray.Variable(dims, values, {"unit": unit, "series": name})
+        coords = {"time": ("time", self.time, {"unit": "s"}), "body": self.bodies, "xyz": list("xyz")}
+        if any("joint" in v.dims for v in variables.values()):
+            coords["joint"] = self.joints
+        return xarray.Dataset(variables, coords)
+
+    def plot(self, *words: str, ax: Any = None) -> Any:
+        """Plot columns over time with matplotlib, one picture for each unit; returns the axes."""
+        import matplotlib.pyplot as plt
+
+        groups: dict[str, dict[str, Array]] = {}
+        for word in words or ("energy",):
+            for column in self._select(word):
+                name = text(lib.hn_result_file_column_name(self._pointer, column))
+                unit = text(lib.hn_result_file_column_unit(self._pointer, column))
+                groups.setdefault(unit, {})[name] = self._column(column)
+        axes: list[Any] = [ax] * len(groups)
+        if ax is None:
+            axes = list(plt.subplots(len(groups), 1, sharex=True, squeeze=False)[1][:, 0])
+        for one, (unit, columns) in zip(axes, groups.items()):
+            for name, values in columns.items():
+                one.plot(self.time, values, label=name)
+            one.set_ylabel(unit)
+            one.legend()
+        axes[-1].set_xlabel("time, s")
+        return axes[0] if len(axes) == 1 else axes
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Copy the file."""
+        self._pointer
+        shutil.copyfile(self.path, path)
+
+    def page(self, path: str | os.PathLike[str] | None = None) -> pathlib.Path:
+        """Write the page of `holonom view`: one file that opens from disk. Returns its place."""
+        self._pointer
+        target = pathlib.Path(path) if path is not None else self.path.with_suffix(".html")
+        done = run_tool("view", str(self.path), "-o", str(target))
+        if done.returncode != 0:
+            raise FileAccess(done.stderr.strip())
+        return target
+
+    def view(self) -> Any:
+        """Show the page of `holonom view`: in a notebook, or in a browser."""
+        page = self.page()
+        if "ipykernel" in sys.modules:
+            from IPython.display import HTML
+
+            source = page.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
+            return HTML(f'<iframe srcdoc="{source}" width="100%" height="600" style="border:0"></iframe>')
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
+        return page
+
+
+def run_tool(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line tool that comes with the package."""
+    tool = importlib.resources.files("holonom") / "tool" / "bin" / "holonom"
+    return subprocess.run([str(tool), *words], capture_output=True, text=True, check=False)
+
+
+@contextlib.contextmanager
+def _progress_bar(progress: bool | None, total: float) -> Iterator[Callable[[float], None]]:
+    """tqdm where it is installed and somebody watches."""
+    shown = sys.stderr.isatty() or "ipykernel" in sys.modules if progress is None else progress
+    bar: Any = None
+    if shown:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            tqdm = None
+        if tqdm is not None:
+            bar = tqdm(total=round(total, 9), unit="s", bar_format="{l_bar}{bar}| {n:.3g}/{total:.3g} s [{elapsed}<{remaining}]")
+    last = 0.0
+
+    def update(now: float) -> None:
+        nonlocal last
+        if bar is not None:
+            bar.update(now - last)
+        last = now
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def run(model: Model, end: float | None = None, step: float | None = None, scheme: str | None = None,
+        reduction: str | None = None, *, output: str | os.PathLike[str] | None = None, every: int = 1,
+        progress: bool | None = None, **options: Any) -> Result:
+    """Simulate a model until `end` (s) and return the result, which is written to `output` or to a temporary file.
+
+    Ctrl-C stops and keeps what is there. every: steps between records. Further settings by name, see settings()."""
+    if every < 1:
+        raise InvalidArgument(f"every: {every}; expected a positive number of steps")
+    until = end if end is not None else model.run_options["end"]
+    if until is None:
+        raise InvalidArgument("end: the model does not say; give a time in seconds")
+    options.setdefault("inputs", False)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="holonom-")) if output is None else None
+    path = folder / "result.h5" if folder is not None else pathlib.Path(os.fspath(output or ""))
+    try:
+        with Simulation(model, step, scheme, reduction, **options) as sim:
+            _record(sim, path, max(1, round(until / sim.step_size)), every, progress)
+        return Result(path, temporary=folder is not None)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, True)
+        raise
+
+
+def _record(sim: Simulation, path: pathlib.Path, count: int, every: int, progress: bool | None) -> None:
+    """Take `count` steps with records into a result file."""
+    check, handle = sim._context.check, sim._pointer
+    def_ = ffi.new("hn_results_def *", lib.hn_results_def_default())
+    def_.every, def_.step_count = every, count
+    out = ffi.new("hn_results **")
+    with _HDF5:
+        check(lib.hn_results_create_for(sim.model._pointer, handle, raw(str(path)), def_, out))
+    results = ffi.gc(out[0], lib.hn_results_destroy)
+    try:
+        with _progress_bar(progress, count * sim.step_size) as update:
+            with _HDF5:
+                check(lib.hn_results_append(results))
+            done, looked = 0, clock.monotonic()
+            while done < count:
+                batch = min(every, count - done)
+                check(lib.hn_simulation_step(handle, batch))
+                done += batch
+                with _HDF5:
+                    check(lib.hn_results_append(results))
+                if clock.monotonic() - looked > _BATCH:
+                    looked = clock.monotonic()
+                    update(sim.time)
+            update(sim.time)
+    except (KeyboardInterrupt, Cancelled):
+        warnings.warn(f"stopped at t = {sim.time:.6g} s: the result ends there", RuntimeWarning, stacklevel=3)
+    with _HDF5:
+        check(lib.hn_results_finish(results))
