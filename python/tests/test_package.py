@@ -132,6 +132,20 @@ def test_a_built_model_is_the_one_it_writes(tmp_path: pathlib.Path) -> None:
     assert hn.Model.load(LINKAGE).to_yaml() == LINKAGE.read_text()
 
 
+def test_parameters_of_a_file_take_other_values() -> None:
+    source = "holonom: 1\nparameters: {m: 1, half: m/2}\nbodies: {a: {point_mass: {mass: half}}}\n"
+    models = [hn.Model.parse(source), hn.Model.parse(source, parameters={"m": 6.0}),
+              hn.Model.parse(source, parameters={"half": "m + 1"})]
+    momenta = []
+    for model in models:
+        with hn.Simulation(model, step=0.1) as sim:
+            sim.step(10)
+            momenta.append(sim.view("ledger/linear_momentum")[2])
+    assert np.allclose(momenta, [-0.5 * 9.81, -3.0 * 9.81, -2.0 * 9.81])
+    with pytest.raises(hn.HolonomError, match="'n'"):
+        hn.Model.parse(source, parameters={"n": 1.0})
+
+
 def test_failures_are_exceptions_with_the_librarys_words() -> None:
     with pytest.raises(hn.FileFormat, match=r"model.yaml:2:14: unknown key 'mas'.*did you mean 'mass'"):
         hn.Model.parse("holonom: 1\nbodies: {a: {mas: 1}}")

@@ -54,6 +54,16 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else np.asarray(value, dtype=float).tolist()
 
 
+def _parameters(given: Mapping[str, float | str] | None) -> tuple[Any, list[Any]]:
+    """An array of hn_parameter, and what keeps its texts."""
+    keep = [(ffi.new("char[]", raw(name)), ffi.new("char[]", raw(value if isinstance(value, str) else repr(float(value)))))
+            for name, value in (given or {}).items()]
+    values = ffi.new("hn_parameter[]", len(keep) or 1)
+    for i, (name, value) in enumerate(keep):
+        values[i].name, values[i].value = name, value
+    return values, keep
+
+
 class Model:
     """Bodies, joints, loads and start values; immutable for the simulations made from it, which threads may share."""
 
@@ -75,15 +85,22 @@ class Model:
         self._pointer = ffi.gc(pointer, lib.hn_model_destroy)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
-        """Read a model file (YAML or URDF). Errors name file, line and column."""
-        return cls._read(lambda context, out: lib.hn_model_load(context, raw(os.fspath(path)), out))
+    def load(cls, path: str | os.PathLike[str], parameters: Mapping[str, float | str] | None = None) -> Model:
+        """Read a model file (YAML or URDF). Errors name file, line and column. parameters: other values for some of the
+        file's, numbers or expressions."""
+        values, _keep = _parameters(parameters)
+        where = raw(os.fspath(path))
+        if not _keep:
+            return cls._read(lambda context, out: lib.hn_model_load(context, where, out))
+        return cls._read(lambda context, out: lib.hn_model_load_with(context, where, values, len(_keep), out))
 
     @classmethod
-    def parse(cls, source: str, name: str = "model.yaml") -> Model:
+    def parse(cls, source: str, name: str = "model.yaml", parameters: Mapping[str, float | str] | None = None) -> Model:
         """Read a model from YAML text; `name` stands for the file in messages."""
         data = raw(source)
-        return cls._read(lambda context, out: lib.hn_model_parse(context, data, len(data), raw(name), out))
+        values, _keep = _parameters(parameters)
+        return cls._read(lambda context, out: lib.hn_model_parse_with(context, data, len(data), raw(name), values, len(_keep),
+                                                                      out))
 
     @classmethod
     def _read(cls, call: Any) -> Model:
