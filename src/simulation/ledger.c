@@ -391,9 +391,9 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
                              s->losses[0]);
         if (s->part_count > 0 && verdict.part != NULL)
             snprintf(text + used, size - (size_t)used, "%s of the mechanism of '%.60s'",
-                     verdict.centre       ? " of the centre of mass"
-                     : verdict.part->tied ? ""
-                                          : " about the centre of mass",
+                     verdict.centre                         ? " of the centre of mass"
+                     : mechanisms_have_centre(verdict.part) ? " about the centre of mass"
+                                                            : "",
                      s->system->bodies[verdict.part->first].name);
     } else {
         double band = ratio(r->energy_max - r->energy_min, whole);

@@ -65,8 +65,10 @@ int mechanisms_find(const hn_simulation *s, energy_part *parts, int *part_of)
         parts[part_of[m]].mass += mass_weight(system, i);
         parts[m].momentum.mass += mass_weight(system, i);
     }
-    for (int m = 0; m < system->mechanism_count; ++m)
+    for (int m = 0; m < system->mechanism_count; ++m) {
         parts[m].momentum.free = !parts[m].tied && !parts[m].forced;
+        parts[m].whole = s->scheme->imposes_invariants;
+    }
     // those that share their work are measured in the ground's frame
     for (int m = 0; m < system->mechanism_count; ++m)
         if (part_of[m] != m) parts[part_of[m]].tied = true;
@@ -78,9 +80,9 @@ static energy_part *part_of_body(const hn_simulation *s, int body)
     return &s->parts[s->part_of[s->system->mechanism[body]]];
 }
 
-static bool has_centre(const energy_part *part)
+bool mechanisms_have_centre(const energy_part *part)
 {
-    return !part->tied && !part->forced;
+    return !part->tied && !part->forced && !part->whole;
 }
 
 static void measure(hn_simulation *s)
@@ -130,7 +132,7 @@ void mechanisms_note(hn_simulation *s, bool first)
         energy_part *part = &s->parts[m];
         if (s->part_of[m] != m) continue;
         double work = works_apart(s) ? s->works[m] : part->loaded ? s->work : 0.0;
-        bool split = has_centre(part);
+        bool split = mechanisms_have_centre(part);
         energy_account_note(&part->inner, split ? part->inner_kinetic : part->kinetic,
                             part->potential + (split ? 0.0 : part->weight_potential), work, first);
         part->inner_scale = fmax(part->inner_scale, part->inner_kinetic);
@@ -180,14 +182,15 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
                 part->mass * gravity * (system->unit_length[part->first] + part->distance);
             if (!(scale > AT_REST * standing)) scale = standing;
             floor += ROUND_OFF * standing; // of heights, while little has moved yet
-        } else if (part->forced) {
+        } else if (part->forced || part->whole) {
+            if (part->whole) judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);
             // differences of what falling turns over, in every step
             floor += ROUND_OFF * sqrt((double)s->step_count + 1.0) *
                      (a->kinetic_max + a->potential_change_max + fabs(a->potential_start));
             scale = fmin(scale, part->inner_scale + a->work_max);
         }
         judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);
-        if (!has_centre(part)) continue;
+        if (!mechanisms_have_centre(part)) continue;
         a = &part->centre;
         scale = a->kinetic_max + a->potential_change_max;
         floor = part->mass * part->speed * rate + ROUND_OFF * fabs(a->potential_start);

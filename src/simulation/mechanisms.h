@@ -15,6 +15,7 @@ typedef struct energy_part {
     bool tied;   ///< to the ground, by a joint or an element, or held in a plane
     bool forced; ///< forces or torques act on it
     bool loaded; ///< all work of loads and dampers is its, where a scheme does not tell it apart
+    bool whole;  ///< a scheme imposes its energy as a whole: the two parts of (M2) are no promise
     int first;   ///< its first body
     double mass; ///< kg
     energy_account inner;  ///< tied, or free and forced: in the ground's frame; otherwise about the centre of mass
@@ -38,6 +39,8 @@ typedef struct energy_verdict {
 
 /// Number and kinds of parts; `parts` NULL: their number alone. One part that is tied needs none: 0.
 int mechanisms_find(const struct hn_simulation *simulation, energy_part *parts, int *part_of);
+/// Is its energy split into that of the centre of mass and that about it?
+bool mechanisms_have_centre(const energy_part *part);
 /// Take the first sample, or a further one.
 void mechanisms_note(struct hn_simulation *simulation, bool first);
 /// @return false: there are no parts
