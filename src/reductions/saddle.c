@@ -1156,11 +1156,11 @@ double saddle_asymmetry(const saddle *s, const step_equations *equations, double
     return difference;
 }
 
-void saddle_shift(saddle *s, double part)
+void saddle_shift(saddle *s, double part, double length)
 {
     for (int i = 0; i < s->system->body_count; ++i) {
         int size = block_lu_node_size(s->lu, i), width = coordinate_width(&s->system->bodies[i]);
-        double *diagonal = block_lu_block(s->lu, i, i), length = s->system->unit_length[i];
+        double *diagonal = block_lu_block(s->lu, i, i);
         for (int k = 0; k < body_unknowns(s, i); ++k)
             diagonal[k * (size + 1)] += k < width ? part : part * length * length;
     }

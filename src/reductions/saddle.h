@@ -108,8 +108,8 @@ int saddle_count_negative(saddle *s);
 double saddle_asymmetry(const saddle *s, const step_equations *equations, double length);
 /// Make them symmetric: what a moment that is not in equilibrium leaves out.
 void saddle_symmetrise(saddle *s);
-/// Add so much of the stiffness that the equations are divided by to every motion of bodies.
-void saddle_shift(saddle *s, double part);
+/// Add so much of the stiffness that the equations are divided by to every motion of bodies, rotations at `length`.
+void saddle_shift(saddle *s, double part, double length);
 /// Factor; false when singular at body `worst_body`.
 bool saddle_factor(saddle *s, int *worst_body);
 

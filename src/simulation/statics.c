@@ -21,7 +21,8 @@ static const double JUMP = 8.0,
                     JUMP_LEAST = 0.02; // of the way by the load of the last step; rad, extents
 static const double STILL = 1e-7;      // rad, extents: an equilibrium already, stable or not
 static const double RESIDUAL_ENOUGH = 1e-16;
-static const double NEUTRAL = 1e-12;  // of the largest stiffness: no stiffness
+static const double NEUTRAL = 1e-12; // of the largest stiffness: no stiffness
+static const double MANY_BODIES = 20.0;
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
     1e-6; // of the largest stiffness times the extent: forces below are no forces
@@ -125,6 +126,21 @@ step_equations statics_equations(const statics *x, double alpha)
         .reaction_time = hn_simulation_time(s),
         .momentum = s->steps[s->ahead].momentum,
     };
+}
+
+// What rotations are measured by where stiffnesses are compared: bodies may say more of their size than the model has.
+static double turning_length(const statics *x)
+{
+    double length = x->extent;
+    for (int i = 0; i < x->simulation->system->body_count; ++i)
+        length = fmin(length, x->simulation->system->unit_length[i]);
+    return length;
+}
+
+// The part of the largest stiffness that is none: it is added at every body, and what they have together is shared.
+static double neutral_part(const statics *x)
+{
+    return NEUTRAL / fmax(1.0, x->simulation->system->body_count / MANY_BODIES);
 }
 
 // The step that is solved next, at rest at the current state.
@@ -296,7 +312,7 @@ hn_status statics_find_stability(statics *x)
         TRY(statics_assemble(x, 0.0));
         if (k == 0) find_residual(x);
         saddle_symmetrise(rows);
-        saddle_shift(rows, k == 0 ? NEUTRAL : -NEUTRAL);
+        saddle_shift(rows, k == 0 ? neutral_part(x) : -neutral_part(x), turning_length(x));
         below[k] = saddle_count_negative(rows);
     }
     x->found.unstable_count = below[0] > 0 ? below[0] : 0;
@@ -369,7 +385,7 @@ static bool goes_down(statics *x, double alpha)
     equations.mass_factor = alpha;
     saddle_assemble(rows, &equations, &step->data);
     saddle_symmetrise(rows);
-    saddle_shift(rows, NEUTRAL);
+    saddle_shift(rows, neutral_part(x), turning_length(x));
     return saddle_count_negative(rows) == 0;
 }
 
@@ -550,15 +566,16 @@ static hn_status follow_loads(statics *x)
 
 // ---- begin and end ----------------------------------------------------------------------------------
 
-// Metres from one end to the other, roughly.
+// Metres from one end to the other, roughly; of a single body its size.
 static double extent_of(const hn_system *system, const double *q)
 {
-    double largest = 0.0;
-    for (int i = 0; i < system->body_count; ++i)
+    double largest = 0.0, size = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
         largest = fmax(largest, vec3_norm(vec3_subtract(pose_center(system_pose(q, i)),
-                                                        pose_center(system_pose(q, 0)))) +
-                                    system->sizes[i]);
-    return largest > 0.0 ? largest : 1.0;
+                                                        pose_center(system_pose(q, 0)))));
+        size = fmax(size, system->sizes[i]);
+    }
+    return largest > 0.0 ? largest : size > 0.0 ? size : 1.0;
 }
 
 hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
