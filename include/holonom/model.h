@@ -371,9 +371,10 @@ typedef enum hn_drive_kind {
     HN_DRIVE_SERVO,  ///< follows a target with proportional, derivative and integral gain, up to a limit
     HN_DRIVE_MOTOR,  ///< effort falls with speed in a straight line, from `stall` at rest to none at `no_load`
     HN_DRIVE_SPRING, ///< spring and damper, linear or by tables
+    HN_DRIVE_STOP,   ///< elastic buffers that begin at a lower and an upper value of the coordinate
     HN_DRIVE_MOTION, ///< prescribes the coordinate over time, with whatever effort that takes
 } hn_drive_kind;
-#define HN_DRIVE_KIND_COUNT 5
+#define HN_DRIVE_KIND_COUNT 6
 HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
 
 typedef struct hn_drive_id {
@@ -398,8 +399,9 @@ typedef struct hn_drive_def {
     double limit;          ///< N m or N, servo: largest effort; infinite by default
     double stall;          ///< N m or N, motor: effort at rest
     double no_load;        ///< rad/s or m/s, motor: speed at which it has none
-    double stiffness;      ///< N m/rad or N/m, spring
-    double damping;        ///< N m s/rad or N s/m, spring
+    double stiffness;      ///< N m/rad or N/m, spring and stop
+    double damping;        ///< N m s/rad or N s/m, spring; stop: of its compression, and it never pulls
+    double lower, upper;   ///< rad or m, stop: where its buffers begin; infinite by default
     double rest;           ///< rad or m, spring: coordinate without force
     hn_profile spring_table; ///< table or spline of the restoring effort over the coordinate, which stands for the time
     hn_profile damper_table; ///< table of the resisting effort over the rate; both: HN_PROFILE_CONSTANT for none

@@ -7,6 +7,7 @@
 //   (D3)  motor    tau = tau_0 (mean u(t) - (D x/h)/v_0)
 //   (D7)  motion   tau = lambda, such that x_n+1 = r(t_n+1): found by motions.c
 //   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
+//   (D8)  stop     tau = -k <x - u> in the mean over the way, and -c D<x - u>/h, which never pulls; likewise below
 //   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table
 //   (D6)  rotor    tau = -J (w_n+1 - w_n)/h,  w_n+1 = 2 D x/h - w_n: what it takes is J/2 (w_n+1^2 - w_n^2)
 //
@@ -27,6 +28,43 @@ static double mean_between(const hn_profile *f, double from, double to)
     return from <= to ? profile_mean(f, from, to) : profile_mean(f, to, from);
 }
 
+// Mean compression of a buffer over a way on which it goes from p to q, and what of the way is in contact (D8)
+typedef struct contact_way {
+    double mean, slope; // and its derivative by the end of the way
+    double change;      // q - p
+} contact_way;
+
+static contact_way compress(double from, double to, double begin)
+{
+    double p = fmax(from - begin, 0.0), q = fmax(to - begin, 0.0), way = to - from;
+    if ((p > 0.0 && q > 0.0) || way == 0.0)
+        return (contact_way){0.5 * (p + q), p > 0.0 || q > 0.0 ? 0.5 : 0.0, q - p};
+    double part = (q - p) / way; // of the way, in contact
+    return (contact_way){0.5 * (p + q) * part,
+                         q > 0.0 ? part - 0.5 * part * part : 0.5 * part * part, q - p};
+}
+
+// Effort of the buffers against the coordinate: what they hold, and with `damping` what they take
+static effort_value stop_effort(const drive_law *law, double from, double to, double h,
+                                bool damping)
+{
+    effort_value v = {0.0, 0.0};
+    for (int side = 0; side < 2; ++side) {
+        double sign = side == 0 ? 1.0 : -1.0;
+        contact_way way = compress(sign * from, sign * to, side == 0 ? law->upper : -law->lower);
+        if (way.mean == 0.0) continue;
+        double held = law->contact * way.mean, held_slope = law->contact * way.slope;
+        double taken = law->contact_damping * way.change / h,
+               taken_slope = sign * to > (side == 0 ? law->upper : -law->lower)
+                                 ? law->contact_damping / h
+                                 : 0.0;
+        if (taken < -held) taken = -held, taken_slope = -held_slope; // a buffer does not pull
+        v.effort += sign * (damping ? taken : held);
+        v.slope += damping ? taken_slope : held_slope;
+    }
+    return v;
+}
+
 // Ways below this part of the table's span have the slope in their middle for that of the mean
 static const double SHORT_WAY = 1e-6;
 
@@ -34,6 +72,11 @@ static effort_value spring_mean(const element *e, double from, double to)
 {
     const drive_law *law = e->law;
     effort_value v = {e->stiffness * (0.5 * (from + to) - e->rest), 0.5 * e->stiffness};
+    if (law->contact > 0.0) {
+        effort_value stop = stop_effort(law, from, to, 1.0, false);
+        v.effort += stop.effort;
+        v.slope += stop.slope;
+    }
     if (law->spring == NULL) return v;
     const hn_profile *f = law->spring;
     double mean = mean_between(f, from, to), way = to - from;
@@ -50,6 +93,10 @@ static double drive_potential(const element *e, const double *a, const double *b
     const drive_law *law = e->law;
     double x = law->sign * angle, stretch = x - e->rest;
     double energy = 0.5 * e->stiffness * stretch * stretch;
+    if (law->contact > 0.0) {
+        double above = fmax(x - law->upper, 0.0), below = fmax(law->lower - x, 0.0);
+        energy += 0.5 * law->contact * (above * above + below * below);
+    }
     // from the rest, so that it is no difference of large numbers near it
     if (law->spring != NULL) energy += stretch * mean_between(law->spring, e->rest, x);
     return energy;
@@ -115,6 +162,10 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     }
     default: break;
     }
+    if (law->kind == HN_DRIVE_STOP) {
+        effort_value v = stop_effort(law, from, to, h, true);
+        return (effort_value){-v.effort, -v.slope};
+    }
     double damping = (1.0 + step->damper_excess) * element_damping(e, step);
     effort_value v = {-damping * rate, -damping / h};
     if (law->damper != NULL) {
@@ -140,7 +191,7 @@ static void drive_load(const element *e, const element_step *step, element_outpu
 static void drive_gradient(const element *e, const element_step *step, element_output *out)
 {
     const drive_law *law = e->law;
-    bool springs = e->stiffness != 0.0 || law->spring != NULL;
+    bool springs = e->stiffness != 0.0 || law->spring != NULL || law->contact > 0.0;
     if (!springs && law->armature == 0.0) return;
     double sign = law->sign, h = step->step_size;
     if (step->discrete_gradient) {
@@ -156,6 +207,11 @@ static void drive_gradient(const element *e, const element_step *step, element_o
     if (!springs) return;
     double x = sign * joint_coordinate_at(e, step, step->gradient_weight);
     effort_value v = {e->stiffness * (x - e->rest), e->stiffness};
+    if (law->contact > 0.0) {
+        effort_value stop = stop_effort(law, x, x, 1.0, false);
+        v.effort += stop.effort;
+        v.slope += 2.0 * stop.slope; // both ends of a way are x
+    }
     if (law->spring != NULL) {
         time_jet f = profile_at(law->spring, x);
         v.effort += f.value;
@@ -186,8 +242,8 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     double from = law->sign * step->angle_start, to = law->sign * angle, h = step->step_size, error;
     bool limited;
     effort_value load = load_effort(e, step, from, to);
-    double spring =
-        e->stiffness != 0.0 || law->spring != NULL ? spring_mean(e, from, to).effort : 0.0;
+    bool springs = e->stiffness != 0.0 || law->spring != NULL || law->contact > 0.0;
+    double spring = springs ? spring_mean(e, from, to).effort : 0.0;
     if (law->kind == HN_DRIVE_SERVO) {
         (void)servo_effort(law, step, from, to, &error, &limited);
         if (!limited) slots[DRIVE_INTEGRAL] += h * error;

@@ -26,6 +26,8 @@ typedef struct drive_law {
     double stall, no_load;
     const hn_profile *spring; ///< effort over displacement, or NULL
     const hn_profile *damper; ///< effort over rate, or NULL
+    double lower, upper;      ///< rad or m, stop
+    double contact, contact_damping; ///< stop: of the compression
     double armature;          ///< kg m^2 or kg
 } drive_law;
 

@@ -115,6 +115,21 @@ static hn_status read_spring(const model_reader *r, int map, const char *owner, 
         owner);
 }
 
+static hn_status read_stop(const model_reader *r, int map, const char *owner, hn_drive_def *def)
+{
+    static const char *const WORDS[] = {"joint",     "coordinate", "lower",   "upper",
+                                        "stiffness", "damping",    "armature"};
+    int lower = reader_find(r, map, "lower"), upper = reader_find(r, map, "upper"), stiffness;
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, map, "stiffness", owner, &stiffness));
+    TRY(reader_positive(r, stiffness, "stiffness", "N/m or N m/rad", &def->stiffness));
+    TRY(read_not_negative(r, map, "damping", &def->damping));
+    if (lower >= 0) TRY(reader_number(r, lower, "lower", &def->lower));
+    if (upper >= 0) TRY(reader_number(r, upper, "upper", &def->upper));
+    if (lower >= 0 || upper >= 0) return HN_OK;
+    return reader_fail(r, map, "%s has neither lower nor upper; expected at least one", owner);
+}
+
 static hn_status read_content(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                               drive_parts *parts)
 {
@@ -127,6 +142,7 @@ static hn_status read_content(const model_reader *r, int map, const char *owner,
         break;
     case HN_DRIVE_SERVO: TRY(read_servo(r, map, owner, def, parts)); break;
     case HN_DRIVE_MOTOR: TRY(read_motor(r, map, owner, def, parts)); break;
+    case HN_DRIVE_STOP: TRY(read_stop(r, map, owner, def)); break;
     case HN_DRIVE_SPRING: TRY(read_spring(r, map, owner, def, parts)); break;
     }
     TRY(read_not_negative(r, map, "armature", &def->armature));

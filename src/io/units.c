@@ -55,7 +55,7 @@ static const field_kinds FIELDS[] = {
     {"velocity", &SPEED, NULL, "a speed"},
     {"angular_velocity", &SPIN, NULL, "an angular speed"},
     {"rate rates no_load", &SPIN, &SPEED, "a speed or an angular speed"},
-    {"rest target displacements", &ANGLE, &LENGTH, "an angle or a length"},
+    {"rest target displacements lower upper", &ANGLE, &LENGTH, "an angle or a length"},
     {"vector limit stall efforts forces", &FORCE, &TORQUE, "a force or a torque"},
     {"stiffness proportional", &STIFF, &TORSION_STIFF, "a stiffness"},
     {"damping derivative", &DAMP, &TORSION_DAMP, "a damping coefficient"},

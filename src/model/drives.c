@@ -8,13 +8,14 @@
 
 hn_drive_def hn_drive_def_default(hn_drive_kind kind)
 {
-    return (hn_drive_def){.kind = kind, .scale = 1.0, .limit = INFINITY};
+    return (hn_drive_def){
+        .kind = kind, .scale = 1.0, .limit = HUGE_VAL, .lower = -HUGE_VAL, .upper = HUGE_VAL};
 }
 
 const char *hn_drive_kind_name(hn_drive_kind kind)
 {
-    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo", "motor", "spring",
-                                                           "motion"};
+    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo", "motor",
+                                                           "spring", "stop",  "motion"};
     return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? NAMES[kind] : "";
 }
 
@@ -67,6 +68,17 @@ static hn_status check_numbers(hn_context *context, const char *name, const hn_d
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': limit is %g; expected a positive number", name,
                             def->limit);
+    bool bounds = isfinite(def->lower) || isfinite(def->upper);
+    if (def->kind == HN_DRIVE_STOP && (!bounds || !(def->lower < def->upper)))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': stops at %g and %g; expected a lower and an upper value, "
+                            "or one of them",
+                            name, def->lower, def->upper);
+    if (def->kind == HN_DRIVE_STOP && !(def->stiffness > 0.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': the stiffness of its stops is %g; expected a positive "
+                            "number",
+                            name, def->stiffness);
     if (!isfinite(def->scale) || !isfinite(def->rest))
         return context_fail(context, HN_INVALID_MODEL, "drive '%s': %s is not finite", name,
                             isfinite(def->scale) ? "rest" : "scale");

@@ -88,9 +88,9 @@ static uint64_t hash_beam(uint64_t hash, const model_beam *b)
 static uint64_t hash_drive(uint64_t hash, const model_drive *d)
 {
     const hn_drive_def *x = &d->def;
-    const double numbers[] = {x->scale,   x->proportional, x->derivative, x->integral,
-                              x->limit,   x->stall,        x->no_load,    x->stiffness,
-                              x->damping, x->rest,         x->armature};
+    const double numbers[] = {x->scale,    x->proportional, x->derivative, x->integral, x->limit,
+                              x->stall,    x->no_load,      x->stiffness,  x->damping,  x->rest,
+                              x->armature, x->lower,        x->upper};
     hash = hash_string(hash, d->name);
     hash = hash_integer(hash, x->kind);
     hash = hash_integer(hash, d->joint);

@@ -365,8 +365,8 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                    .name = e->name,
                    .joint = from->joint,
                    .angle = system->angle_count,
-                   .stiffness = def->stiffness,
-                   .damping = def->damping,
+                   .stiffness = def->kind == HN_DRIVE_STOP ? 0.0 : def->stiffness,
+                   .damping = def->kind == HN_DRIVE_STOP ? 0.0 : def->damping,
                    .rest = def->rest,
                    .law = law,
                    .mass_edge = -1};
@@ -379,6 +379,10 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                        .limit = def->limit,
                        .stall = def->stall,
                        .no_load = def->no_load,
+                       .lower = def->lower,
+                       .upper = def->upper,
+                       .contact = def->kind == HN_DRIVE_STOP ? def->stiffness : 0.0,
+                       .contact_damping = def->kind == HN_DRIVE_STOP ? def->damping : 0.0,
                        .armature = def->armature};
     system->angle_count += DRIVE_SLOTS;
     place_drive(system, def->coordinate, e, law);

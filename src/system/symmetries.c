@@ -122,7 +122,8 @@ hn_status system_symmetries(const hn_system *system, symmetry_group *group)
         }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        bool drives = e->kind == ELEMENT_DRIVE && e->law->kind != HN_DRIVE_SPRING;
+        bool drives = e->kind == ELEMENT_DRIVE && e->law->kind != HN_DRIVE_SPRING &&
+                      e->law->kind != HN_DRIVE_STOP;
         if (drives) group->loaded = true;
         if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE ||
             (e->kind == ELEMENT_DRIVE && (e->a < 0 || e->b < 0))) {

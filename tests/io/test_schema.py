@@ -56,6 +56,7 @@ BEYOND_A_SCHEMA = {
     "spring-table-not-increasing",
     "start-of-an-unknown-body",
     "step-backwards",
+    "stop-upside-down",
     "table-not-increasing",
     "table-of-two-lengths",
     "tag",

@@ -120,11 +120,11 @@ static long double fine_mean(const hn_profile *f, double begin, double end)
                 // corners belong to the cells on either side
                 x = fmin(fmax(x, from + 1e-13), to - 1e-13);
                 sum += (long double)profile_at(f, x).value * (m == 1 ? 4.0L : 1.0L) / 6.0L *
-                       ((long double)to - from) / CELLS;
+                       (long double)(to - from) / CELLS;
             }
         from = to;
     }
-    return sum / ((long double)end - begin);
+    return sum / (long double)(end - begin);
 }
 
 TEST(time_functions, have_means_that_fine_sums_give)
