@@ -3,9 +3,11 @@
 #include <holonom/holonom.h>
 
 #include "support/check.h"
+#include "support/failing_allocator.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct driven_run {
@@ -589,4 +591,69 @@ TEST(stops, never_give_energy)
         end_run(&r);
     }
     CHECK_BELOW(worst, 2e-14); // relative growth in any of 12000 steps; measured 2.1e-15
+}
+
+// ---- state and memory --------------------------------------------------------------------------------------
+
+// A servo's integral, a rotor's speed, a motion's effort and the works of all are part of the state.
+TEST(drives, go_on_from_a_snapshot_bit_for_bit)
+{
+    char text[4000];
+    snprintf(text, sizeof text,
+             "%s  p: {stop: {joint: shoulder, upper: 0.2, lower: -3, stiffness: 500}}\n",
+             EVERYTHING);
+    char *target = strstr(text, "e: {effort: {joint: rail");
+    memcpy(target, "e: {motion", 10);
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 2e-3);
+    hn_drive_state first[10], again;
+    CHECK_EQUAL(hn_model_drive_count(r.model), 10);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
+    size_t size = hn_simulation_snapshot_size(r.simulation);
+    void *snapshot = malloc(size);
+    CHECK(snapshot != NULL);
+    CHECK_OK(r.context, hn_simulation_save(r.simulation, snapshot, size));
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
+    for (int i = 0; i < 10; ++i) first[i] = drive_of(&r, i);
+    CHECK_OK(r.context, hn_simulation_restore(r.simulation, snapshot, size));
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
+    for (int i = 0; i < 10; ++i) {
+        again = drive_of(&r, i);
+        CHECK(memcmp(&again, &first[i], sizeof again) == 0);
+    }
+    free(snapshot);
+    end_run(&r);
+}
+
+static hn_status drive_attempt(hn_context *context, void *user)
+{
+    const char *text = user;
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_status status = hn_model_parse(context, text, strlen(text), "model", &model);
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    def.ledger = false;
+    if (status == HN_OK) status = hn_simulation_create(model, &def, &simulation);
+    if (status == HN_OK) status = hn_simulation_step(simulation, 2);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(drives, report_every_allocation_that_fails)
+{
+    static char text[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  a: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.5, 0, 0]}\n"
+        "  b: {mass: 1, inertia: [0.05, 0.1, 0.1], position: [1.4, 0, 0]}\n"
+        "joints:\n"
+        "  j1: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}\n"
+        "  j2: {revolute: {bodies: [a, b], at: [1, 0, 0], axis: y}}\n"
+        "drives:\n"
+        "  m: {motion: {joint: j1, value: {spline: {times: [0, 1], values: [0, 1]}}}}\n"
+        "  s: {servo: {joint: j2, target: sin(t), proportional: 3, integral: 1}}\n"
+        "  k: {spring: {joint: j2, table: {displacements: [0, 1], efforts: [0, 2]},\n"
+        "      damper: {rates: [-1, 0, 1], efforts: [-1, 0, 1]}}}\n";
+    CHECK(check_every_allocation_failing(drive_attempt, text) > 60);
 }
