@@ -177,6 +177,21 @@ class Models(ToolTest):
         self.assertNotIn("shared along", self.check(0, "check", os.path.join(SOURCE, "models", "rssr.yaml")).stdout)
 
 
+class Drives(ToolTest):
+    def test_check_names_them_and_run_says_what_they_did(self):
+        model = DOUBLE_PENDULUM + """\
+drives:
+  lift: {motion: {joint: r1, value: {step: {start: 0, end: 0.4}, scale: -20 deg}}}
+  hold: {servo: {joint: r2, target: 0, proportional: 500, derivative: 20}}
+"""
+        self.write("arm.yaml", model)
+        self.assertIn("drives              lift (motion), hold (servo)", self.check(0, "check", "arm.yaml").stdout)
+        out = self.check(0, "run", "arm.yaml").stdout
+        self.assertRegex(out, r"drives +[-0-9.]+ J done by all: lift [-0-9.]+ J, hold [-0-9.]+ J")
+        table = self.check(0, "export", "arm.h5", "--series", "drives/lift/coordinate", "-o", "-").stdout.splitlines()
+        self.assertAlmostEqual(float(table[-1].split(",")[1]), -math.radians(20), 12)
+
+
 class Runs(ToolTest):
     def test_a_run_prints_the_ledger_and_writes_results(self):
         done = self.check(0, "run", "pendulum.yaml")
