@@ -296,7 +296,8 @@ typedef struct hn_energy {
 HN_API HN_NODISCARD hn_status hn_simulation_energy(const hn_simulation *simulation, hn_energy *energy);
 
 /// Total linear (kg m/s) and angular momentum (kg m^2/s, about the world origin).
-HN_API HN_NODISCARD hn_status hn_simulation_momentum(const hn_simulation *simulation, hn_vec3 *linear, hn_vec3 *angular);
+HN_API HN_NODISCARD hn_status hn_simulation_momentum(const hn_simulation *simulation, hn_vec3 *linear,
+                                                     hn_vec3 *angular);
 
 /// Redundant coordinates q of the formulation: per body, in model order, phi, d1, d2, d3 along its principal axes
 /// (a point mass: phi; a planar one: two in-plane coordinates). `count` must be structure.coordinate_count.

@@ -172,8 +172,8 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
 /// Release what a drive owns.
 void model_drive_clear(hn_context *context, model_drive *drive);
 
-/// Let the message of a failure on `context` begin with file, line and column of the first body, joint or load named, or
-/// with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
+/// Let the message of a failure on `context` begin with file, line and column of the first body, joint or load that it
+/// names, or with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
 hn_status model_place_message(hn_context *context, const hn_model *model, hn_status status);
 
 /// Give a model the text it was read from (copied).

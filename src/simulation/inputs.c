@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Inputs as forces and torques on bodies. (F12) An effort e on a coordinate with the axis n is, for a way, the force e n
-// on b at its joint point and -e n on a at the same place; for a turn the torques e n and -e n. Axes and places are those
-// half a step ahead, by the velocities at its start: second order. What they do within the step counts as work of loads.
+// Inputs as forces and torques on bodies (F20). An effort e on a coordinate with the axis n is, for a way, the force
+// e n on b at its joint point and -e n on a at the same place; for a turn the torques e n and -e n. Axes and places are
+// those half a step ahead, by the velocities at its start: second order. What they do is work of loads.
 #include "simulation/simulation.h"
 
 #include "system/mass.h"

@@ -255,8 +255,8 @@ static hn_status observe_reactions(hn_simulation *s)
     return HN_OK;
 }
 
-// Which components are unique hardly ever changes, and costs half a step to find: it is looked at in the first steps and
-// in every so many after them.
+// Which components are unique hardly ever changes, and costs half a step to find: it is looked at in the first steps
+// and in every so many after them.
 static bool verdicts_are_due(const hn_simulation *s)
 {
     enum { FIRST_STEPS = 16, INTERVAL = 256 };

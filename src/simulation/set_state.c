@@ -168,8 +168,8 @@ hn_status hn_simulation_set_bodies(hn_simulation *s, const hn_body_values *value
 
 // ---- joint coordinates ------------------------------------------------------------------------------
 
-// Turn and move body b of a joint, with all it carries, until the joint's coordinates are the wanted ones: one coordinate
-// after the other, about its axis.
+// Turn and move a body until the coordinates of its joint are the wanted ones: one coordinate after the other, about
+// its axis.
 static void move_child(int body, const joint *j, int index, double change, double *q)
 {
     const joint_type *type = joint_type_of(j->kind);
