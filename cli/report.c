@@ -267,6 +267,8 @@ static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *ou
             a->relative.time, a->position.value, a->angle.value);
     if (a->halved_step_count > 0)
         fprintf(out, "; %" PRId64 " steps were halved", a->halved_step_count);
+    if (a->ambiguous_step_count > 0)
+        fprintf(out, "; %" PRId64 " too long to be unique", a->ambiguous_step_count);
     putc('\n', out);
 }
 
@@ -307,6 +309,22 @@ void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete,
 
 void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
 {
+    if (a->ambiguous_step_count > 0)
+        fprintf(stderr,
+                "warning: %" PRId64 " steps were too long to be unique: their equations have "
+                "several solutions; a smaller step has one\n",
+                a->ambiguous_step_count);
+    if (a->leap_count > 0)
+        fprintf(
+            stderr,
+            "warning: the mechanism went straight on at %" PRId64
+            " singular positions, the last at "
+            "t = %.6g s, joint %s: the steps are too long to see whether branches of its motion "
+            "cross there or only come close; `energy-momentum` in small steps sees it\n",
+            a->leap_count, a->leap_time,
+            a->leap_joint < 0
+                ? "unknown"
+                : SHOWN(hn_model_joint_name(model, hn_model_joint(model, a->leap_joint))));
     if (!said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
         say(stderr,
             "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "

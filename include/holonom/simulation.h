@@ -382,7 +382,11 @@ typedef struct hn_accuracy {
                             ///< where that is less; 0: the scheme takes as many steps as it needs
     int64_t sample_count;     ///< steps that were measured; 0: nothing is known
     int64_t unresolved_count; ///< of them: even 32 parts did not follow the motion, the estimate is rough
-    int64_t halved_step_count;///< steps that could not be solved in one
+    int64_t halved_step_count;///< steps that could not be solved in one, or not uniquely
+    int64_t ambiguous_step_count; ///< steps too long to be unique: more than one solution was found
+    int64_t leap_count; ///< singular positions of loops that were leapt over: the motion may have gone on elsewhere
+    double leap_time;   ///< s, of the last one
+    int leap_joint;     ///< index in the model: its constraints almost follow from the others there; -1: none
     double beam_angle;        ///< rad, largest angle between neighbouring nodes of a beam beyond its reference shape:
                               ///< above 30 degrees its elements are too long; result files do not keep it
     double beam_angle_time;   ///< s, end of the step where it was,
@@ -414,6 +418,7 @@ typedef struct hn_statistics {
     int newton_iteration_max;      ///< in one step
     int last_iteration_count;
     int64_t halved_step_count;     ///< nominal steps that needed substeps
+    int64_t ambiguous_step_count;  ///< steps too long to be unique: more than one solution was found
     int64_t doubtful_turn_count;   ///< steps in which a joint turned so far that its angle may be off by whole turns
     double last_residual;          ///< relative residual norm before the last increment
     double last_increment;         ///< norm of the last Newton increment

@@ -146,7 +146,11 @@ static bool write_accuracy(hid_t file, const hn_accuracy *a)
                    hdf5_attribute_double(group, "spin_step_limit", a->spin_step_limit) &&
                    hdf5_attribute_integer(group, "sample_count", a->sample_count) &&
                    hdf5_attribute_integer(group, "unresolved_count", a->unresolved_count) &&
-                   hdf5_attribute_integer(group, "halved_step_count", a->halved_step_count);
+                   hdf5_attribute_integer(group, "halved_step_count", a->halved_step_count) &&
+                   hdf5_attribute_integer(group, "ambiguous_step_count", a->ambiguous_step_count) &&
+                   hdf5_attribute_integer(group, "leap_count", a->leap_count) &&
+                   hdf5_attribute_double(group, "leap_time", a->leap_time) &&
+                   hdf5_attribute_integer(group, "leap_joint", a->leap_joint);
     return H5Gclose(group) >= 0 && written;
 }
 

@@ -350,6 +350,13 @@ static hn_status read_accuracy(hn_result_file *file)
                           &a->unresolved_count) &&
         attribute_numbers(file, place, "halved_step_count", H5T_NATIVE_INT64, 1,
                           &a->halved_step_count);
+    // earlier versions: none
+    (void)attribute_numbers(file, place, "ambiguous_step_count", H5T_NATIVE_INT64, 1,
+                            &a->ambiguous_step_count);
+    a->leap_joint = -1;
+    (void)(attribute_numbers(file, place, "leap_count", H5T_NATIVE_INT64, 1, &a->leap_count) &&
+           attribute_double(file, place, "leap_time", &a->leap_time) &&
+           attribute_int(file, place, "leap_joint", &a->leap_joint));
     return read ? HN_OK : fail_format(file, "the accuracy of the ledger", "is not complete");
 }
 

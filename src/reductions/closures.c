@@ -110,13 +110,12 @@ hn_status closures_create(hn_system *system, closures **out)
     return HN_OK;
 }
 
-bool closures_choose(closures *c, const double *q)
+bool closures_choose(closures *c, const double *q, row_choice *choice)
 {
-    row_choice choice;
-    if (independent_rows_choose(c->choice, q, &choice, c->dropped) != HN_OK) return false;
+    if (independent_rows_choose(c->choice, q, choice, c->dropped) != HN_OK) return false;
     for (int k = 0; k < c->first_cut_row; ++k)
         if (c->dropped[k]) return false;
-    return choice.smallest_kept > NEARLY_DEPENDENT;
+    return choice->smallest_kept > NEARLY_DEPENDENT;
 }
 
 bool closures_is_kept(const closures *c, int cut, int row)

@@ -8,21 +8,15 @@
 // on the manifold at q_n (LMO Remark 5.4); the others are checked after the step.
 #include "reductions/saddle_newton.h"
 
-#include <string.h>
-
 struct reduction {
     hn_system *system;
     saddle *saddle;
-    reduction *near; // in trees: finds the solution of a long step
-    double *q_begun; // the iterate a step starts from, and Delta
 };
 
 static void multipliers_destroy(reduction *r)
 {
     if (r == NULL) return;
     saddle_destroy(r->saddle);
-    reduction_nullspace.destroy(r->near);
-    context_release(r->system->context, r->q_begun);
     context_release(r->system->context, r);
 }
 
@@ -33,12 +27,6 @@ static hn_status multipliers_create(hn_system *system, reduction **out)
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
     hn_status status = saddle_create(system, SADDLE_COORDINATES, &r->saddle);
-    if (status == HN_OK && system->cut_count == 0) {
-        size_t poses = POSE_SIZE * (size_t)system->body_count;
-        r->q_begun = context_allocate(system->context, (2 * poses + 1) * sizeof(double));
-        status =
-            r->q_begun == NULL ? HN_OUT_OF_MEMORY : reduction_nullspace.create(system, &r->near);
-    }
     if (status != HN_OK) {
         multipliers_destroy(r);
         return status;
@@ -72,24 +60,7 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
 {
     newton_options exact = *options;
     exact.reuse_factors = false; // the plain way to solve a step, to compare others with
-    size_t size = POSE_SIZE * (size_t)r->system->body_count * sizeof(double),
-           half = size / sizeof(double);
-    if (r->near != NULL) {
-        memcpy(r->q_begun, step->q, size);
-        memcpy(r->q_begun + half, step->delta, size);
-    }
-    hn_status status = saddle_newton(r->saddle, equations, step, &exact, report, move, r);
-    if (status != HN_OK && r->near != NULL && options->residual_tolerance > 0.0) {
-        // A long step: the first iterate knows no multipliers, and its tangent leads away. Where they are eliminated
-        // the solution is found that the other reductions follow; it is then one of these equations, too.
-        memcpy(step->q, r->q_begun, size);
-        memcpy(step->delta, r->q_begun + half, size);
-        newton_report near = {0};
-        TRY(reduction_nullspace.solve(r->near, equations, step, options, &near));
-        *report = (newton_report){.iterations = near.iterations};
-        status = saddle_newton(r->saddle, equations, step, &exact, report, move, r);
-    }
-    TRY(status);
+    TRY(saddle_newton(r->saddle, equations, step, &exact, report, move, r));
     for (int i = 0; i < r->system->body_count; ++i) step_body_from_delta(r->system, step, i);
     return HN_OK;
 }

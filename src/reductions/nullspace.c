@@ -603,8 +603,7 @@ static hn_status iterate_closed(reduction *r, const step_equations *equations, s
         if (newton_note_residual(report, options, residual)) return HN_OK;
         if (newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
         if (block_lu_factor(r->lu) >= 0 || !solve_closed(r, step, gaps)) return HN_SINGULAR_SYSTEM;
-        report->increment = apply_increment(r, step);
-        report->iterations++;
+        newton_note_increment(report, apply_increment(r, step));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         if (report->increment > options->increment_tolerance) continue;
         // the multipliers of the solution
@@ -623,8 +622,10 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
 {
     const hn_system *system = r->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count;
-    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start))
+    row_choice choice;
+    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start, &choice))
         return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
+    newton_note_loops(report, &choice);
     newton_report begun = *report;
     memcpy(r->q_begun, step->q, poses * sizeof(double));
     memcpy(r->q_begun + poses, step->delta, poses * sizeof(double));
@@ -661,8 +662,7 @@ static hn_status nullspace_solve(reduction *r, const step_equations *equations, 
         }
         for (int k = 0; k < block_lu_size(r->lu); ++k) r->right[k] = -r->right[k];
         block_lu_solve(r->lu, r->right);
-        report->increment = apply_increment(r, step);
-        report->iterations++;
+        newton_note_increment(report, apply_increment(r, step));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         if (report->increment <= options->increment_tolerance) break;
         if (report->iterations == options->iterations_max) return HN_NOT_CONVERGED;

@@ -532,9 +532,8 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
         closures_apply(r->closures, &r->border, step);
         if (converged) return HN_OK;
-        report->increment = sweep_outward(r, step, r->border.count > 0);
+        newton_note_increment(report, sweep_outward(r, step, r->border.count > 0));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
         if ((equations->weight == 0.0 || count > 0 || options->continued) &&
             report->increment <= options->increment_tolerance &&
@@ -549,7 +548,11 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
                              const newton_options *options, newton_report *report)
 {
     const hn_system *system = r->system;
-    if (!options->continued) r->beside = closures_choose(r->closures, step->q_start);
+    row_choice choice;
+    if (!options->continued) {
+        r->beside = closures_choose(r->closures, step->q_start, &choice);
+        newton_note_loops(report, &choice);
+    }
     if (options->freezing > 0.0 || !r->beside)
         return closed_solve(r->loops, equations, step, options, report);
     newton_report begun = *report;
@@ -595,8 +598,8 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
             return HN_OK;
         }
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
-        double increment = report->increment = sweep_outward(r, step, r->border.count > 0);
-        report->iterations++;
+        double increment = sweep_outward(r, step, r->border.count > 0);
+        newton_note_increment(report, increment);
         if (!isfinite(increment)) return HN_NOT_CONVERGED;
         bool last = !again || since * increment <= LEFT_MAX;
         if (last && increment <= options->increment_tolerance) {

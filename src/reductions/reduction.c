@@ -14,6 +14,15 @@ const reduction_type *reduction_type_of(hn_reduction kind)
     return types[kind];
 }
 
+void newton_note_loops(newton_report *report, const row_choice *choice)
+{
+    report->loops = (loop_state){.known = true,
+                                 .angle = sqrt(fmax(0.0, choice->smallest_kept)),
+                                 .joint = choice->smallest_joint >= 0 ? choice->smallest_joint
+                                                                      : choice->dropped_joint,
+                                 .dropped = choice->dropped_count};
+}
+
 bool newton_note_residual(newton_report *report, const newton_options *options, double residual)
 {
     report->residual = residual;

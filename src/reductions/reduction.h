@@ -3,6 +3,7 @@
 #ifndef REDUCTIONS_REDUCTION_H
 #define REDUCTIONS_REDUCTION_H
 
+#include "reductions/independent_rows.h"
 #include "reductions/measures.h"
 
 enum { NEWTON_HISTORY = 64 };
@@ -18,15 +19,25 @@ typedef struct newton_options {
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 
+/// How independent the constraints of loops are where a step starts.
+typedef struct loop_state {
+    bool known;
+    double angle; ///< sine of the smallest angle between a row and the rows before it
+    int joint;    ///< model joint that it belongs to, or -1
+    int dropped;  ///< rows that follow from others
+} loop_state;
+
 typedef struct newton_report {
     int iterations;
     double residual;  ///< relative, before the last increment
     double increment; ///< last one
+    double largest;   ///< of them all: how far the iterate came from, at least
     double history[NEWTON_HISTORY]; ///< relative residuals
     int history_count;
     int worst_body;   ///< tree index of the largest residual
     double left;      ///< relative residual of the solution, where it was to be measured
     int left_body;    ///< tree index of the body where it is largest
+    loop_state loops;
     bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
     bool singular;         ///< it failed near a position where constraints lose rank, found by the scheme's own solver:
     int singular_joint;    ///< one of whose constraints do so, of the model
@@ -62,6 +73,17 @@ const reduction_type *reduction_type_of(hn_reduction kind);
 extern const reduction_type reduction_reduced;
 extern const reduction_type reduction_nullspace;
 extern const reduction_type reduction_multipliers;
+
+/// Record the size of an increment.
+static inline void newton_note_increment(newton_report *report, double increment)
+{
+    report->increment = increment;
+    report->largest = fmax(report->largest, increment);
+    report->iterations++;
+}
+
+/// Record how independent the constraints of loops are.
+void newton_note_loops(newton_report *report, const row_choice *choice);
 
 /// Record a residual; true when it is small enough.
 bool newton_note_residual(newton_report *report, const newton_options *options, double residual);

@@ -40,9 +40,8 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (converged) return HN_OK;
         if (!solved) return newton_is_round_off(reached) ? HN_OK : HN_SINGULAR_SYSTEM;
         double last = report->increment;
-        report->increment = move(owner, step);
+        newton_note_increment(report, move(owner, step));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        report->iterations++;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
         bool exact = equations->weight == 0.0 || count > 0 || options->go_on || options->continued;
         double tolerance = options->increment_tolerance;
@@ -65,6 +64,7 @@ hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *s
     newton_options afresh = *options;
     afresh.continued = false;
     TRY(saddle_choose_rows(s, step->q_start, &choice));
+    newton_note_loops(report, &choice);
     hn_status status = iterate(s, equations, step, options, report, options->freezing, move, owner);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {
         // the rank went up within the step: with the violated rows as equations

@@ -303,7 +303,11 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
                          .spin_step_limit = follows ? 0.0 : limit,
                          .sample_count = a->sample_count,
                          .unresolved_count = a->unresolved_count,
-                         .halved_step_count = s->statistics.halved_step_count};
+                         .halved_step_count = s->statistics.halved_step_count,
+                         .ambiguous_step_count = s->statistics.ambiguous_step_count,
+                         .leap_count = s->passage.count,
+                         .leap_time = s->passage.time,
+                         .leap_joint = s->passage.count > 0 ? s->passage.joint : -1};
 }
 
 // Whose momentum it is: one of several mechanisms, or one about its centre of mass.

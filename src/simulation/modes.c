@@ -285,7 +285,7 @@ hn_status hn_simulation_show_shape(hn_simulation *s, const double *shape, double
     solved_step *step = &s->steps[s->ahead];
     memcpy(step->q_start, system->q_start, POSE_SIZE * n * sizeof(double));
     step->equations = (step_equations){.step_size = s->def.step_size};
-    predict_step(s, step, GUESS_REST);
+    predict_step(s, s->reduction_kind, step, GUESS_REST);
     for (int i = 0; i < system->body_count; ++i) {
         double *t = twists + TWIST_SIZE * (size_t)i;
         const double *from = shape + TWIST_SIZE * (size_t)system->bodies[i].model_index;

@@ -76,14 +76,15 @@ static inline void predict_pivot(const hn_simulation *simulation, step_data *ste
     step_move_centre(b->displacement, start, q, delta);
 }
 
-void predict_step(hn_simulation *simulation, solved_step *solved, step_guess guess)
+void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_step *solved,
+                  step_guess guess)
 {
     static const body_step ground = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = simulation->system;
     step_data *step = &solved->data;
     double h = guess == GUESS_REST ? 0.0 : solved->equations.step_size;
-    bool joints = simulation->reduction_kind->joint_prediction;
+    bool joints = kind->joint_prediction;
     bool velocities = guess != GUESS_HISTORY || simulation->history_count == 0;
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];

@@ -5,6 +5,7 @@
 #include "simulation/ownership.h"
 #include "simulation/both_levels.h"
 #include "simulation/equations.h"
+#include "simulation/long_steps.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
@@ -105,6 +106,8 @@ static void layout(arena *a, hn_simulation *s)
     s->motion_space = arena_doubles(a, motions * (motions + 4));
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
+    s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
+    s->other_impetus = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
     s->own_momenta = system->mass_edge_count > 0 ? arena_doubles(a, POSE_SIZE * n) : s->momenta;
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
@@ -262,6 +265,15 @@ static void start_rotors(hn_simulation *s, const double *v)
     }
 }
 
+static hn_status create_reductions(hn_simulation *s)
+{
+    TRY(s->reduction_kind->create(s->system, &s->reduction));
+    s->long_steps = s->reduction;
+    if (s->reduction_kind == &reduction_reduced) return HN_OK;
+    s->long_steps = NULL;
+    return reduction_reduced.create(s->system, &s->long_steps);
+}
+
 static hn_status initialise(hn_simulation *s, const hn_model *model)
 {
     const hn_system *system = s->system;
@@ -296,7 +308,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     simulation_update_angles(s);
     if (s->scheme->solver_step != NULL)
         TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
-    else TRY(s->reduction_kind->create(s->system, &s->reduction));
+    else TRY(create_reductions(s));
     TRY(system_symmetries(system, &s->symmetries));
     TRY(count_redundant(s));
     TRY(redundancy_check_start(s));
@@ -331,7 +343,7 @@ static hn_status create_reference(hn_simulation *s)
     r->turning_count = turns_find(r->system, r->turning);
     motions_find(r->system, r->motions);
     r->held_drive = -1;
-    return r->reduction_kind->create(r->system, &r->reduction);
+    return create_reductions(r);
 }
 
 // Kinks closer than this part of a step are finer than the step.
@@ -449,6 +461,7 @@ void hn_simulation_destroy(hn_simulation *s)
 {
     if (s == NULL || --s->owner_count > 0) return;
     hn_context *context = s->context;
+    if (s->long_steps != s->reduction) reduction_reduced.destroy(s->long_steps);
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
@@ -484,7 +497,7 @@ bool simulation_has_ledger(const hn_simulation *s)
 // turn, and negative for a mirrored triad.
 static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
 
-static bool step_is_sound(hn_simulation *s, const solved_step *step)
+bool simulation_step_is_sound(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     if (!isfinite(s->newton.residual) || !isfinite(s->newton.increment)) return false;
@@ -510,6 +523,7 @@ static void note_iterations(hn_simulation *s, solved_step *step)
     step->iterations = s->newton.iterations;
     step->residual = s->newton.residual;
     step->increment = s->newton.increment;
+    step->loops = s->newton.loops;
 }
 
 // Steps count when they become the state: one that was solved ahead for a report, and is solved again after a restore,
@@ -572,7 +586,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     newton_options options = newton_options_of(s);
     s->newton = (newton_report){0};
     TRY(s->scheme->solver_step(s->solver, &own, &options, &s->newton));
-    if (!step_is_sound(s, step)) return HN_NOT_CONVERGED;
+    if (!simulation_step_is_sound(s, step)) return HN_NOT_CONVERGED;
     s->next_work = own.work;
     s->error_known = own.error_known;
     s->error = own.error;
@@ -593,13 +607,13 @@ hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
-    return step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
+    return simulation_step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
 }
 
 hn_status simulation_solve_reduction(hn_simulation *s, solved_step *step,
                                      const newton_options *options, step_guess guess)
 {
-    if (guess != GUESS_SOLVED) predict_step(s, step, guess);
+    if (guess != GUESS_SOLVED) predict_step(s, s->reduction_kind, step, guess);
     TRY(simulation_solve_iterate(s, step, options));
     return s->motion_count == 0 ? HN_OK : motions_hold(s, step, options);
 }
@@ -628,15 +642,17 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     newton_options options = newton_options_of(s);
     const step_guess guess = from_velocities ? GUESS_VELOCITIES : GUESS_HISTORY;
     hn_status status = solve_from(s, step, &options, guess);
-    // Velocities lead a body that turns far in a step astray, rest does not: h|omega| = 7 of a spinning top converges
-    // from there. A tree has one solution near; a loop at rest might find the way back instead.
-    if (status != HN_OK && status != HN_CANCELLED && system->cut_count == 0 && s->scheme->may_halve)
-        status = solve_from(s, step, &options, GUESS_REST);
     if (status != HN_OK && system->cut_count > 0) {
         // a mechanism that lands on a singular position: the tangent is singular at the solution
         options.freezing = SINGULAR_FREEZING;
         status = solve_from(s, step, &options, guess);
+        options.freezing = 0.0;
     }
+    bool plain = s->motion_count == 0 && !s->scheme->both_levels;
+    if (plain && (status != HN_OK || long_steps_seem(s)))
+        status = long_steps_solve(s, step, &options);
+    else if (status != HN_OK && system->cut_count == 0 && s->scheme->may_halve)
+        status = solve_from(s, step, &options, GUESS_REST);
     if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);
     step->valid = true;
@@ -686,6 +702,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     solved_step *step = &s->steps[s->ahead];
     double losses[2] = {0.0, 0.0};
     count_iterations(s, step);
+    passage_note(s, step);
     if (equations_are_due(s)) equations_note(s, step);
     if (s->scheme->solver_step == NULL) {
         memset(s->next_works, 0, (size_t)system->mechanism_count * sizeof(double));
@@ -744,8 +761,10 @@ static hn_status solve_or_stop(hn_simulation *s, double h, double t, bool from_v
 static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
 {
     hn_status status = solve_or_stop(s, h, t, true);
-    if (status == HN_OK) return commit(s, false);
-    if (status == HN_CANCELLED || depth >= s->def.halvings_max) return status;
+    bool deepest = depth >= s->def.halvings_max;
+    bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
+    if (status == HN_OK && !leaps) return commit(s, false);
+    if (status == HN_CANCELLED || deepest) return status;
     TRY(halved_step(s, 0.5 * h, t, depth + 1));
     return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
 }
@@ -960,37 +979,67 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
     return HN_OK;
 }
 
+// The nominal step in halves, from the state in `backup`; on failure that state again.
+static hn_status in_halves(hn_simulation *s, double h, double time)
+{
+    hn_status status = halved_step(s, 0.5 * h, time, 1);
+    if (status == HN_OK) status = halved_step(s, 0.5 * h, time + 0.5 * h, 1);
+    if (status == HN_OK) {
+        s->statistics.halved_step_count++;
+        s->step_was_halved = true;
+        return HN_OK;
+    }
+    newton_report failed = s->newton;
+    snapshot_take_back(s, s->backup);
+    s->newton = failed;
+    return status;
+}
+
+// A solved step that leaps (passages.h): does it end where smaller steps do? Then it stays; otherwise theirs do.
+static hn_status look_before_leap(hn_simulation *s, double h, double time)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
+    snapshot_keep(s, s->backup);
+    TRY(commit(s, true));
+    memcpy(s->other_impetus, s->state.impetus, size);
+    snapshot_take_back(s, s->backup);
+    hn_status status = in_halves(s, h, time);
+    if (status == HN_CANCELLED) return status;
+    if (status == HN_OK) {
+        if (!passage_ends_alike(s, s->other_impetus)) return HN_OK;
+        snapshot_take_back(s, s->backup);
+        s->step_was_halved = false;
+        s->passage.probed = true;
+    }
+    TRY(solve_or_stop(s, h, time, false));
+    return commit(s, true);
+}
+
 static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
     if (s->def.ledger) accuracy_begin(s);
     s->step_was_halved = false;
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
-    if (s->steps[s->ahead].valid) {
+    bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
+    hn_status status = s->steps[s->ahead].valid ? HN_OK : solve_or_stop(s, h, time, false);
+    if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
+        status = look_before_leap(s, h, time);
+        if (status != HN_OK) return explain_failure(s, status);
+    } else if (status == HN_OK) {
         TRY(commit(s, true));
+    } else if (status == HN_CANCELLED || !may_halve) {
+        return explain_failure(s, status);
     } else {
-        hn_status status = solve_or_stop(s, h, time, false);
-        if (status == HN_OK) {
-            TRY(commit(s, true));
-        } else if (status == HN_CANCELLED || !s->scheme->may_halve || s->def.halvings_max == 0) {
-            return explain_failure(s, status);
-        } else {
-            // keep the last good state, fill the nominal step with halves
-            snapshot_keep(s, s->backup);
-            status = halved_step(s, 0.5 * h, time, 1);
-            if (status == HN_OK) status = halved_step(s, 0.5 * h, time + 0.5 * h, 1);
-            if (status != HN_OK) {
-                newton_report failed = s->newton;
-                snapshot_take_back(s, s->backup);
-                s->newton = failed;
-                return explain_failure(s, status);
-            }
-            s->statistics.halved_step_count++;
-            s->step_was_halved = true;
-        }
+        // keep the last good state, fill the nominal step with halves
+        snapshot_keep(s, s->backup);
+        status = in_halves(s, h, time);
+        if (status != HN_OK) return explain_failure(s, status);
     }
     s->step_count++;
     s->statistics.step_count++;
+    if (s->ambiguous) s->statistics.ambiguous_step_count++;
+    s->ambiguous = false;
     if (!s->def.ledger) return HN_OK;
     simulation_update_angles(s);
     TRY(ledger_note(s));

@@ -16,6 +16,7 @@
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
 #include "simulation/observation.h"
+#include "simulation/passages.h"
 
 enum { HISTORY_DEPTH = 3 };
 /// More dampers than these have mobilities without joints.
@@ -27,6 +28,7 @@ typedef struct solved_step {
     bool joined; ///< `tangent_momenta`: momentum, multiplier_factor and closure are of both forces at the node
     int iterations; ///< Newton iterations it took
     double residual, increment; ///< of the last iteration
+    loop_state loops;
     step_equations equations;
     step_data data;
     double *q_start;     ///< 12 per body, owned copy
@@ -72,6 +74,7 @@ struct hn_simulation {
     const scheme_type *scheme;
     const reduction_type *reduction_kind;
     reduction *reduction;
+    reduction *long_steps; ///< solves long steps for all reductions alike: `reduction` itself where that is `reduced`
     scheme_solver *solver; ///< of a scheme that brings its own
     double *multipliers;   ///< of such a scheme: constraint_count, at t = multiplier_time
     double *next_multipliers;
@@ -98,6 +101,7 @@ struct hn_simulation {
     double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns
     ledger_record record;
     accuracy_record accuracy;
+    passage_record passage;
     int part_count;       ///< of mechanisms.h; 0: the whole model is one
     energy_part *parts;
     double *works;        ///< J, per mechanism: as `work`
@@ -109,6 +113,9 @@ struct hn_simulation {
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
     bool step_was_halved;
+    bool ambiguous;       ///< the step that is being solved has several solutions (long_steps.h)
+    double *other_q;      ///< one of them, 12 per body
+    double *other_impetus;///< of another way to pass a singular position, 12 per body
     bool error_known;     ///< the scheme told the error of the last step
     local_error error;
     double *q_before, *p_before, *angles_before; ///< where the last step started
@@ -172,10 +179,13 @@ typedef enum step_guess {
     GUESS_REST,
     GUESS_SOLVED, ///< where it is: a solution of nearly the same equations
 } step_guess;
-void predict_step(hn_simulation *simulation, solved_step *step, step_guess guess);
+/// History is that of the simulation's own reduction.
+void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_step *step, step_guess guess);
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 
+/// A solution counts when it is finite and no body has turned by nearly half a turn.
+bool simulation_step_is_sound(hn_simulation *simulation, const solved_step *step);
 /// Solve the step from the current state into steps[ahead]. No message is set on failure.
 hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, double time, bool from_velocities);
 /// Solve its equations by the reduction from an iterate as `guess` says.

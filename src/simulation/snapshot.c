@@ -29,6 +29,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buff
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
     snapshot_part(action, &s->accuracy, sizeof s->accuracy, buffer, &used);
+    snapshot_part(action, &s->passage, sizeof s->passage, buffer, &used);
     snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
@@ -119,6 +120,7 @@ void snapshot_take_back(hn_simulation *s, const void *buffer)
     s->steps[0].valid = s->steps[1].valid = false;
     s->observed.verdicts_known = false;
     simulation_set_load_times(s);
+    s->ambiguous = false;
     simulation_forget_derived(s);
 }
 

@@ -157,7 +157,7 @@ static solved_step *rest_step(statics *x, double alpha)
     memset(step->data.force, 0, size);
     memset(step->data.closure, 0, (size_t)system->cut_row_count * sizeof(double));
     step->equations = statics_equations(x, alpha);
-    predict_step(s, step, GUESS_REST);
+    predict_step(s, s->reduction_kind, step, GUESS_REST);
     return step;
 }
 
