@@ -208,7 +208,8 @@ typedef struct hn_beam_def {
     const hn_vec3 *points;    ///< m, world; copied
     int point_count;
     const hn_mat3 *frames;    ///< HN_BEAM_NODES: columns d1, d2, d3 of every node; NULL elsewhere
-    int element_count;        ///< nodes less one
+    int element_count;        ///< linear ones: nodes less one; quadratic ones: half as many
+    int order;                ///< 1: linear elements of two nodes; 2: quadratic ones with a node in the middle
     hn_vec3 direction;        ///< world direction of d1 at the start, as far as it is at right angles to the axis;
                               ///< zero: chosen
     double twist;             ///< rad, by which the section turns about the axis from start to end, beyond what the
@@ -235,7 +236,8 @@ HN_API HN_NODISCARD hn_status hn_model_add_beam_mass(hn_model *model, hn_beam_id
 HN_API int hn_model_beam_count(const hn_model *model);
 HN_API hn_beam_id hn_model_beam(const hn_model *model, int index); ///< 0 <= index < beam count
 HN_API const char *hn_model_beam_name(const hn_model *model, hn_beam_id beam);
-HN_API int hn_model_beam_element_count(const hn_model *model, hn_beam_id beam);
+HN_API int hn_model_beam_element_count(const hn_model *model, hn_beam_id beam); ///< pieces between neighbouring nodes: a
+                                                                                ///< quadratic element has two
 HN_API double hn_model_beam_length(const hn_model *model, hn_beam_id beam); ///< m, of the reference axis
 HN_API hn_beam_section hn_model_beam_section(const hn_model *model, hn_beam_id beam);
 /// Find by name; index1 is 0 when there is none.

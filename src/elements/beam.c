@@ -35,8 +35,7 @@ void beam_strain_measures(double length, const double *a, const double *b, doubl
                            vec3_dot(vec3_load(b + 3 * PLUS[i]), vec3_load(a + 3 * MINUS[i])));
 }
 
-static void apply_stiffness(const beam_element *beam, double factor, const double *strain,
-                            double *stress)
+void beam_stress(const beam_element *beam, double factor, const double *strain, double *stress)
 {
     for (int i = 0; i < BEAM_STRAINS; ++i) {
         double sum = 0.0;
@@ -50,7 +49,7 @@ void beam_resultants(const beam_element *beam, const double *a, const double *b,
 {
     beam_strain_measures(beam->length, a, b, strain);
     for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= beam->rest[i];
-    apply_stiffness(beam, 1.0, strain, resultant);
+    beam_stress(beam, 1.0, strain, resultant);
 }
 
 // K_i l is the sine of the angle about d_i for one axis alone; both together: of the whole rotation, about
@@ -59,15 +58,17 @@ double beam_bend(const beam_element *beam, const double *a, const double *b)
     double measures[BEAM_STRAINS], square = 0.0;
     beam_strain_measures(beam->length, a, b, measures);
     for (int i = 3; i < BEAM_STRAINS; ++i) {
-        double sine = beam->length * (measures[i] - beam->rest[i]);
+        double sine = beam->length * measures[i] - beam->turn[i - 3];
         square += sine * sine;
     }
     return asin(fmin(1.0, sqrt(square)));
 }
 
 // (G2)
-static double beam_potential(const element *e, const double *a, const double *b, double angle)
+static double beam_potential(const element *e, const double *a, const double *b,
+                             const double *third, double angle)
 {
+    (void)third;
     (void)angle;
     double strain[BEAM_STRAINS], stress[BEAM_STRAINS], twice = 0.0;
     beam_resultants(e->beam, a, b, strain, stress);
@@ -197,7 +198,7 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
         beam_strain_measures(beam->length, a, b, strain);
         for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= beam->rest[i];
     }
-    apply_stiffness(beam, factor, strain, stress);
+    beam_stress(beam, factor, strain, stress);
     find_rows(beam->length, a, b, &rows);
     add_stress(&rows, stress, out);
     if (out->block == NULL) return;
@@ -220,7 +221,7 @@ static void beam_load(const element *e, const element_step *step, element_output
     beam_strain_measures(beam->length, step->a_start, step->b_start, start);
     beam_strain_measures(beam->length, step->a, step->b, change);
     for (int i = 0; i < BEAM_STRAINS; ++i) change[i] -= start[i];
-    apply_stiffness(beam, factor, change, stress);
+    beam_stress(beam, factor, change, stress);
     find_rows(beam->length, a, b, &rows);
     add_stress(&rows, stress, out);
     if (out->block == NULL) return;
@@ -230,18 +231,24 @@ static void beam_load(const element *e, const element_step *step, element_output
 }
 
 // E and E_0 are of size one, their difference is small: C E and C E_0 are what is subtracted
+void beam_sizes(const beam_element *beam, double factor, const double *measures, double *force,
+                double *moment)
+{
+    double size[BEAM_STRAINS] = {0.0};
+    for (int i = 0; i < BEAM_STRAINS; ++i)
+        for (int k = 0; k < BEAM_STRAINS; ++k)
+            size[i] +=
+                factor * fabs(beam->stiffness[i][k]) * (fabs(measures[k]) + fabs(beam->rest[k]));
+    *force = size[0] + size[1] + size[2];
+    *moment = beam->length * *force + size[3] + size[4] + size[5];
+}
+
 static void beam_cancelling(const element *e, const element_step *step, double *force,
                             double *moment)
 {
-    const beam_element *beam = e->beam;
-    double measures[BEAM_STRAINS], size[BEAM_STRAINS] = {0.0};
-    beam_strain_measures(beam->length, step->a, step->b, measures);
-    for (int i = 0; i < BEAM_STRAINS; ++i)
-        for (int k = 0; k < BEAM_STRAINS; ++k)
-            size[i] += step->factor * fabs(beam->stiffness[i][k]) *
-                       (fabs(measures[k]) + fabs(beam->rest[k]));
-    *force = size[0] + size[1] + size[2];
-    *moment = beam->length * *force + size[3] + size[4] + size[5];
+    double measures[BEAM_STRAINS];
+    beam_strain_measures(e->beam->length, step->a, step->b, measures);
+    beam_sizes(e->beam, step->factor, measures, force, moment);
 }
 
 static int beam_strain_changes(const element *e, const element_step *step, double *changes)
@@ -256,7 +263,7 @@ static int beam_strain_changes(const element *e, const element_step *step, doubl
 static double beam_strain_product(const element *e, const double *x, const double *y)
 {
     double stress[BEAM_STRAINS], sum = 0.0;
-    apply_stiffness(e->beam, e->beam->length, x, stress);
+    beam_stress(e->beam, e->beam->length, x, stress);
     for (int i = 0; i < BEAM_STRAINS; ++i) sum += stress[i] * y[i];
     return sum;
 }

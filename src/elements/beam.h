@@ -9,10 +9,14 @@ enum { BEAM_STRAINS = 6 };
 /// What a beam element knows beside its nodes. Strains are (shear along d1, d2, stretch; bending about d1, d2,
 /// torsion).
 typedef struct beam_element {
-    double length;                                 ///< m, of the reference axis
+    double length;                                 ///< m, of the reference axis between its nodes
+    double weight;                                 ///< m, of its point of quadrature; linear: the length
     double stiffness[BEAM_STRAINS][BEAM_STRAINS];  ///< N, N m, N m^2; symmetric
     double rest[BEAM_STRAINS];                     ///< strain measures of the reference shape: 1, 1/m
     double damping;                                ///< s, of the stiffness
+    double turn[3];                                ///< of the reference shape: length times the bending and torsion that
+                                                   ///< a linear element between its nodes would have
+    double shape[3], slope[3];                     ///< quadratic: N and dN/ds (1/m) at its point, of three nodes
 } beam_element;
 
 /// Strain measures (G1) at the poses a and b of its nodes, without those of the reference shape: 1, 1/m.
@@ -20,6 +24,16 @@ void beam_strain_measures(double length, const double *a, const double *b, doubl
 
 /// Strains and stress resultants (N, N m) at the poses a and b, components along d1, d2, d3.
 void beam_resultants(const beam_element *beam, const double *a, const double *b, double *strain, double *resultant);
+
+/// factor C strain.
+void beam_stress(const beam_element *beam, double factor, const double *strain, double *stress);
+
+/// Sizes of what cancels in its stresses, as a force and a moment on each node.
+void beam_sizes(const beam_element *beam, double factor, const double *measures, double *force, double *moment);
+
+/// Strain measures (G6) at a point of a quadratic element with its nodes at these poses.
+void beam_quadratic_measures(const beam_element *point, const double *first, const double *middle, const double *last,
+                             double *measures);
 
 /// Angle between the nodes at the poses a and b, less that of the reference shape as far as bending and torsion measure
 /// it, rad.

@@ -87,9 +87,10 @@ static effort_value spring_mean(const element *e, double from, double to)
     return v;
 }
 
-static double drive_potential(const element *e, const double *a, const double *b, double angle)
+static double drive_potential(const element *e, const double *a, const double *b,
+                              const double *third, double angle)
 {
-    (void)a, (void)b;
+    (void)a, (void)b, (void)third;
     const drive_law *law = e->law;
     double x = law->sign * angle, stretch = x - e->rest;
     double energy = 0.5 * e->stiffness * stretch * stretch;
@@ -227,10 +228,11 @@ const element_type element_drive = {
     .load = drive_load,
 };
 
-double element_energy(const element *e, const double *a, const double *b, const double *slots)
+double element_energy(const element *e, const double *a, const double *b, const double *third,
+                      const double *slots)
 {
     double angle = e->angle >= 0 ? slots[e->angle] : 0.0;
-    double energy = element_type_of(e->kind)->potential(e, a, b, angle);
+    double energy = element_type_of(e->kind)->potential(e, a, b, third, angle);
     if (e->law == NULL) return energy;
     double rotor = slots[e->angle + DRIVE_ROTOR];
     return energy + 0.5 * e->law->armature * rotor * rotor;

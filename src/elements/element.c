@@ -5,9 +5,13 @@
 const element_type *element_type_of(element_kind kind)
 {
     static const element_type *const types[] = {
-        [ELEMENT_FORCE] = &element_force,   [ELEMENT_TORQUE] = &element_torque,
-        [ELEMENT_SPRING] = &element_spring, [ELEMENT_TORSION_SPRING] = &element_torsion_spring,
-        [ELEMENT_BEAM] = &element_beam,     [ELEMENT_DRIVE] = &element_drive,
+        [ELEMENT_FORCE] = &element_force,
+        [ELEMENT_TORQUE] = &element_torque,
+        [ELEMENT_SPRING] = &element_spring,
+        [ELEMENT_TORSION_SPRING] = &element_torsion_spring,
+        [ELEMENT_BEAM] = &element_beam,
+        [ELEMENT_DRIVE] = &element_drive,
+        [ELEMENT_BEAM_QUADRATIC] = &element_beam_quadratic,
     };
     return types[kind];
 }

@@ -22,6 +22,7 @@ typedef enum element_kind {
     ELEMENT_TORSION_SPRING,
     ELEMENT_BEAM,
     ELEMENT_DRIVE,
+    ELEMENT_BEAM_QUADRATIC,
 } element_kind;
 
 typedef struct element {
@@ -44,7 +45,11 @@ typedef struct element {
     bool turns;             ///< the angle is the one of the joint that counts turns
     bool displacement;      ///< drive: its coordinate is a1 . link, not an angle
     const drive_law *law;   ///< drive
-    const beam_element *beam; ///< beam
+    const beam_element *beam; ///< beam: what is reported of it; NULL: nothing
+    const beam_element *points; ///< quadratic beam: its two points of quadrature; NULL elsewhere
+    int pair;               ///< there: nodes first and middle, middle and last, first and last
+    int third;              ///< there: tree index of the node that is not in the pair
+    int group;              ///< there: its first pair among the elements
     double rate_length;     ///< spring: m, its rate is e . de/dt over this
     hn_vec3 b_axis;         ///< torsional spring: the axis in the directors of b
     double turning[2][3];   ///< torsional spring: of directors j, k the part of j in the angular velocity along i
@@ -63,6 +68,7 @@ typedef enum damper_form {
 typedef struct element_step {
     const double *a_start, *b_start; ///< poses at t_n
     const double *a, *b;             ///< poses at t_n+1
+    const double *third_start, *third; ///< quadratic beam: the same of its third node
     double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n (displacement: m)
     const double *memory;            ///< drive: its slots at t_n; NULL: none
     double step_size;                ///< s
@@ -76,7 +82,8 @@ typedef struct element_step {
     bool at_rest;                    ///< statics: nothing moves, and coordinates are those at t_n+1
     double factor;                   ///< multiplies everything that is added
     double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
-    const double *change_before;     ///< there: changes of strains in the step before
+    const double *change_before;     ///< there: changes of strains in the step before,
+    int change_stride;               ///< those of another point of quadrature this much further
     bool want_terms;
 } element_step;
 
@@ -102,8 +109,8 @@ typedef struct element_output {
 typedef struct element_type {
     const char *name;
     bool dense; ///< its tangent is a block; both ends are bodies with directors
-    /// Potential energy at poses a, b with the unwrapped angle.
-    double (*potential)(const element *e, const double *a, const double *b, double angle);
+    /// Potential energy at poses a, b, with the unwrapped angle; `third` is that of a quadratic beam, or NULL.
+    double (*potential)(const element *e, const double *a, const double *b, const double *third, double angle);
     /// Add factor times the (discrete) gradient of the potential.
     void (*gradient)(const element *e, const element_step *step, element_output *out);
     /// Add minus factor times the generalised force of loads and dampers.
@@ -128,9 +135,15 @@ extern const element_type element_beam;
 extern const element_type element_drive;
 
 /// Potential energy of an element, and the kinetic energy of a drive's rotor; `slots`: those of all elements.
-double element_energy(const element *e, const double *a, const double *b, const double *slots);
+double element_energy(const element *e, const double *a, const double *b, const double *third,
+                      const double *slots);
 /// Follow a drive through a step: `slots` are its own, at t_n and then at t_n+1, where it has the given angle.
 void drive_follow(const element *e, const element_step *step, double angle, double *slots);
+extern const element_type element_beam_quadratic;
+
+/// Strains of a quadratic beam's own point of quadrature, and stress resultants (N, N m).
+void beam_quadratic_resultants(const element *e, const double *a, const double *b, const double *third, double *strain,
+                               double *resultant);
 
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);

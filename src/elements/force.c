@@ -2,8 +2,10 @@
 // Force at a point of a body: F_phi = f, F_I = X_I f; its vector is fixed in space or turns with the body.
 #include "elements/element.h"
 
-static double no_potential(const element *e, const double *a, const double *b, double angle)
+static double no_potential(const element *e, const double *a, const double *b, const double *third,
+                           double angle)
 {
+    (void)third;
     (void)e, (void)a, (void)b, (void)angle;
     return 0.0;
 }

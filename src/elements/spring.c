@@ -7,8 +7,10 @@
 // `energy-decaying` (docs/theory/energy-decaying.md): the strain is l, the rate e . de/dt over a fixed length
 #include "elements/element.h"
 
-static double spring_potential(const element *e, const double *a, const double *b, double angle)
+static double spring_potential(const element *e, const double *a, const double *b,
+                               const double *third, double angle)
 {
+    (void)third;
     (void)angle;
     double stretch = vec3_norm(element_vector(e->link, a, b)) - e->rest;
     return 0.5 * e->stiffness * stretch * stretch;

@@ -5,8 +5,10 @@
 // With these P_int^T F = (0, tau) exactly also at a midpoint, where the directors are not orthonormal.
 #include "elements/element.h"
 
-static double no_potential(const element *e, const double *a, const double *b, double angle)
+static double no_potential(const element *e, const double *a, const double *b, const double *third,
+                           double angle)
 {
+    (void)third;
     (void)e, (void)a, (void)b, (void)angle;
     return 0.0;
 }

@@ -4,8 +4,10 @@
 //   torque   k (theta_mid - theta_0), d (theta_n+1 - theta_n)/h     in the forms of joint_effort.c
 #include "elements/joint_effort.h"
 
-static double torsion_potential(const element *e, const double *a, const double *b, double angle)
+static double torsion_potential(const element *e, const double *a, const double *b,
+                                const double *third, double angle)
 {
+    (void)third;
     (void)a, (void)b;
     double turn = angle - e->rest;
     return 0.5 * e->stiffness * turn * turn;

@@ -12,7 +12,7 @@ static const char *const BEAM_WORDS[] = {
     "spline",  "frames",  "elements",        "direction",
     "twist",   "section", "material",        "stiffness",
     "clamped", "damping", "mass_per_length", "inertia_per_length",
-    "masses",
+    "masses",  "order",
 };
 
 // ---- shape ---------------------------------------------------------------------------------------------------
@@ -51,6 +51,19 @@ typedef struct shape_memory {
     hn_vec3 *points;
     hn_mat3 *frames;
 } shape_memory;
+
+static hn_status read_order(const model_reader *r, int map, hn_beam_def *def)
+{
+    int node = reader_find(r, map, "order");
+    double order;
+    if (node < 0) return HN_OK;
+    TRY(reader_number(r, node, "order", &order));
+    if (order != 1.0 && order != 2.0)
+        return reader_fail(
+            r, node, "order is %g; expected 1 (linear elements) or 2 (quadratic ones)", order);
+    def->order = (int)order;
+    return HN_OK;
+}
 
 static hn_status read_shape(const model_reader *r, int map, const char *owner, hn_beam_def *def,
                             shape_memory *memory)
@@ -95,7 +108,10 @@ static hn_status read_shape(const model_reader *r, int map, const char *owner, h
                            def->point_count);
     def->shape = HN_BEAM_NODES;
     def->frames = memory->frames;
-    def->element_count = count - 1;
+    if ((count - 1) % def->order != 0)
+        return reader_fail(r, frames, "%d nodes; expected an odd number for quadratic elements",
+                           count);
+    def->element_count = (count - 1) / def->order;
     return HN_OK;
 }
 
@@ -110,7 +126,7 @@ static hn_status read_elements(const model_reader *r, int map, const char *owner
         return reader_fail(r, node, "elements is %g; expected a whole number from 1 on", count);
     if (def->shape == HN_BEAM_NODES && (int)count != def->element_count)
         return reader_fail(r, node, "%d elements for %d nodes; expected %d", (int)count,
-                           def->element_count + 1, def->element_count);
+                           def->order * def->element_count + 1, def->element_count);
     def->element_count = (int)count;
     return HN_OK;
 }
@@ -324,6 +340,7 @@ static hn_status read_beam(model_reader *r, int key, shape_memory *memory)
     hn_beam_def def = hn_beam_def_default();
     hn_beam_id beam;
     def.name = name;
+    TRY(read_order(r, map, &def));
     TRY(read_shape(r, map, owner, &def, memory));
     TRY(read_elements(r, map, owner, &def));
     TRY(read_properties(r, map, owner, &def));

@@ -15,7 +15,7 @@ enum {
 
 hn_beam_def hn_beam_def_default(void)
 {
-    return (hn_beam_def){.shape = HN_BEAM_POLYLINE, .element_count = 10};
+    return (hn_beam_def){.shape = HN_BEAM_POLYLINE, .element_count = 10, .order = 1};
 }
 
 hn_beam_load_def hn_beam_load_def_default(void)
@@ -101,14 +101,52 @@ static hn_status make_room(hn_model *model, int node_count)
     return name_table_reserve(context, &model->beam_names, 1);
 }
 
-// Consistent mass of linear elements: a third of each on its nodes, a sixth between them. What the body reports as its
-// own is the half of both sides.
-static model_body node_body(const hn_beam_section *section, const beam_parts *parts, int count,
-                            int i)
+double model_quadratic_shape(double l1, double l2, double at, double *shape, double *slope)
 {
-    const double *lengths = parts->beam.lengths;
-    double beside = (i > 0 ? lengths[i - 1] : 0.0) + (i < count ? lengths[i] : 0.0);
-    double third = beside / 3.0, half = 0.5 * beside;
+    const double n[3] = {0.5 * at * (at - 1.0), 1.0 - at * at, 0.5 * at * (at + 1.0)},
+                 dn[3] = {at - 0.5, -2.0 * at, at + 0.5};
+    double scale = dn[1] * l1 + dn[2] * (l1 + l2);
+    for (int k = 0; k < 3; ++k) shape[k] = n[k], slope[k] = dn[k] / scale;
+    return scale;
+}
+
+void model_quadratic_mass(double l1, double l2, double mass[3][3])
+{
+    // three points of Gauss: exact for polynomials of the fifth degree
+    const double at[3] = {-sqrt(0.6), 0.0, sqrt(0.6)},
+                 weight[3] = {5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0};
+    for (int i = 0; i < 9; ++i) mass[i / 3][i % 3] = 0.0;
+    for (int g = 0; g < 3; ++g) {
+        double n[3], slope[3], scale = model_quadratic_shape(l1, l2, at[g], n, slope);
+        for (int i = 0; i < 9; ++i) mass[i / 3][i % 3] += weight[g] * scale * n[i / 3] * n[i % 3];
+    }
+}
+
+// Lengths that a node's own block of the mass matrix and all of its mass stand for. Consistent mass: linear elements have
+// a third on each node and a sixth between them.
+static void node_lengths(const model_beam *beam, int node, double *own, double *all)
+{
+    const double *lengths = beam->lengths;
+    *own = *all = 0.0;
+    for (int piece = node - beam->order; piece <= node; ++piece) {
+        // elements that begin at this piece and have the node
+        if (piece < 0 || piece >= beam->element_count || piece % beam->order != 0) continue;
+        if (beam->order == 1) {
+            *own += lengths[piece] / 3.0, *all += 0.5 * lengths[piece];
+            continue;
+        }
+        double mass[3][3];
+        int i = node - piece;
+        model_quadratic_mass(lengths[piece], lengths[piece + 1], mass);
+        *own += mass[i][i];
+        *all += mass[i][0] + mass[i][1] + mass[i][2];
+    }
+}
+
+static model_body node_body(const hn_beam_section *section, const beam_parts *parts, int i)
+{
+    double third, half;
+    node_lengths(&parts->beam, i, &third, &half);
     double e1 = half * section->inertia[0], e2 = half * section->inertia[1];
     return (model_body){
         .name = parts->names[i],
@@ -122,25 +160,61 @@ static model_body node_body(const hn_beam_section *section, const beam_parts *pa
     };
 }
 
-hn_status hn_model_add_beam(hn_model *model, const hn_beam_def *def, hn_beam_id *beam)
+// The definition with pieces in place of elements.
+static hn_status count_pieces(hn_context *context, const hn_beam_def *given, hn_beam_def *def)
+{
+    const char *name = given->name == NULL ? "" : given->name;
+    *def = *given;
+    if (def->order == 0) def->order = 1;
+    if (def->order != 1 && def->order != 2)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "beam '%s': elements of order %d; expected 1 (linear) or 2 (quadratic)",
+                            name, def->order);
+    if (def->element_count > INT32_MAX / 4)
+        return context_fail(context, HN_INVALID_MODEL, "beam '%s': %d elements are too many", name,
+                            def->element_count);
+    def->element_count *= def->order;
+    return HN_OK;
+}
+
+// The middle node of a quadratic element must be near its middle, or its parabola turns back.
+static hn_status check_middles(hn_context *context, const model_beam *beam)
+{
+    const double RATIO_MAX = 2.5;
+    for (int k = 0; beam->order == 2 && k < beam->element_count; k += 2) {
+        double a = beam->lengths[k], b = beam->lengths[k + 1];
+        if (a <= RATIO_MAX * b && b <= RATIO_MAX * a) continue;
+        return context_fail(context, HN_INVALID_MODEL,
+                            "beam '%s': node %d is not near the middle of its quadratic element "
+                            "(%.3g m and %.3g m); take more elements or linear ones",
+                            beam->name, k + 1, a, b);
+    }
+    return HN_OK;
+}
+
+hn_status hn_model_add_beam(hn_model *model, const hn_beam_def *given, hn_beam_id *beam)
 {
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
-    REQUIRE(context, def != NULL && beam != NULL);
+    REQUIRE(context, given != NULL && beam != NULL);
+    hn_beam_def pieces, *def = &pieces;
+    TRY(count_pieces(context, given, def));
     int count = def->element_count;
     beam_parts parts = {0};
     hn_status status = make_parts(model, def, &parts);
+    parts.beam.element_count = count;
+    parts.beam.order = def->order;
+    if (status == HN_OK) status = check_middles(context, &parts.beam);
     if (status == HN_OK) status = make_room(model, count + 1);
     if (status != HN_OK) {
         release_parts(context, count + 1, &parts);
         return status;
     }
     parts.beam.first_body = model->body_count;
-    parts.beam.element_count = count;
     parts.beam.section = def->section;
     parts.beam.damping = def->damping;
     for (int i = 0; i <= count; ++i) {
-        model->bodies[model->body_count] = node_body(&def->section, &parts, count, i);
+        model->bodies[model->body_count] = node_body(&def->section, &parts, i);
         status = name_table_add(context, &model->body_names, parts.names[i], model->body_count++);
     }
     model->beams[model->beam_count] = parts.beam;
@@ -196,8 +270,8 @@ hn_status hn_model_add_beam_load(hn_model *model, const hn_beam_load_def *def)
     }
     const model_beam *b = &model->beams[index];
     for (int i = 0; i <= b->element_count; ++i) {
-        double beside =
-            (i > 0 ? b->lengths[i - 1] : 0.0) + (i < b->element_count ? b->lengths[i] : 0.0);
+        double own, beside;
+        node_lengths(b, i, &own, &beside);
         char node[2 * NODE_NAME_SIZE];
         hn_load_def load = hn_load_def_default();
         hn_load_id id;
@@ -205,7 +279,7 @@ hn_status hn_model_add_beam_load(hn_model *model, const hn_beam_load_def *def)
         load.name = node;
         load.body = hn_model_beam_node(model, def->beam, i);
         load.body_fixed = def->body_fixed;
-        load.vector = vec3_scale(0.5 * beside, def->vector);
+        load.vector = vec3_scale(beside, def->vector);
         load.profile = def->profile;
         TRY(hn_model_add_load(model, &load, &id));
     }

@@ -85,11 +85,17 @@ typedef struct model_drive {
 typedef struct model_beam {
     char *name;
     int first_body;
-    int element_count;
-    double *lengths;        ///< m, per element, of the reference axis
+    int element_count;      ///< pieces between neighbouring nodes; a quadratic element has two
+    int order;              ///< of elements: 1 or 2
+    double *lengths;        ///< m, per piece, of the reference axis
     hn_beam_section section;
     double damping;         ///< s
 } model_beam;
+
+/// N and dN/ds of a quadratic element with pieces of lengths l1, l2 at -1 <= at <= 1; returns ds/d at.
+double model_quadratic_shape(double l1, double l2, double at, double *shape, double *slope);
+/// Integral of N_i N_k ds over it, m.
+void model_quadratic_mass(double l1, double l2, double mass[3][3]);
 
 struct hn_model {
     hn_context *context;

@@ -101,8 +101,12 @@ static hn_status find_border_size(const hn_system *system, bool with_loops, bord
 static bool fits_border(const hn_system *system, const border_size *size)
 {
     const double ANSWERS_MAX = 2e6; // twists, 100 MB
+    const double DENSE = 8.0;       // columns of a block are full, those of a spring are not
     double c = size->columns;
     double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->places[i] == PLACE_ELSEWHERE && step_element_is_dense(system, i))
+            beside += DENSE * BORDER_COLUMNS_PER_BLOCK * (beside / c);
     double sparse = 26000.0 * system->body_count;
     if (size->columns == 0) return true;
     for (int i = 0; i < system->body_count && system->cut_count > 0; ++i)

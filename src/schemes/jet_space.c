@@ -854,7 +854,7 @@ void jet_energies(const jet_space *jet, const double *w, double *energy, double 
         if (body < 0) continue;
         const double *a = system_pose(jet->pose, e->a), *b = system_pose(jet->pose, e->b);
         double angle = e->angle >= 0 ? element_angle(e, a, b, jet->angles[e->angle]) : 0.0;
-        double part = element_type_of(e->kind)->potential(e, a, b, angle);
+        double part = element_type_of(e->kind)->potential(e, a, b, NULL, angle);
         energy[jet->bodies[body].mechanism] += part;
         scale[jet->bodies[body].mechanism] += fabs(part);
     }

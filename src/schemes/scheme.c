@@ -82,9 +82,9 @@ static void add_element_forces(const hn_system *system, int index, const double 
                                double step_size, double factor, double *out)
 {
     const element *e = &system->elements[index];
-    const int body[2] = {e->a, e->b};
-    double before[2][POSE_SIZE], after[2][POSE_SIZE];
-    for (int side = 0; side < 2; ++side) {
+    const int body[3] = {e->a, e->b, e->points == NULL ? GROUND : e->third};
+    double before[3][POSE_SIZE], after[3][POSE_SIZE];
+    for (int side = 0; side < (e->points == NULL ? 2 : 3); ++side) {
         const double *pose = system_pose(q, body[side]);
         for (int k = 0; k < POSE_SIZE; ++k) {
             double half = body[side] < 0 ? 0.0 : 0.5 * step_size * v[POSE_SIZE * body[side] + k];
@@ -99,6 +99,8 @@ static void add_element_forces(const hn_system *system, int index, const double 
         .b_start = before[1],
         .a = after[0],
         .b = after[1],
+        .third_start = before[2],
+        .third = after[2],
         .angle_start = angle,
         .memory = e->law != NULL ? angles + e->angle : NULL,
         .step_size = step_size,

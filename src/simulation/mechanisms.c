@@ -119,8 +119,9 @@ static void measure(hn_simulation *s)
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        part_of_body(s, element_body(e))->potential += element_energy(
-            e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), s->angles);
+        part_of_body(s, element_body(e))->potential +=
+            element_energy(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
+                           system_third(e, s->state.q), s->angles);
     }
 }
 

@@ -142,9 +142,11 @@ static hn_status observe_beams(hn_simulation *s)
     int first = system->beam_first[0], count = system->beam_first[system->beam_count] - first;
     for (int i = 0; i < count; ++i) {
         const element *e = &system->elements[first + i];
-        beam_resultants(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
-                        numbers(s, SERIES_BEAM_STRAIN, 6, i),
-                        numbers(s, SERIES_BEAM_RESULTANT, 6, i));
+        const double *a = system_pose(s->state.q, e->a), *b = system_pose(s->state.q, e->b);
+        double *strain = numbers(s, SERIES_BEAM_STRAIN, 6, i),
+               *resultant = numbers(s, SERIES_BEAM_RESULTANT, 6, i);
+        if (e->points == NULL) beam_resultants(e->beam, a, b, strain, resultant);
+        else beam_quadratic_resultants(e, a, b, system_third(e, s->state.q), strain, resultant);
     }
     return HN_OK;
 }
@@ -324,15 +326,18 @@ static double discrete_energy(const hn_system *system, const solved_step *last)
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        double a[POSE_SIZE], b[POSE_SIZE];
+        double a[POSE_SIZE], b[POSE_SIZE], third[POSE_SIZE];
+        int other = e->points == NULL ? GROUND : e->third;
         for (int k = 0; k < POSE_SIZE; ++k) {
+            third[k] = 0.5 * (system_pose(last->data.q_start, other)[k] +
+                              system_pose(last->data.q, other)[k]);
             a[k] = 0.5 *
                    (system_pose(last->data.q_start, e->a)[k] + system_pose(last->data.q, e->a)[k]);
             b[k] = 0.5 *
                    (system_pose(last->data.q_start, e->b)[k] + system_pose(last->data.q, e->b)[k]);
         }
         double angle = e->angle >= 0 ? element_angle(e, a, b, last->angle_start[e->angle]) : 0.0;
-        sum += element_type_of(e->kind)->potential(e, a, b, angle);
+        sum += element_type_of(e->kind)->potential(e, a, b, third, angle);
     }
     return sum;
 }

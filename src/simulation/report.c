@@ -169,7 +169,8 @@ static double potential_at(const hn_simulation *s, const double *q, const double
                           vec3_dot(system->gravity, pose_center(system_pose(q, i))));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        sum_add(&sum, element_energy(e, system_pose(q, e->a), system_pose(q, e->b), angles));
+        sum_add(&sum, element_energy(e, system_pose(q, e->a), system_pose(q, e->b),
+                                     system_third(e, q), angles));
     }
     return sum_total(&sum);
 }

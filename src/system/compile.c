@@ -282,49 +282,116 @@ static hn_status compile_element(hn_system *system, const hn_model *model, const
     return HN_OK;
 }
 
+// ---- beams ------------------------------------------------------------------------------------------
+
+// How far the elements of beams have come.
+typedef struct beam_counts {
+    int piece, extra,
+        edge; // pieces of beams; elements, at the end of the list; edges of the mass matrix
+} beam_counts;
+
+// The section, and what a linear element between nodes a and b of the reference shape would have.
+static beam_element piece_of(const model_beam *from, int piece, const double *a, const double *b)
+{
+    double length = from->lengths[piece], measures[BEAM_STRAINS];
+    beam_element beam = {.length = length, .weight = length, .damping = from->damping};
+    for (int r = 0; r < BEAM_STRAINS; ++r)
+        for (int c = 0; c < BEAM_STRAINS; ++c)
+            beam.stiffness[r][c] =
+                0.5 * (from->section.stiffness[r][c] + from->section.stiffness[c][r]);
+    beam_strain_measures(length, a, b, measures);
+    memcpy(beam.rest, measures, sizeof beam.rest);
+    for (int k = 0; k < 3; ++k) beam.turn[k] = length * measures[3 + k];
+    return beam;
+}
+
+static void node_pose(const hn_model *model, int body, double *pose)
+{
+    const model_body *node = &model->bodies[body];
+    vec3_store(node->position, pose);
+    for (int c = 0; c < 3; ++c) vec3_store(mat3_column(&node->orientation, c), pose + 3 + 3 * c);
+}
+
+static void compile_linear(hn_system *system, const hn_model *model, const tree *t,
+                           const model_beam *from, int piece, beam_counts *count)
+{
+    int node = from->first_body + piece;
+    double poses[2][POSE_SIZE], sixth = from->lengths[piece] / 6.0;
+    beam_element *beam = &system->beam_elements[count->piece];
+    for (int k = 0; k < 2; ++k) node_pose(model, node + k, poses[k]);
+    *beam = piece_of(from, piece, poses[0], poses[1]);
+    element *e = &system->elements[model->load_count + count->piece++];
+    *e = (element){.kind = ELEMENT_BEAM,
+                   .a = t->place[node],
+                   .b = t->place[node + 1],
+                   .angle = -1,
+                   .damping = from->damping,
+                   .beam = beam,
+                   .mass_edge = count->edge};
+    system->mass_edges[count->edge++] =
+        (mass_edge){.a = e->a,
+                    .b = e->b,
+                    .mass = {sixth * from->section.mass, sixth * from->section.inertia[0],
+                             sixth * from->section.inertia[1], 0.0}};
+}
+
+// Three pairs of nodes: two pieces, and the ends with each other after all pieces.
+static void compile_quadratic(hn_system *system, const hn_model *model, const tree *t,
+                              const model_beam *from, int piece, beam_counts *count)
+{
+    static const int ENDS[3][2] = {{0, 1}, {1, 2}, {0, 2}}, THIRD[3] = {2, 0, 1};
+    static const int EDGES[3][2] = {{1, 0}, {1, 2}, {0, 2}}; // the middle node is eliminated first
+    int node = from->first_body + piece, group = model->load_count + count->piece;
+    double poses[3][POSE_SIZE], mass[3][3];
+    beam_element *points = &system->beam_elements[count->piece];
+    for (int k = 0; k < 3; ++k) node_pose(model, node + k, poses[k]);
+    model_quadratic_mass(from->lengths[piece], from->lengths[piece + 1], mass);
+    for (int g = 0; g < 2; ++g) {
+        double at = (g == 0 ? -1.0 : 1.0) / sqrt(3.0);
+        points[g] = piece_of(from, piece + g, poses[g], poses[g + 1]);
+        points[g].weight = model_quadratic_shape(from->lengths[piece], from->lengths[piece + 1], at,
+                                                 points[g].shape, points[g].slope);
+        beam_quadratic_measures(&points[g], poses[0], poses[1], poses[2], points[g].rest);
+    }
+    for (int p = 0; p < 3; ++p) {
+        int index = p < 2 ? group + p : count->extra++;
+        const double m = mass[EDGES[p][0]][EDGES[p][1]];
+        system->elements[index] = (element){.kind = ELEMENT_BEAM_QUADRATIC,
+                                            .a = t->place[node + ENDS[p][0]],
+                                            .b = t->place[node + ENDS[p][1]],
+                                            .angle = -1,
+                                            .damping = from->damping,
+                                            .beam = p < 2 ? points + p : NULL,
+                                            .points = points,
+                                            .pair = p,
+                                            .third = t->place[node + THIRD[p]],
+                                            .group = group,
+                                            .mass_edge = count->edge};
+        system->mass_edges[count->edge++] =
+            (mass_edge){.a = t->place[node + EDGES[p][0]],
+                        .b = t->place[node + EDGES[p][1]],
+                        .mass = {m * from->section.mass, m * from->section.inertia[0],
+                                 m * from->section.inertia[1], 0.0}};
+    }
+    count->piece += 2;
+}
+
 // The elements of all beams, after the loads, each with its block of the mass matrix.
 static void compile_beams(hn_system *system, const hn_model *model, const tree *t)
 {
-    int index = model->load_count, count = 0;
+    beam_counts count = {.extra = model->load_count};
+    for (int i = 0; i < model->beam_count; ++i) count.extra += model->beams[i].element_count;
     for (int i = 0; i < model->beam_count; ++i) {
         const model_beam *from = &model->beams[i];
-        system->beam_first[i] = index;
-        for (int k = 0; k < from->element_count; ++k, ++index, ++count) {
-            const model_body *a = &model->bodies[from->first_body + k], *b = a + 1;
-            beam_element *beam = &system->beam_elements[count];
-            double length = from->lengths[k], poses[2][POSE_SIZE];
-            *beam = (beam_element){.length = length, .damping = from->damping};
-            for (int r = 0; r < 6; ++r)
-                for (int c = 0; c < 6; ++c)
-                    beam->stiffness[r][c] =
-                        0.5 * (from->section.stiffness[r][c] + from->section.stiffness[c][r]);
-            for (int side = 0; side < 2; ++side) {
-                const model_body *node = side == 0 ? a : b;
-                vec3_store(node->position, poses[side]);
-                for (int c = 0; c < 3; ++c)
-                    vec3_store(mat3_column(&node->orientation, c), poses[side] + 3 + 3 * c);
-            }
-            beam_strain_measures(length, poses[0], poses[1], beam->rest);
-            element *e = &system->elements[index];
-            *e = (element){.kind = ELEMENT_BEAM,
-                           .a = t->place[from->first_body + k],
-                           .b = t->place[from->first_body + k + 1],
-                           .angle = -1,
-                           .damping = from->damping,
-                           .beam = beam,
-                           .mass_edge = count};
-            double sixth = length / 6.0;
-            system->mass_edges[count] =
-                (mass_edge){.a = e->a,
-                            .b = e->b,
-                            .mass = {sixth * from->section.mass, sixth * from->section.inertia[0],
-                                     sixth * from->section.inertia[1], 0.0}};
-            place_element(system, index);
-        }
+        system->beam_first[i] = model->load_count + count.piece;
+        for (int k = 0; k < from->element_count; k += from->order)
+            (from->order == 2 ? compile_quadratic : compile_linear)(system, model, t, from, k,
+                                                                    &count);
     }
-    system->beam_first[model->beam_count] = index;
-    system->element_count = index;
-    system->mass_edge_count = count;
+    system->beam_first[model->beam_count] = model->load_count + count.piece;
+    system->element_count = count.extra;
+    system->mass_edge_count = count.edge;
+    for (int k = model->load_count; k < system->element_count; ++k) place_element(system, k);
 }
 
 // A drive on a coordinate of a joint, seen from the user's body a; the second angle of a universal joint from b.
@@ -713,15 +780,18 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
 {
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
            beams = (size_t)model->beam_count, beam_elements = 0;
-    for (size_t i = 0; i < beams; ++i) beam_elements += (size_t)model->beams[i].element_count;
-    size_t drives = (size_t)model->drive_count;
-    size_t loads =
-        (size_t)model->load_count + beam_elements + drives + (system->has_inputs ? 2 * n : 0);
+    size_t extras = 0, drives = (size_t)model->drive_count;
+    for (size_t i = 0; i < beams; ++i) {
+        beam_elements += (size_t)model->beams[i].element_count;
+        if (model->beams[i].order == 2) extras += (size_t)model->beams[i].element_count / 2;
+    }
+    size_t loads = (size_t)model->load_count + beam_elements + extras + drives +
+                   (system->has_inputs ? 2 * n : 0);
     system->input_first = system_allocate(system, n * sizeof(int));
     system->beam_count = model->beam_count;
     system->beam_first = system_allocate(system, (beams + 1) * sizeof(int));
     system->beam_elements = system_allocate(system, beam_elements * sizeof(beam_element));
-    system->mass_edges = system_allocate(system, beam_elements * sizeof(mass_edge));
+    system->mass_edges = system_allocate(system, (beam_elements + extras) * sizeof(mass_edge));
     system->inertia = system_allocate(system, 4 * n * sizeof(double));
     system->parent = system_allocate(system, n * sizeof(int));
     system->mechanism = system_allocate(system, 2 * n * sizeof(int));

@@ -420,12 +420,12 @@ void decay_finish(const hn_system *system, const step_equations *equations, cons
     for (int i = 0; i < system->element_count; ++i, memory += stride) {
         const element *e = &system->elements[i];
         const element_type *type = element_type_of(e->kind);
-        if (!has_rates(e)) continue;
+        if (type->strain_changes == NULL) continue;
         element_step view = step_element_view(system, equations, step, i);
         double changes[DECAY_MEMORY] = {0.0}, difference[RATES_MAX];
-        rate_step r;
+        rate_step r = {.count = 0};
         int count = type->strain_changes(e, &view, changes);
-        find_rates(system, step, i, 0.0, velocity, NULL, &r);
+        if (has_rates(e)) find_rates(system, step, i, 0.0, velocity, NULL, &r);
         memcpy(changes + ELEMENT_STRAINS_MAX, r.change, (size_t)r.count * sizeof(double));
         if (equations->decay > 0.0) {
             const double *before = decay_strains_before(step, i);

@@ -37,7 +37,7 @@ static void apply_edges_in_place(const hn_system *system, double *x)
             double *a = x + POSE_SIZE * (size_t)edge->a, *b = x + POSE_SIZE * (size_t)edge->b;
             for (int i = 0; i < 4; ++i)
                 if (pivot[i] > 0.0)
-                    add_scaled(edge->mass[i] / pivot[i], (pass == 0 ? b : a) + 3 * i,
+                    add_scaled(edge->factor[i] / pivot[i], (pass == 0 ? b : a) + 3 * i,
                                (pass == 0 ? a : b) + 3 * i);
         }
         size_t n = POSE_SIZE * (size_t)system->body_count;
@@ -89,7 +89,7 @@ static void substitute_forward(const hn_system *system, double *y)
         const double *pivot = system->mass_pivots + 4 * (size_t)edge->a;
         for (int i = 0; i < 4; ++i)
             if (pivot[i] > 0.0)
-                add_scaled(-edge->mass[i] / pivot[i], y + POSE_SIZE * (size_t)edge->a + 3 * i,
+                add_scaled(-edge->factor[i] / pivot[i], y + POSE_SIZE * (size_t)edge->a + 3 * i,
                            y + POSE_SIZE * (size_t)edge->b + 3 * i);
     }
 }
@@ -102,7 +102,7 @@ static void substitute_backward(const hn_system *system, double *x)
         const double *pivot = system->mass_pivots + 4 * (size_t)edge->a;
         for (int i = 0; i < 4; ++i)
             if (pivot[i] > 0.0)
-                add_scaled(-edge->mass[i] / pivot[i], x + POSE_SIZE * (size_t)edge->b + 3 * i,
+                add_scaled(-edge->factor[i] / pivot[i], x + POSE_SIZE * (size_t)edge->b + 3 * i,
                            x + POSE_SIZE * (size_t)edge->a + 3 * i);
     }
 }
@@ -190,14 +190,20 @@ hn_status mass_prepare_edges(hn_system *system)
     system->mass_pivots = system_allocate(system, size);
     if (system->edge_inertia == NULL || system->mass_pivots == NULL) return HN_OUT_OF_MEMORY;
     memcpy(system->mass_pivots, system->inertia, size);
+    for (int e = 0; e < system->mass_edge_count; ++e)
+        memcpy(system->mass_edges[e].factor, system->mass_edges[e].mass,
+               sizeof system->mass_edges[e].factor);
     for (int e = 0; e < system->mass_edge_count; ++e) {
-        const mass_edge *edge = &system->mass_edges[e];
+        mass_edge *edge = &system->mass_edges[e];
         size_t a = 4 * (size_t)edge->a, b = 4 * (size_t)edge->b;
+        // a middle node has two edges in a row, and the next one joins their ends
+        bool middle = e + 2 < system->mass_edge_count && edge[1].a == edge->a;
         for (size_t i = 0; i < 4; ++i) {
-            double m = edge->mass[i], pivot = system->mass_pivots[a + i];
-            system->edge_inertia[a + i] += m;
-            system->edge_inertia[b + i] += m;
+            double m = edge->factor[i], pivot = system->mass_pivots[a + i];
+            system->edge_inertia[a + i] += edge->mass[i];
+            system->edge_inertia[b + i] += edge->mass[i];
             if (pivot > 0.0) system->mass_pivots[b + i] -= m * m / pivot;
+            if (pivot > 0.0 && middle) edge[2].factor[i] -= m * edge[1].factor[i] / pivot;
         }
     }
     return HN_OK;

@@ -73,7 +73,8 @@ void mass_twist(const hn_system *system, int body, const double *q, const double
 double mass_kinetic_energy(const hn_system *system, const double *v);
 
 /// The edges from what elements bring: sums for `edge_inertia` and factors for `mass_solve`. The bodies of an edge are
-/// such that its first one occurs in no later edge. @return HN_OK or HN_OUT_OF_MEMORY
+/// such that its first one occurs in no later edge, but for middle nodes: their two edges come in a row, then the one
+/// between the ends. @return HN_OK or HN_OUT_OF_MEMORY
 hn_status mass_prepare_edges(hn_system *system);
 
 #endif

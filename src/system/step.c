@@ -32,6 +32,8 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .b_start = system_pose(step->q_start, e->b),
         .a = system_pose(step->q, e->a),
         .b = system_pose(step->q, e->b),
+        .third_start = e->points == NULL ? NULL : system_pose(step->q_start, e->third),
+        .third = e->points == NULL ? NULL : system_pose(step->q, e->third),
         .angle_start = e->angle >= 0 ? step->angle_start[e->angle] : 0.0,
         .memory = e->law != NULL ? step->angle_start + e->angle : NULL,
         .step_size = equations->step_size,
@@ -46,7 +48,10 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .at_rest = equations->at_rest,
         .factor = equations->force_factor,
         .decay = equations->decay,
-        .change_before = equations->decay > 0.0 ? decay_strains_before(step, index) : NULL,
+        .change_before = equations->decay > 0.0
+                             ? decay_strains_before(step, e->points == NULL ? index : e->group)
+                             : NULL,
+        .change_stride = DECAY_MEMORY,
     };
 }
 

@@ -46,6 +46,7 @@ typedef enum element_place {
 typedef struct mass_edge {
     int a, b;       ///< bodies
     double mass[4]; ///< of phi (kg), d1, d2, d3 (kg m^2)
+    double factor[4]; ///< the same when the bodies of edges before it are eliminated
 } mass_edge;
 
 /// How start velocities follow from what a model gives.
@@ -122,6 +123,12 @@ extern const double GROUND_POSE[POSE_SIZE];
 static inline const double *system_pose(const double *q, int body)
 {
     return body < 0 ? GROUND_POSE : q + (size_t)POSE_SIZE * (size_t)body;
+}
+
+/// Pose of the third node of a quadratic beam element, or NULL.
+static inline const double *system_third(const element *e, const double *q)
+{
+    return e->points == NULL ? NULL : system_pose(q, e->third);
 }
 
 /// A rigid body without inertia about its own line.

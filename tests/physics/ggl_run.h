@@ -169,7 +169,7 @@ static inline double ggl_energy(const ggl_run *r)
         const element *e = &r->system->elements[k];
         const double *a = system_pose(r->state.q, e->a), *b = system_pose(r->state.q, e->b);
         double angle = e->angle >= 0 ? element_angle(e, a, b, r->system->angle_start[e->angle]) : 0.0;
-        sum += element_type_of(e->kind)->potential(e, a, b, angle);
+        sum += element_type_of(e->kind)->potential(e, a, b, NULL, angle);
     }
     return sum;
 }

@@ -171,7 +171,7 @@ static measures measure(const direct *d)
     for (int e = 0; e < system->element_count; ++e) {
         const element *own = &system->elements[e];
         m.potential += element_type_of(own->kind)->potential(
-            own, system_pose(d->state.q, own->a), system_pose(d->state.q, own->b),
+            own, system_pose(d->state.q, own->a), system_pose(d->state.q, own->b), NULL,
             own->angle >= 0 ? d->angles[own->angle] : 0.0);
     }
     constraint_check check = system_check_constraints(system, d->state.q);

@@ -53,9 +53,11 @@ static void polynomial(double x, double alpha, double gamma, double *p)
 // The largest root by Durand and Kerner
 static double spectral_radius(const double *p)
 {
-    double complex z[4];
+    const double parts[2] = {0.0, 1.0};
+    double complex z[4], start;
+    memcpy(&start, parts, sizeof start); // CMPLX is not everywhere
     double largest = 0.0;
-    for (int k = 0; k < 4; ++k) z[k] = cpow(CMPLX(0.4, 0.9), k);
+    for (int k = 0; k < 4; ++k) z[k] = cpow(0.4 + 0.9 * start, k);
     for (int sweep = 0; sweep < 500; ++sweep)
         for (int k = 0; k < 4; ++k) {
             double complex value = p[4], others = p[4];

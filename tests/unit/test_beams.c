@@ -195,8 +195,8 @@ TEST(beam_element, discrete_gradient_gives_the_energy_difference)
         double residual[24], work = 0.0, lost = 0.0;
         residual_of(&f, false, residual);
         for (int k = 0; k < 24; ++k) work += residual[k] * (f.end[k] - f.start[k]);
-        double before = element_beam.potential(&f.e, f.start, f.start + 12, 0.0),
-               after = element_beam.potential(&f.e, f.end, f.end + 12, 0.0);
+        double before = element_beam.potential(&f.e, f.start, f.start + 12, NULL, 0.0),
+               after = element_beam.potential(&f.e, f.end, f.end + 12, NULL, 0.0);
         worst = fmax(worst, fabs(work / f.step.factor - (after - before)) / (before + after));
         residual_of(&f, true, residual);
         for (int k = 0; k < 24; ++k) lost += residual[k] * (f.end[k] - f.start[k]);

@@ -222,8 +222,8 @@ static double secant_error(const element *e, const element_states *s)
     view.factor = 1.0;
     double residual[PAIR];
     residual_of(e, type->gradient, &view, residual);
-    double v1 = type->potential(e, s->end, s->end + POSE, s->angle_end);
-    double v0 = type->potential(e, s->start, s->start + POSE, s->angle_start);
+    double v1 = type->potential(e, s->end, s->end + POSE, NULL, s->angle_end);
+    double v0 = type->potential(e, s->start, s->start + POSE, NULL, s->angle_start);
     return fabs(v1 - v0 - work_on(residual, s)) / (fabs(v1) + fabs(v0));
 }
 
@@ -293,9 +293,9 @@ TEST(discrete_gradient, tends_to_the_gradient)
                     memcpy(q0, s.end, sizeof q0);
                     q1[c] += width;
                     q0[c] -= width;
-                    double v1 = type->potential(&e, q1, q1 + POSE,
+                    double v1 = type->potential(&e, q1, q1 + POSE, NULL,
                                                 element_angle(&e, q1, q1 + POSE, s.angle_end));
-                    double v0 = type->potential(&e, q0, q0 + POSE,
+                    double v0 = type->potential(&e, q0, q0 + POSE, NULL,
                                                 element_angle(&e, q0, q0 + POSE, s.angle_end));
                     worst = fmax(worst, fabs((v1 - v0) / (2.0 * width) - residual[c]));
                 }
@@ -577,8 +577,8 @@ TEST(drives, do_the_work_that_is_booked)
             before[DRIVE_COORDINATE] = view.angle_start;
             drive_follow(&e, &view, end, slots);
             drive_residual(&e, &view, residual);
-            double v1 = element_energy(&e, s.end, s.end + POSE, slots),
-                   v0 = element_energy(&e, s.start, s.start + POSE, before);
+            double v1 = element_energy(&e, s.end, s.end + POSE, NULL, slots),
+                   v0 = element_energy(&e, s.start, s.start + POSE, NULL, before);
             double taken = work_on(residual, &s), expected = v1 - v0 - slots[DRIVE_WORK];
             double scale = fabs(v1) + fabs(v0) + fabs(slots[DRIVE_WORK]);
             worst = fmax(worst, fabs(taken - expected) / scale);
