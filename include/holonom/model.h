@@ -191,6 +191,13 @@ HN_API HN_NODISCARD hn_status hn_beam_section_moments(hn_context *context, const
                                                       double area, double moment1, double moment2, double torsion,
                                                       hn_beam_section *section);
 
+/// Mass and inertia from the full matrix of a section, by length: (v1, v2, v3, omega1, omega2, omega3) in the section's
+/// frame; kg/m, kg, kg m. A section of directors has a mass m and second moments along d1 and d2 about its centre of mass:
+/// diag(m, m, m, J1, J2, J1 + J2). Everything else is refused, with what would bring it there.
+/// @return HN_OK or HN_INVALID_ARGUMENT
+HN_API HN_NODISCARD hn_status hn_beam_section_mass_matrix(hn_context *context, const double mass[6][6],
+                                                          hn_beam_section *section);
+
 typedef enum hn_beam_shape {
     HN_BEAM_POLYLINE, ///< straight pieces through the points, two or more; each point is a node
     HN_BEAM_ARC,      ///< the circle through three points: start, one between, end

@@ -12,7 +12,7 @@ static const char *const BEAM_WORDS[] = {
     "spline",  "frames",  "elements",        "direction",
     "twist",   "section", "material",        "stiffness",
     "clamped", "damping", "mass_per_length", "inertia_per_length",
-    "masses",  "order",
+    "masses",  "order",   "mass_matrix",
 };
 
 // ---- shape ---------------------------------------------------------------------------------------------------
@@ -226,20 +226,35 @@ static hn_status read_stiffness(const model_reader *r, int index, hn_beam_sectio
     return HN_OK;
 }
 
+static hn_status read_mass_matrix(const model_reader *r, int index, hn_beam_section *section)
+{
+    double mass[6][6];
+    int row;
+    TRY(reader_expect_list(r, index, "mass_matrix", 6, &row));
+    for (int i = 0; i < 6; ++i, row = r->tree.nodes[row].next)
+        TRY(reader_numbers(r, row, "mass_matrix", 6, mass[i]));
+    hn_status status = hn_beam_section_mass_matrix(r->context, (const double(*)[6])mass, section);
+    return reader_place(r, index, status);
+}
+
 // A section and a material, or stiffness and inertia by length; what is given by length comes before the others.
 static hn_status read_properties(const model_reader *r, int map, const char *owner,
                                  hn_beam_def *def)
 {
     int section = reader_find(r, map, "section"), material = reader_find(r, map, "material"),
         stiffness = reader_find(r, map, "stiffness"), mass = reader_find(r, map, "mass_per_length"),
-        inertia = reader_find(r, map, "inertia_per_length");
+        inertia = reader_find(r, map, "inertia_per_length"),
+        matrix = reader_find(r, map, "mass_matrix");
+    if (matrix >= 0 && (mass >= 0 || inertia >= 0))
+        return reader_fail(r, matrix, "%s has a mass_matrix beside %s; expected one of them", owner,
+                           mass >= 0 ? "mass_per_length" : "inertia_per_length");
     if ((section < 0) != (material < 0))
         return reader_fail(r, section < 0 ? material : section,
                            "%s has a %s and no %s; expected both, or stiffness, mass_per_length "
                            "and inertia_per_length",
                            owner, section < 0 ? "material" : "section",
                            section < 0 ? "section" : "material");
-    if (section < 0 && (stiffness < 0 || mass < 0 || inertia < 0))
+    if (section < 0 && (stiffness < 0 || (matrix < 0 && (mass < 0 || inertia < 0))))
         return reader_fail(r, map,
                            "%s has no %s; expected section and material, or stiffness, "
                            "mass_per_length and inertia_per_length",
@@ -256,7 +271,7 @@ static hn_status read_properties(const model_reader *r, int map, const char *own
     if (mass >= 0) TRY(reader_positive(r, mass, "mass_per_length", "kg/m", &def->section.mass));
     if (inertia >= 0)
         TRY(reader_numbers(r, inertia, "inertia_per_length", 2, def->section.inertia));
-    return HN_OK;
+    return matrix >= 0 ? read_mass_matrix(r, matrix, &def->section) : HN_OK;
 }
 
 // ---- one beam ------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
+static const double MASS_TOLERANCE =
+    1e-9; // of a section's mass and radius of gyration: zero in a mass matrix
 static const double SYMMETRY_TOLERANCE = 1e-9; // of the larger of two entries that should be equal
 static const double DEFINITE_TOLERANCE =
     1e-12; // smallest eigenvalue by the largest, scaled to unit diagonal
@@ -122,6 +124,70 @@ hn_status hn_beam_section_moments(hn_context *context, const hn_beam_material *m
     TRY(check_size(context, "the second moment about d2", moment2));
     TRY(check_size(context, "the torsion constant", torsion));
     fill(material, 1.0, area, moment1, moment2, torsion, section);
+    return HN_OK;
+}
+
+static hn_status fail_mass(hn_context *context, const char *what)
+{
+    return context_fail(context, HN_INVALID_ARGUMENT, "beam section: mass matrix: %s", what);
+}
+
+// What has no place in a section with a mass and second moments along d1 and d2, after first moments and products of
+// inertia, which another axis or frame takes away.
+static hn_status check_other_entries(hn_context *context, const double mass[6][6], double length)
+{
+    const double size = mass[0][0];
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < 6; ++k) {
+            double unit = size * (i < 3 ? 1.0 : length) * (k < 3 ? 1.0 : length);
+            double expected = i != k ? 0.0 : i < 3 ? size : mass[i][i];
+            if (i == 5 && k == 5) expected = mass[3][3] + mass[4][4];
+            if (fabs(mass[i][k] - expected) <= MASS_TOLERANCE * unit) continue;
+            return context_fail(
+                context, HN_INVALID_ARGUMENT,
+                "beam section: mass matrix: row %d, column %d is %g; expected %g: %s", i + 1, k + 1,
+                mass[i][k], expected,
+                i == 5 && k == 5
+                    ? "a flat section turns about d3 with the sum of both others, d3 has "
+                      "no inertia of its own"
+                : i == k ? "mass is the same in all directions"
+                         : "a section of mass in its plane has no such coupling");
+        }
+    return HN_OK;
+}
+
+hn_status hn_beam_section_mass_matrix(hn_context *context, const double mass[6][6],
+                                      hn_beam_section *section)
+{
+    REQUIRE(context, mass != NULL && section != NULL);
+    for (int i = 0; i < 36; ++i)
+        if (!isfinite(mass[i / 6][i % 6])) return fail_mass(context, "an entry is not finite");
+    for (int i = 0; i < 6; ++i)
+        if (!(mass[i][i] > 0.0))
+            return context_fail(
+                context, HN_INVALID_ARGUMENT,
+                "beam section: mass matrix: entry %d of the diagonal is %g; expected "
+                "a positive number",
+                i + 1, mass[i][i]);
+    double length = sqrt((mass[3][3] + mass[4][4]) / mass[0][0]);
+    double x1 = mass[1][5] / mass[0][0], x2 = 0.0 - mass[0][5] / mass[0][0];
+    if (fabs(x1) + fabs(x2) > MASS_TOLERANCE * length)
+        return context_fail(
+            context, HN_INVALID_ARGUMENT,
+            "beam section: mass matrix: its centre of mass is at (%g, %g) m; put the "
+            "axis there, and take the stiffness about it",
+            x1, x2);
+    double product = -mass[3][4];
+    if (fabs(product) > MASS_TOLERANCE * mass[0][0] * length * length)
+        return context_fail(
+            context, HN_INVALID_ARGUMENT,
+            "beam section: mass matrix: d1 and d2 are no principal axes of inertia; "
+            "turn the frame by %g rad about d3, and the stiffness with it",
+            0.5 * atan2(2.0 * product, mass[4][4] - mass[3][3]));
+    TRY(check_other_entries(context, mass, length));
+    section->mass = mass[0][0];
+    section->inertia[0] = mass[4][4];
+    section->inertia[1] = mass[3][3];
     return HN_OK;
 }
 

@@ -282,6 +282,44 @@ static void end(shaped *s)
     hn_context_destroy(s->context);
 }
 
+// T' = m/2 |v|^2 + J1/2 w1^2 + ... of diag(m, m, m, J1, J2, J1 + J2): J1 is the inertia of d2.
+TEST(beam_section, mass_matrices_are_carried_or_refused_with_the_reason)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_beam_section section = {.mass = 0.0};
+    double good[6][6] = {{0.0}};
+    const double diagonal[6] = {3.0, 3.0, 3.0, 0.02, 0.05, 0.07};
+    for (int i = 0; i < 6; ++i) good[i][i] = diagonal[i];
+    CHECK_OK(context, hn_beam_section_mass_matrix(context, (const double(*)[6])good, &section));
+    CHECK_NEAR(section.mass, 3.0, 0.0);
+    CHECK_NEAR(section.inertia[0], 0.05, 0.0);
+    CHECK_NEAR(section.inertia[1], 0.02, 0.0);
+    static const struct {
+        int row, column;
+        double value, mirrored;
+        const char *reason;
+    } WRONG[] = {{0, 5, -0.3, -0.3, "centre of mass is at (0, 0.1)"},
+                 {1, 5, 0.6, 0.6, "centre of mass is at (0.2, 0)"},
+                 {3, 4, 0.01, 0.01, "no principal axes"},
+                 {5, 5, 0.08, 0.08, "d3 has no inertia"},
+                 {2, 2, 4.0, 4.0, "same in all directions"},
+                 {0, 1, 0.5, 0.5, "no such coupling"},
+                 {0, 3, 0.1, 0.0, "no such coupling"},
+                 {4, 4, -0.05, -0.05, "expected a positive number"},
+                 {0, 0, NAN, NAN, "not finite"}};
+    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; ++k) {
+        double bad[6][6];
+        memcpy(bad, good, sizeof bad);
+        bad[WRONG[k].column][WRONG[k].row] = WRONG[k].mirrored;
+        bad[WRONG[k].row][WRONG[k].column] = WRONG[k].value;
+        CHECK_STATUS(context,
+                     hn_beam_section_mass_matrix(context, (const double(*)[6])bad, &section),
+                     HN_INVALID_ARGUMENT);
+        CHECK_CONTAINS(hn_context_message(context), WRONG[k].reason);
+    }
+    hn_context_destroy(context);
+}
+
 TEST(beam_shape, arc_lies_on_its_circle_with_tangents)
 {
     shaped s;

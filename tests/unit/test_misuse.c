@@ -202,6 +202,7 @@ TEST(misuse, of_beams)
     REFUSED(hn_beam_section_circle(w.context, &material, 0.0, &section));
     REFUSED(hn_beam_section_circle(w.context, &material, 1.0, NULL));
     REFUSED(hn_beam_section_tube(w.context, &material, 1.0, 1.0, &section));
+    REFUSED(hn_beam_section_mass_matrix(w.context, NULL, &section));
     REFUSED(hn_beam_section_moments(w.context, &material, 1.0, -1.0, 1.0, 1.0, &section));
     CHECK_OK(w.context, hn_beam_section_circle(w.context, &material, 0.1, &section));
 
