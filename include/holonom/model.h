@@ -192,8 +192,8 @@ HN_API HN_NODISCARD hn_status hn_beam_section_moments(hn_context *context, const
                                                       hn_beam_section *section);
 
 /// Mass and inertia from the full matrix of a section, by length: (v1, v2, v3, omega1, omega2, omega3) in the section's
-/// frame; kg/m, kg, kg m. A section of directors has a mass m and second moments along d1 and d2 about its centre of mass:
-/// diag(m, m, m, J1, J2, J1 + J2). Everything else is refused, with what would bring it there.
+/// frame; kg/m, kg, kg m. A section of directors has a mass m and second moments along d1 and d2 about its centre of
+/// mass: diag(m, m, m, J1, J2, J1 + J2). Everything else is refused, with what would bring it there.
 /// @return HN_OK or HN_INVALID_ARGUMENT
 HN_API HN_NODISCARD hn_status hn_beam_section_mass_matrix(hn_context *context, const double mass[6][6],
                                                           hn_beam_section *section);
@@ -243,8 +243,8 @@ HN_API HN_NODISCARD hn_status hn_model_add_beam_mass(hn_model *model, hn_beam_id
 HN_API int hn_model_beam_count(const hn_model *model);
 HN_API hn_beam_id hn_model_beam(const hn_model *model, int index); ///< 0 <= index < beam count
 HN_API const char *hn_model_beam_name(const hn_model *model, hn_beam_id beam);
-HN_API int hn_model_beam_element_count(const hn_model *model, hn_beam_id beam); ///< pieces between neighbouring nodes: a
-                                                                                ///< quadratic element has two
+/// Pieces between neighbouring nodes: a quadratic element has two.
+HN_API int hn_model_beam_element_count(const hn_model *model, hn_beam_id beam);
 HN_API double hn_model_beam_length(const hn_model *model, hn_beam_id beam); ///< m, of the reference axis
 HN_API hn_beam_section hn_model_beam_section(const hn_model *model, hn_beam_id beam);
 /// Find by name; index1 is 0 when there is none.

@@ -14,8 +14,8 @@ typedef struct beam_element {
     double stiffness[BEAM_STRAINS][BEAM_STRAINS];  ///< N, N m, N m^2; symmetric
     double rest[BEAM_STRAINS];                     ///< strain measures of the reference shape: 1, 1/m
     double damping;                                ///< s, of the stiffness
-    double turn[3];                                ///< of the reference shape: length times the bending and torsion that
-                                                   ///< a linear element between its nodes would have
+    double turn[3];                                ///< of the reference shape: length times the bending and torsion
+                                                   ///< that a linear element between its nodes would have
     double shape[3], slope[3];                     ///< quadratic: N and dN/ds (1/m) at its point, of three nodes
 } beam_element;
 

@@ -2,8 +2,8 @@
 // Geometrically exact beam element with three nodes: directors interpolated by parabolas, two points of quadrature.
 // Note: docs/theory/beams.md
 //
-//   (G6)  Gamma_i = d_i . phi',   K_i = (d_p . d_m' - d_m . d_p')/2     at each point, x = sum N_k x_k, x' = sum N_k' x_k
-//         (p, m) = (3, 2), (1, 3), (2, 1)
+//   (G6)  Gamma_i = d_i . phi',   K_i = (d_p . d_m' - d_m . d_p')/2     at each point, x = sum N_k x_k,
+//         x' = sum N_k' x_k, (p, m) = (3, 2), (1, 3), (2, 1)
 //
 // with energies, discrete gradients and dampers (G2) to (G5), the weight of the point in place of l.
 //

@@ -122,8 +122,8 @@ void model_quadratic_mass(double l1, double l2, double mass[3][3])
     }
 }
 
-// Lengths that a node's own block of the mass matrix and all of its mass stand for. Consistent mass: linear elements have
-// a third on each node and a sixth between them.
+// Lengths that a node's own block of the mass matrix and all of its mass stand for. Consistent mass: linear elements
+// have a third on each node and a sixth between them.
 static void node_lengths(const model_beam *beam, int node, double *own, double *all)
 {
     const double *lengths = beam->lengths;

@@ -7,7 +7,8 @@
 //   (Z3)  M (v_n+1 - v_n) = -h B(q_mid)^T S - h [d(B(q) v_mid)/dq]^T sigma + h F - h G(q_mid)^T lambda,   0 = g(q_n+1)
 //   (Z4)  sigma = alpha/2 kappa (dr_n - dr_n-1),   r = B(q) v,   kappa = (B M_e^-1 B^T)^-1 at the start
 //   (Z5)  alpha = rho (1 - rho)/(1 + rho)^2,   1/3 <= rho <= 1
-//   (Z6)  E* = T + V + alpha/4 ( |dE|_C^2 + |dr|_kappa^2 ),   E*_n+1 = E*_n + work - alpha/4 ( |ddE|_C^2 + |ddr|_kappa^2 )
+//   (Z6)  E* = T + V + alpha/4 ( |dE|_C^2 + |dr|_kappa^2 ),
+//         E*_n+1 = E*_n + work - alpha/4 ( |ddE|_C^2 + |ddr|_kappa^2 )
 //
 // In the form (S1), (S2) as `energy-momentum`, with -2 D and the middle of (Z3) among the forces (decay.h). What is
 // remembered of the step before is scaled when h becomes smaller; the first step has alpha = 0.

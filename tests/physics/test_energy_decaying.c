@@ -70,8 +70,8 @@ static double spectral_radius(const double *p)
     return largest;
 }
 
-// How well a series obeys the polynomial, relative to its terms, as long as a tenth of it is left; the first step is one
-// of energy-momentum.
+// How well a series obeys the polynomial, relative to its terms, as long as a tenth of it is left; the first step is
+// one of energy-momentum.
 static double misfit(const double *p, const double *x, int count)
 {
     double worst = 0.0, largest = 0.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Quadratic beam elements: derivatives, objectivity, mass; roll-up with order four, slender sections; conservation, trees
-// and loops.
+// Quadratic beam elements: derivatives, objectivity, mass; roll-up with order four, slender sections; conservation.
+
 #include "physics/run.h"
 #include "support/generic_models.h"
 #include "system/mass.h"
@@ -271,8 +271,8 @@ TEST(quadratic_beams, roll_up_converges_with_order_four)
     CHECK_NEAR(log2(error[1] / error[2]), 4.0, 0.1); // measured 4.00
 }
 
-// Length over thickness 1000: stiffness against stretch and shear 12e6 and 4e6 times that against bending. A small force
-// F bends by F/(3 EI), whatever the other stiffnesses.
+// Length over thickness 1000: stiffness against stretch and shear 12e6 and 4e6 times that against bending. A small
+// force F bends by F/(3 EI), whatever the other stiffnesses.
 TEST(quadratic_beams, slender_sections_do_not_lock)
 {
     const double thickness = 1e-3, young = 1e10, area = thickness * thickness,
