@@ -315,7 +315,10 @@ static void name_mechanism(const hn_simulation *s, const momentum_verdict *verdi
                            hn_ledger_entry *e)
 {
     size_t used = strlen(e->note), size = sizeof e->note - used;
-    if (!e->conserved || verdict->first < 0) return;
+    if (!e->conserved) return;
+    if (s->scheme->imposes_invariants && s->system->mechanism_count > 1)
+        snprintf(e->note + used, size, ", of all mechanisms together");
+    if (verdict->first < 0) return;
     if (s->part_count > 1)
         snprintf(e->note + used, size, ", the mechanism of '%.60s'%s",
                  s->system->bodies[verdict->first].name,

@@ -258,3 +258,24 @@ TEST(mechanisms, energy_that_is_imposed_as_a_whole_is_kept_as_a_whole)
         run_end(&r);
     }
 }
+
+// Sums that are imposed say nothing of one mechanism: the line tells whose they are.
+TEST(mechanisms, momenta_that_are_imposed_are_those_of_all_together)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = empty(context, 0.0);
+    box(context, model, "light", 1e-3, vec3(0.0, 0.0, 0.0), vec3(0.3, 0.1, 0.0));
+    box(context, model, "heavy", 1e9, vec3(5.0, 0.0, 0.0), vec3(0.0, 20.0, 3.0));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = HN_SCHEME_PROJECTED_RK;
+    def.step_size = 0.01;
+    def.impose_momentum = true;
+    run r = {.context = context, .model = model};
+    CHECK_OK(context, hn_simulation_create(model, &def, &r.sim));
+    hn_ledger ledger = ledger_after(&r, 10);
+    for (int k = HN_PROMISE_LINEAR_MOMENTUM; k <= HN_PROMISE_ANGULAR_MOMENTUM; ++k) {
+        CHECK(ledger.entry[k].conserved);
+        CHECK_CONTAINS(ledger.entry[k].note, "of all mechanisms together");
+    }
+    run_end(&r);
+}
