@@ -602,6 +602,7 @@ int command_run(int argument_count, char **arguments)
     int code = model_source_load(r.context, "run", &words.source, &model);
     r.model = model;
     if (code == EXIT_FINE) code = run_model(&r, &words);
+    else if (stop_signal_number() != 0) code = EXIT_SIGNAL + stop_signal_number();
     hn_results_destroy(r.results);
     hn_simulation_destroy(r.simulation);
     hn_model_destroy(model);

@@ -95,9 +95,10 @@ HN_API const char *hn_context_message(const hn_context *context);
 /// Set the log callback; NULL switches it off (the default).
 HN_API void hn_context_set_log(hn_context *context, hn_log_function function, void *user);
 
-/// Ask the long call under way in this context, or the next one, to stop: hn_simulation_create and hn_simulation_step
-/// return HN_CANCELLED soon, the latter with the state of the last completed step, and may be called again. The one
-/// function that another thread or a signal handler may call meanwhile. Since 0.2.
+/// Ask the long call under way in this context, or the next one, to stop: those that read a model (hn_model_parse,
+/// hn_model_load and their like), hn_simulation_create and hn_simulation_step return HN_CANCELLED soon, the latter with
+/// the state of the last completed step, and may be called again. The one function that another thread or a signal
+/// handler may call meanwhile. Since 0.2.
 HN_API void hn_context_cancel(hn_context *context);
 
 #ifdef __cplusplus

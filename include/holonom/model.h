@@ -43,7 +43,7 @@ HN_API HN_NODISCARD hn_status hn_model_create(hn_context *context, const hn_mode
 HN_API void hn_model_destroy(hn_model *model);
 
 /// Read a model file (YAML, format 1). On success `*model` belongs to the caller.
-/// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), HN_INVALID_MODEL
+/// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), HN_INVALID_MODEL, HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_model_load(hn_context *context, const char *path, hn_model **model);
 
 /// Read a robot description (URDF); hn_model_load and hn_model_parse take one too, with a fixed base. The model's text is

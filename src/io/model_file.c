@@ -120,8 +120,12 @@ static hn_status parse_model(hn_context *context, const char *text, size_t lengt
                              hn_model **model)
 {
     model_reader r = {.context = context, .file = name};
+    context_begin_cancellable(context);
     hn_status status = expression_set_create(context, &r.expressions);
     if (status == HN_OK) status = read_model(&r, text, length);
+    context_end_cancellable(context);
+    if (context_take_cancel(context))
+        status = context_fail(context, HN_CANCELLED, "%s: cancelled while it was read", name);
     yaml_tree_clear(&r.tree);
     expression_set_destroy(r.expressions);
     if (status == HN_OK) *model = r.model;

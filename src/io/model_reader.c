@@ -176,6 +176,7 @@ static hn_status read_with_unit(const model_reader *r, int index, const char *wh
 hn_status reader_number(const model_reader *r, int index, const char *what, double *value)
 {
     const yaml_node *node = reader_node(r, index);
+    if (context_is_cancelled(r->context)) return HN_CANCELLED; // all that is long has numbers
     if (node->kind != YAML_SCALAR || node->length == 0)
         return fail_expected(r, index, what, "a number");
     expression_error error;

@@ -378,6 +378,7 @@ static hn_status parser_failure(const builder *b, struct fy_diag *diag)
 static hn_status read_events(builder *b, struct fy_parser *parser, struct fy_diag *diag)
 {
     for (;;) {
+        if (context_is_cancelled(b->context)) return HN_CANCELLED;
         struct fy_event *event = fy_parser_parse(parser);
         if (event == NULL) {
             if (fy_parser_get_stream_error(parser) || fy_diag_got_error(diag))

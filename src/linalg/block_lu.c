@@ -30,6 +30,7 @@ enum {
         3, // rows and columns at the end of a front, zero, so that kernels may work in fours
     GROUP_SIZE = 32, // unknowns eliminated from a large front before the rest of it is updated
     LARGE_FRONT = 96,
+    FRONTS_BETWEEN_LOOKS = 256, // at whether the call is cancelled
 };
 
 // A front may store this part more than its nodes would alone.
@@ -805,6 +806,9 @@ int block_lu_factor_rank(block_lu *lu, block_lu_rank *rank)
     for (int k = 0; k < lu->front_count; ++k) {
         const front *f = &lu->fronts[k];
         int width = f->pivots + f->rest;
+        if (k % FRONTS_BETWEEN_LOOKS == FRONTS_BETWEEN_LOOKS - 1 &&
+            context_is_cancelled(lu->context))
+            return given_node(lu, lu->order[f->first]);
         dense_front d = {lu->work, width, (size_t)((width + FRONT_PADDING + 1) & ~1)};
         assemble_front(lu, f, &d, &depth, &top);
         int singular = eliminate(lu, f, &d, rank);

@@ -265,6 +265,12 @@ static void start_rotors(hn_simulation *s, const double *v)
     }
 }
 
+// Between the parts of an assembly, each of which is short or looks itself.
+static hn_status unless_cancelled(const hn_simulation *s)
+{
+    return context_is_cancelled(s->context) ? HN_CANCELLED : HN_OK;
+}
+
 static hn_status create_reductions(hn_simulation *s)
 {
     TRY(s->reduction_kind->create(s->system, &s->reduction));
@@ -279,6 +285,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     const hn_system *system = s->system;
     memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
+    TRY(unless_cancelled(s));
     TRY(start_velocities_complete(s, model));
     if (system->velocity_projection > 0.0 && system->cut_count > 0 &&
         system->velocities != VELOCITIES_LEAST)
@@ -296,6 +303,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(motions_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
+    TRY(unless_cancelled(s));
     if (s->scheme->memory_count > 0)
         TRY(simulation_accelerations(s, s->momenta, !s->scheme->dampers_apart, s->def.step_size,
                                      acceleration));
@@ -306,13 +314,18 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     dampers_find(system, s->dampers);
     TRY(dampers_update(s));
     simulation_update_angles(s);
+    TRY(unless_cancelled(s));
     if (s->scheme->solver_step != NULL)
         TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
     else TRY(create_reductions(s));
+    TRY(unless_cancelled(s));
     TRY(system_symmetries(system, &s->symmetries));
+    TRY(unless_cancelled(s));
     TRY(count_redundant(s));
+    TRY(unless_cancelled(s));
     TRY(redundancy_check_start(s));
     TRY(redundancy_find_singular_start(s));
+    TRY(unless_cancelled(s));
     if ((s->scheme->tangent_momenta || s->scheme->both_levels) && s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);
@@ -441,6 +454,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         layout(&a, s);
         status = initialise(s, model);
     }
+    if (status == HN_OK) status = unless_cancelled(s);
     if (status == HN_OK && s->def.ledger) status = create_reference(s);
     if (status == HN_OK && model->starts_at_equilibrium) status = statics_start(s);
     context_end_cancellable(context);

@@ -779,5 +779,14 @@ TEST(cancel, ends_the_next_long_call_once)
     CHECK(created == NULL);
     CHECK_OK(w.context, hn_simulation_create(w.model, &w.def, &created));
     hn_simulation_destroy(created);
+    static const char TEXT[] = "holonom: 1\nbodies: {a: {shape: {sphere: {radius: 1}}, mass: 1}}\n";
+    hn_model *read = NULL;
+    hn_context_cancel(w.context);
+    CHECK_STATUS(w.context, hn_model_parse(w.context, TEXT, sizeof TEXT - 1, "model.yaml", &read),
+                 HN_CANCELLED);
+    CHECK(read == NULL);
+    CHECK_CONTAINS(hn_context_message(w.context), "model.yaml: cancelled");
+    CHECK_OK(w.context, hn_model_parse(w.context, TEXT, sizeof TEXT - 1, "model.yaml", &read));
+    hn_model_destroy(read);
     close_world(&w);
 }
