@@ -26,8 +26,8 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/// "run.h5" and "run.h5.part" become "run.csv", other names get ".csv"; other endings likewise. Owned by the caller; NULL:
-/// no memory.
+/// "run.h5" and "run.h5.part" become "run.csv", other names get ".csv"; other endings likewise. Owned by the caller;
+/// NULL: no memory.
 static char *default_name(const char *result, const char *ending)
 {
     size_t length = strlen(result);

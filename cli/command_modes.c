@@ -72,8 +72,8 @@ static void print_modes(const mode_run *r)
 
 // ---- pictures -------------------------------------------------------------------------------------
 
-/// How far a shape may be shown: its largest displacement becomes a part of the model's extent, its largest turn at most
-/// a third of a radian.
+/// How far a shape may be shown: its largest displacement becomes a part of the model's extent, its largest turn at
+/// most a third of a radian.
 static double amount_of(const mode_run *r, const double *shape)
 {
     int count = hn_model_body_count(r->model);

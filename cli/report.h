@@ -48,8 +48,8 @@ bool ledger_is_kept(const hn_ledger *ledger);
 /// `said`: that bodies turn too far in a step was said at the start.
 void warn_accuracy(const hn_model *model, const hn_accuracy *accuracy, bool said);
 
-/// Warn on the error stream when two neighbouring nodes of a beam are turned so far against each other that its elements
-/// are too long, `when` that is; nothing for a beam below zero.
+/// Warn on the error stream when two neighbouring nodes of a beam are turned so far against each other that its
+/// elements are too long, `when` that is; nothing for a beam below zero.
 void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when);
 
 /// "1 body", "2 bodies"

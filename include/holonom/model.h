@@ -46,7 +46,8 @@ HN_API void hn_model_destroy(hn_model *model);
 /// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), HN_INVALID_MODEL, HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_model_load(hn_context *context, const char *path, hn_model **model);
 
-/// Read a robot description (URDF); hn_model_load and hn_model_parse take one too, with a fixed base. The model's text is
+/// Read a robot description (URDF); hn_model_load and hn_model_parse take one too, with a fixed base. The model's
+/// text is
 /// then that of the model file it was converted to; what has no counterpart goes to the log and into comments there.
 /// @param free_base the root of the robot is a free body; otherwise the ground
 HN_API HN_NODISCARD hn_status hn_model_load_urdf(hn_context *context, const char *path, bool free_base,
@@ -58,8 +59,8 @@ typedef struct hn_parameter {
     const char *value;
 } hn_parameter;
 
-/// As hn_model_load, with other values for some of the file's parameters. They are written into the model's text, so that
-/// results hold the model as it was run. A name the file does not have is an error (HN_FILE_FORMAT).
+/// As hn_model_load, with other values for some of the file's parameters. They are written into the model's text, so
+/// that results hold the model as it was run. A name the file does not have is an error (HN_FILE_FORMAT).
 HN_API HN_NODISCARD hn_status hn_model_load_with(hn_context *context, const char *path, const hn_parameter *parameters,
                                                  int parameter_count, hn_model **model);
 

@@ -60,8 +60,8 @@ HN_API HN_NODISCARD hn_status hn_results_checkpoint(hn_results *results);
 HN_API HN_NODISCARD hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, const char *path,
                                                 hn_results_def *def, hn_results **results);
 
-/// Keep modes in the file: the datasets modes/frequency (Hz), modes/growth_rate (1/s) and modes/shape (modes, bodies, 6),
-/// as hn_simulation_modes gives them.
+/// Keep modes in the file: the datasets modes/frequency (Hz), modes/growth_rate (1/s) and modes/shape (modes, bodies,
+/// 6), as hn_simulation_modes gives them.
 /// @return HN_OK, HN_FILE_ACCESS, HN_INVALID_ARGUMENT
 HN_API HN_NODISCARD hn_status hn_results_set_modes(hn_results *results, const hn_mode *modes, const double *shapes,
                                                    int count);
@@ -218,8 +218,8 @@ HN_API HN_NODISCARD hn_status hn_results_export_csv(hn_context *context, const c
 /// (2 or more) records are taken, evenly; between two of them a body should turn less than half a turn.
 HN_API HN_NODISCARD hn_status hn_results_export_gltf(hn_context *context, const char *result_path,
                                                      const char *gltf_path, int frames_max);
-/// The same for ParaView: a VTKHDF file (format 2.0: ParaView 5.12 or later) of surfaces that move, with velocities; beams
-/// are lines with their stress resultants.
+/// The same for ParaView: a VTKHDF file (format 2.0: ParaView 5.12 or later) of surfaces that move, with velocities;
+/// beams are lines with their stress resultants.
 HN_API HN_NODISCARD hn_status hn_results_export_vtk(hn_context *context, const char *result_path, const char *vtk_path,
                                                     int frames_max);
 

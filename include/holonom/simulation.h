@@ -92,8 +92,8 @@ typedef bool (*hn_progress_function)(const hn_simulation *simulation, int64_t do
 /// Set it; NULL: none (the default).
 HN_API void hn_simulation_set_progress(hn_simulation *simulation, hn_progress_function function, void *user);
 
-/// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Loads that change in
-/// time do so backwards from here on. Time and steps go on counting; ledger and accuracy start anew.
+/// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Loads that change
+/// in time do so backwards from here on. Time and steps go on counting; ledger and accuracy start anew.
 /// @return HN_OK, HN_INVALID_ARGUMENT with a message that names what has no way back: a scheme that is not symmetric
 /// (all but `energy-momentum`, `variational`, `rattle` and `convected`), dampers
 HN_API HN_NODISCARD hn_status hn_simulation_reverse(hn_simulation *simulation);

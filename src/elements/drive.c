@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drives and laws on a joint's coordinate x (docs/theory/drives.md), with bars for means over the step, D x = x_n+1 - x_n.
+// Drives and laws on a joint's coordinate x (docs/theory/drives.md), with bars for means over the step, D x = x_n+1 -
+// x_n.
 //
 //   (D1)  effort   tau = mean of u(t)
 //   (D2)  servo    tau = clamp( k_p e + k_d (dr - D x/h) + k_i (I_n + h e/2) ),  e = mean r(t) - x_mid,

@@ -12,7 +12,8 @@
 void joint_effort_secant(const element *e, const element_step *step, double coordinate, double effort, double slope,
                          element_output *out);
 
-/// At the pose (1 - weight) q_n + weight q_n+1. `slope_here`: d effort/d coordinate at that pose; `slope_end`: at t_n+1.
+/// At the pose (1 - weight) q_n + weight q_n+1. `slope_here`: d effort/d coordinate at that pose; `slope_end`: at
+/// t_n+1.
 void joint_effort_at(const element *e, const element_step *step, double weight, double effort, double slope_here,
                      double slope_end, element_output *out);
 

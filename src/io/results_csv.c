@@ -166,8 +166,8 @@ static hn_status fail_csv(csv_table *table, const char *csv_path, int error)
                         system_error_sentence(error));
 }
 
-/// The open file that a path stands for, or -1. Where it is a socket such a path cannot be opened, and where it is a file
-/// it would be written from its beginning.
+/// The open file that a path stands for, or -1. Where it is a socket such a path cannot be opened, and where it is a
+/// file it would be written from its beginning.
 static int descriptor_of(const char *path)
 {
     static const char FOLDER[] = "/dev/fd/";

@@ -81,8 +81,8 @@ static void multiply(const unit_word *word, int exponent, double *factor, unit_k
     kind->angle = (signed char)(kind->angle + exponent * word->kind.angle);
 }
 
-// "kg m^2", "N*m/rad", "g/cm3": words with a digit for an exponent; everything after a slash divides until the next blank
-// or star. False when the text is anything else.
+// "kg m^2", "N*m/rad", "g/cm3": words with a digit for an exponent; everything after a slash divides until the next
+// blank or star. False when the text is anything else.
 static bool read_unit(const char *c, double *factor, unit_kind *kind)
 {
     int sign = 1;

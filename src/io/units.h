@@ -15,7 +15,8 @@ typedef struct unit_kind {
 /// none. Sets what the unit is in SI units and its kind.
 size_t unit_split(const char *text, double *factor, unit_kind *kind);
 
-/// May a number of the field `what` have a unit of this kind? `*expected` completes "expected ..." where it may not. Fields
+/// May a number of the field `what` have a unit of this kind? `*expected` completes "expected ..." where it may not.
+/// Fields
 /// that may be of several kinds take all of these, fields without a unit none; a field that is not known takes any.
 bool unit_fits(const char *what, unit_kind kind, const char **expected);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arnoldi's method in bands: a queue of vectors, each multiplied in its turn; what is new of the product joins the queue.
+// Arnoldi's method in bands: a queue of vectors, each multiplied in its turn; what is new of the product joins the
+// queue.
 #include "linalg/krylov.h"
 
 #include "base/array.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Some eigenvalues of a large operator: Arnoldi's method with several start vectors in a metric, restarted with the best
-// vectors found. docs/decisions/krylov.md tells why not ARPACK.
+// Some eigenvalues of a large operator: Arnoldi's method with several start vectors in a metric, restarted with the
+// best vectors found. docs/decisions/krylov.md tells why not ARPACK.
 #ifndef LINALG_KRYLOV_H
 #define LINALG_KRYLOV_H
 
 #include "base/context.h"
 
-/// An operator A and a metric M, symmetric and positive or zero. A takes any vector to one with a positive norm or zero.
+/// An operator A and a metric M, symmetric and positive or zero. A takes any vector to one with a positive norm or
+/// zero.
 typedef struct krylov_operator {
     int size;
     bool symmetric; ///< M A is symmetric: eigenvalues are real
@@ -22,8 +23,8 @@ typedef struct krylov_pairs {
     double residual;          ///< largest |A x - a x| relative to |a|
 } krylov_pairs;
 
-/// The `wanted` eigenvalues of largest absolute value with their vectors, to `tolerance`. `extra` start vectors more than
-/// usual find eigenvalues of high multiplicity. Memory of the pairs is the caller's to release (krylov_release).
+/// The `wanted` eigenvalues of largest absolute value with their vectors, to `tolerance`. `extra` start vectors more
+/// than usual find eigenvalues of high multiplicity. Memory of the pairs is the caller's to release (krylov_release).
 /// @return HN_OK, HN_NOT_CONVERGED, HN_OUT_OF_MEMORY, HN_CANCELLED
 hn_status krylov_largest(hn_context *context, const krylov_operator *a, int wanted, int extra, double tolerance,
                          krylov_pairs *pairs);

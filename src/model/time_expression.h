@@ -24,8 +24,8 @@ typedef struct time_error {
     char message[120];
 } time_error;
 
-/// Translate `text`; returns the number of instructions (at most TIME_CODE_MAX), or -1 with `error` filled. The language
-/// is that of numbers in model files, as muParser reads it, without parameters and with `t`.
+/// Translate `text`; returns the number of instructions (at most TIME_CODE_MAX), or -1 with `error` filled. The
+/// language is that of numbers in model files, as muParser reads it, without parameters and with `t`.
 int time_expression_parse(const char *text, time_instruction *code, time_error *error);
 
 /// The expression at a time. `branches` tells which sides of abs, min, max and comparisons were taken: where it differs

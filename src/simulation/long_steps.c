@@ -2,10 +2,12 @@
 // Steps so long that the first iterate says little about the solution, by one rule for all reductions.
 // Note: docs/theory/energy-momentum.md
 //
-// From there the way of an iteration, and which of several solutions it finds, depends on the unknowns it moves in. A step
+// From there the way of an iteration, and which of several solutions it finds, depends on the unknowns it moves in. A
+// step
 // whose first increment is large, or that fails, is therefore solved by `reduced` whatever the reduction, from what the
 // state alone determines: once at rest, once with its velocities. Where both find the same, that is the step, and the
-// reduction solves its own equations from there; where they differ the step has several solutions and is made in halves.
+// reduction solves its own equations from there; where they differ the step has several solutions and is made in
+// halves.
 #include "simulation/long_steps.h"
 
 #include <string.h>
@@ -73,8 +75,8 @@ hn_status long_steps_solve(hn_simulation *s, solved_step *step, const newton_opt
         s->ambiguous = true;
         if (s->scheme->may_halve && s->def.halvings_max > 0) return HN_NOT_CONVERGED;
     }
-    // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest. Schemes
-    // that need all steps alike have limits, beyond which there are solutions of another kind
+    // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest.
+    // Schemes that need all steps alike have limits, beyond which there are solutions of another kind
     if (status != HN_OK && at_rest == HN_OK && s->scheme->may_halve)
         status = solve(s, step, options, guess = GUESS_REST);
     return status == HN_OK ? solve_own(s, step, options, guess) : status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modes by shift and inversion: the sparse factors of K - sigma M, Arnoldi's method, and counts of eigenvalues to be sure.
-// Note: docs/theory/statics.md
+// Modes by shift and inversion: the sparse factors of K - sigma M, Arnoldi's method, and counts of eigenvalues to be
+// sure. Note: docs/theory/statics.md
 //
 //   (Q4)  K x + G^T nu = eta M x,  G x = 0;   s = +-sqrt(-eta)
 //   (Q5)  A = (K - sigma M)^-1 M on these motions has the eigenvalues 1/(eta - sigma)

@@ -3,7 +3,8 @@
 //
 //   (D7)  x_i(q_n+1; lambda) = r_i(t_n+1),   i over all motions
 //
-// The efforts lambda enter the equations of a step like any other, so that every reduction and loop takes them, and do the
+// The efforts lambda enter the equations of a step like any other, so that every reduction and loop takes them, and
+// do the
 // work lambda_i (x_n+1 - x_n)_i. They are found by Newton's method around that of the step: S_ij = d x_i/d lambda_j by
 // differences, each a step solved on from its solution, and lambda <- lambda - S^-1 (x - r).
 #include "simulation/simulation.h"

@@ -4,8 +4,8 @@
 //
 //   (P1)  h |alpha_n - alpha_n-1| / h_n-1 <= alpha_n / 5
 //
-// With lengths that are off by d, branches that would cross pass each other at an angle of about sqrt(d): steps that obey
-// (P1) turn with them, a longer one may go straight on.
+// With lengths that are off by d, branches that would cross pass each other at an angle of about sqrt(d): steps that
+// obey (P1) turn with them, a longer one may go straight on.
 #include "simulation/passages.h"
 
 #include "simulation/simulation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Singular positions of loops, where branches of a mechanism meet or pass close by each other: are they stepped through or
-// leapt over? Note: docs/theory/closed-loops.md
+// Singular positions of loops, where branches of a mechanism meet or pass close by each other: are they stepped
+// through or leapt over? Note: docs/theory/closed-loops.md
 #ifndef SIMULATION_PASSAGES_H
 #define SIMULATION_PASSAGES_H
 
@@ -21,8 +21,8 @@ typedef struct passage_record {
     int joint;        ///< of the model: its constraints almost follow from the others there
 } passage_record;
 
-/// Does the angle to a singular position change in a solved step by more than a part of itself, so that the step may end
-/// on another branch?
+/// Does the angle to a singular position change in a solved step by more than a part of itself, so that the step may
+/// end on another branch?
 bool passage_is_leapt(const struct hn_simulation *simulation, const struct solved_step *step);
 /// Do the velocities of the state agree with others after the same step?
 bool passage_ends_alike(const struct hn_simulation *simulation, const double *impetus);

@@ -228,7 +228,8 @@ static void find_velocity(const hn_system *system, const step_equations *equatio
 }
 
 // (Z2) with (Z4): D depends on v_n+1 by alpha times the ratio of the masses of rates at the start and now. Where
-// that is one, sweeps converge by alpha/2; in elements that are stretched far, by less of each. false: they did not converge.
+// that is one, sweeps converge by alpha/2; in elements that are stretched far, by less of each. false: they did not
+// converge.
 static bool find_impulse(const hn_system *system, const step_equations *equations,
                          const step_data *step)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a model file can say of beams, each against a formula of the books: shapes, sections, masses, bodies, loads, ends.
+// What a model file can say of beams, each against a formula of the books: shapes, sections, masses, bodies, loads,
+// ends.
 #include "physics/run.h"
 
 static const double PI = 3.14159265358979323846, G = 9.81;
@@ -111,7 +112,8 @@ TEST(beam_features, point_mass_and_rigid_body_at_a_node)
     CHECK_NEAR(moved(text, "b.end", TIP).z / expected, 1.0, 1e-3);
 }
 
-// A quarter of a circle, clamped at (0, 1): P R^3 pi/4 EI in its plane, and P R^3 (pi/4 EI + (3 pi/4 - 2)/GJ) out of it.
+// A quarter of a circle, clamped at (0, 1): P R^3 pi/4 EI in its plane, and P R^3 (pi/4 EI + (3 pi/4 - 2)/GJ) out of
+// it.
 TEST(beam_features, arcs_bend_and_twist)
 {
     const char *const shapes[] = {"arc: [[1, 0, 0], [sqrt(0.5), sqrt(0.5), 0], [0, 1, 0]]"};
@@ -219,7 +221,8 @@ TEST(beam_features, beams_meet_at_a_node)
     CHECK_NEAR(moved(text, "b.end", vec3(1.0, 1.0, 0.0)).z / expected, 1.0, 1e-3);
 }
 
-// A moment that follows the tip of a beam in space bends it like one that does not, where it has turned about its axis only.
+// A moment that follows the tip of a beam in space bends it like one that does not, where it has turned about its
+// axis only.
 TEST(beam_features, following_and_dead_moments)
 {
     double angle[2];

@@ -292,7 +292,8 @@ TEST(drives, act_in_loops_and_on_the_joint_that_closes_them)
 
 // ---- motions -----------------------------------------------------------------------------------------------
 
-// Slider-crank at constant speed w: with x_p = r cos + l cos phi, sin phi = -(r/l) sin, everything is a function of the angle.
+// Slider-crank at constant speed w: with x_p = r cos + l cos phi, sin phi = -(r/l) sin, everything is a function of
+// the angle.
 typedef struct engine_values {
     double torque; // N m, of the crank
     double pin;    // N, on the rod along x at the crank pin
@@ -411,7 +412,8 @@ TEST(motions, of_an_engine_take_the_torque_and_the_bearing_forces_of_the_closed_
     CHECK_BELOW(other.torque, 3e-4);      // measured 8.7e-5
 }
 
-// Eight motions in a chain that has eight freedoms: nothing is left to the dynamics, and every coordinate is as prescribed.
+// Eight motions in a chain that has eight freedoms: nothing is left to the dynamics, and every coordinate is as
+// prescribed.
 TEST(motions, may_take_all_freedom)
 {
     static const char TEXT[] =

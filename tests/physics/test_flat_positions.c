@@ -252,8 +252,8 @@ TEST(flat_positions, lengths_that_are_a_little_off_never_make_a_jump)
     CHECK(passed >= 40);      // of 48; measured 48
 }
 
-// The same under energy-momentum in fixed steps, that would leap: against projected-rk at tight tolerances. Before, up to
-// 1.5 off with everything kept.
+// The same under energy-momentum in fixed steps, that would leap: against projected-rk at tight tolerances. Before,
+// up to 1.5 off with everything kept.
 TEST(flat_positions, energy_momentum_turns_from_branch_to_branch)
 {
     double worst = 0.0;

@@ -216,7 +216,8 @@ TEST(satellite, keeps_its_turn_at_any_speed_and_place)
             }
 }
 
-// A touch of 0.5 mN s on a body of 1 kg that falls: the work is 1e-7 of what falling turns over, and so is its round-off.
+// A touch of 0.5 mN s on a body of 1 kg that falls: the work is 1e-7 of what falling turns over, and so is its
+// round-off.
 TEST(mechanisms, a_touch_while_falling_is_no_loss)
 {
     static const double SPANS[] = {0.01, 1e-4};
@@ -243,8 +244,8 @@ TEST(mechanisms, a_touch_while_falling_is_no_loss)
     }
 }
 
-// It imposes the energy of each mechanism as a whole, and promises no more: what its centre of mass has of it is known to
-// the tolerances of the steps.
+// It imposes the energy of each mechanism as a whole, and promises no more: what its centre of mass has of it is
+// known to the tolerances of the steps.
 TEST(mechanisms, energy_that_is_imposed_as_a_whole_is_kept_as_a_whole)
 {
     static const char *const MODELS[] = {"cylindrical-pair", "prismatic-pair", "planar-pair",

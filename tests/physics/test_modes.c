@@ -154,8 +154,8 @@ TEST(modes, cantilever_converges_to_timoshenko_theory)
 
 // ---- prestress and constraint forces ----------------------------------------------------------------
 
-// A slender column between hinges under P: omega^2 = (pi/L)^4 EI/m (1 - P/P_crit); at the critical load it stands still,
-// beyond it leaves.
+// A slender column between hinges under P: omega^2 = (pi/L)^4 EI/m (1 - P/P_crit); at the critical load it stands
+// still, beyond it leaves.
 TEST(modes, columns_slow_down_under_their_load)
 {
     const double part[] = {0.0, 0.5, -1.0, 1.5};

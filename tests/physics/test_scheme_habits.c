@@ -277,8 +277,8 @@ TEST(scheme_habits, a_step_that_fails_leaves_the_last_good_state_bit_for_bit)
     }
 }
 
-// `energy-momentum`, `energy-decaying` and `convected` beyond the largest turn; `ggl-classical` with too few iterations for the whole
-// step. The others have no halves however many are allowed.
+// `energy-momentum`, `energy-decaying` and `convected` beyond the largest turn; `ggl-classical` with too few
+// iterations for the whole step. The others have no halves however many are allowed.
 TEST(scheme_habits, a_step_that_fails_is_made_in_halves_or_ends_the_run)
 {
     for (int k = 0; k < HN_SCHEME_COUNT; ++k) {
@@ -430,7 +430,8 @@ static bool explicit_springs(hn_scheme scheme)
            scheme == HN_SCHEME_GGL_CLASSICAL;
 }
 
-// Nothing is damped but by `generalized-alpha` and `energy-decaying`: a thousand steps follow the closed form of full amplitude.
+// Nothing is damped but by `generalized-alpha` and `energy-decaying`: a thousand steps follow the closed form of full
+// amplitude.
 TEST(scheme_habits, stiff_springs_are_not_damped_and_follow_the_closed_form)
 {
     for (int k = 0; k < HN_SCHEME_COUNT; ++k) {
