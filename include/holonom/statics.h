@@ -17,8 +17,8 @@ typedef struct hn_equilibrium {
     int iteration_count;        ///< Newton iterations of this load step, with those of attempts that failed
     int64_t iteration_total;    ///< of all so far
     int cut_count;              ///< load steps that had to be cut, so far
-    bool relaxed;               ///< found by relaxation: a motion without inertia to a place where forces balance, which
-                                ///< may be far from the last one
+    bool relaxed;               ///< found by relaxation: a motion without inertia to a place where forces balance,
+                                ///< which may be far from the last one
     double residual;            ///< largest unbalanced force of a body, relative to the largest force in the model
     int unstable_count;         ///< motions that the joints allow and in which the energy has a maximum: negative
                                 ///< eigenvalues of the stiffness, 0: stable. Of loads without a potential: of its
@@ -34,8 +34,8 @@ typedef struct hn_static_def {
     int load_steps;        ///< from no load to all of it; cut where Newton's method needs it. At least 1
     bool at_time;          ///< loads have their size at `time`; false: as they are written, without their profile
     double time;           ///< s
-    bool relax;            ///< where Newton's method finds no way on (a limit point), relax to an equilibrium elsewhere.
-                           ///< A mechanism that only loads hold is relaxed in any case
+    bool relax;            ///< where Newton's method finds no way on (a limit point), relax to an equilibrium
+                           ///< elsewhere. A mechanism that only loads hold is relaxed in any case
     int cuts_max;          ///< a load step may be halved this often
     int iterations_max;    ///< of Newton's method
     double tolerance;      ///< of the last increment: rad, or m over the size of the body
@@ -71,8 +71,8 @@ typedef struct hn_mode {
 
 typedef struct hn_modes_def {
     int count;             ///< modes wanted, from the lowest on. At least 1
-    bool at_start;         ///< at the current configuration, also where forces do not balance; false: at the equilibrium
-                           ///< found from there, where the simulation is afterwards
+    bool at_start;         ///< at the current configuration, also where forces do not balance; false: at the
+                           ///< equilibrium found from there, where the simulation is afterwards
     hn_static_def statics; ///< how to find it, and the loads in either case
 } hn_modes_def;
 /// 10 modes at the equilibrium, found as by hn_static_def_default.

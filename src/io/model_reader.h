@@ -97,8 +97,8 @@ hn_status reader_time_function(const model_reader *r, int index, const char *wha
 /// The kind of a function of time in a map that may hold other keys too; none: constant.
 hn_status reader_time_kind(const model_reader *r, int map, time_function *f);
 /// A table of numbers over increasing ones: keys `first` (m, s, ... : `unit`) and one of the two words for the values.
-hn_status reader_table(const model_reader *r, int index, const char *what, hn_profile_kind kind, const char *const *words,
-                       const char *unit, time_function *f);
+hn_status reader_table(const model_reader *r, int index, const char *what, hn_profile_kind kind,
+                       const char *const *words, const char *unit, time_function *f);
 /// Kind and content of {kind: {...}}.
 hn_status reader_kind(const model_reader *r, int index, const char *owner, const char *const *words, int count,
                       const char **word, int *map);

@@ -113,7 +113,8 @@ struct hn_model {
     int drive_count, drive_capacity;
     model_beam *beams;
     int beam_count, beam_capacity;
-    name_table body_names, joint_names, load_names, beam_names, drive_names; ///< index by name; the names are those of the elements
+    name_table body_names, joint_names, load_names, beam_names,
+        drive_names; ///< index by name; the names are those of the elements
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
