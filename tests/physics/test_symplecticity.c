@@ -196,7 +196,8 @@ static double beam_violation(hn_scheme scheme, int order, bool held, double h, i
              "%s"
              "beams:\n"
              "  bow:\n"
-             "    arc: [[0.6, 0, 0], [0.6*cos(pi/8), 0.6*sin(pi/8), 0], [0.6*cos(pi/4), 0.6*sin(pi/4), 0]]\n"
+             "    arc: [[0.6, 0, 0], [0.6*cos(pi/8), 0.6*sin(pi/8), 0], [0.6*cos(pi/4), "
+             "0.6*sin(pi/4), 0]]\n"
              "    elements: %d\n"
              "    order: %d\n"
              "    direction: z\n"
@@ -206,7 +207,8 @@ static double beam_violation(hn_scheme scheme, int order, bool held, double h, i
              "%s",
              held ? "[0, 0, -9.81]" : "[0, 0, 0]",
              held ? "bodies:\n"
-                    "  end: {shape: {box: {size: [0.2, 0.1, 0.15]}}, mass: 1, position: [0.5, 0.5, 0.1]}\n"
+                    "  end: {shape: {box: {size: [0.2, 0.1, 0.15]}}, mass: 1, position: [0.5, 0.5, "
+                    "0.1]}\n"
                   : "",
              order == 1 ? 3 : 2, order,
              held ? "joints:\n"
@@ -217,8 +219,8 @@ static double beam_violation(hn_scheme scheme, int order, bool held, double h, i
     hn_model *model = NULL;
     CHECK_OK(context, hn_model_parse(context, text, strlen(text), "bow", &model));
     snprintf(name, sizeof name, "%s beam, order %d", held ? "held" : "free", order);
-    return violation_of(name, run_start(context, model, scheme, HN_REDUCTION_REDUCED, h, false), 0.02,
-                        2.0, steps);
+    return violation_of(name, run_start(context, model, scheme, HN_REDUCTION_REDUCED, h, false),
+                        0.02, 2.0, steps);
 }
 
 // The mass has blocks between neighbours and none on d3: the form is the one of the nine components (LMO 114).
