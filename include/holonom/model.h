@@ -401,7 +401,8 @@ typedef struct hn_drive_def {
     hn_joint_id joint;
     int coordinate;        ///< as hn_simulation_joint_coordinates counts, from 0
     hn_profile function;   ///< effort, target, motion (rad or m) or command (1: full) over time, times `scale`; a
-                           ///< motion begins where the joint does, and its rate then is that of the joint unless one was set
+                           ///< motion begins where the joint does, and its rate then is that of the joint unless one
+                           ///< was set
     double scale;
     double proportional;   ///< N m/rad or N/m, servo
     double derivative;     ///< N m s/rad or N s/m, servo: on the rate of target less coordinate
