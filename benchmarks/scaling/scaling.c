@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// How the cost of a step grows with the model: chains, trees, ladders and nets from one body to a hundred thousand.
+// How the cost of a step grows with the model: chains, trees, ladders, nets and beams from one body or
+// element to a hundred thousand.
 //
 //   scaling                     all cases at all sizes
 //   scaling --list              names of the cases
 //   scaling --case NAME         one of them; may be given several times
-//   scaling --sizes A,B,...     bodies, about (default 1,10,100,1000,10000,100000)
+//   scaling --sizes A,B,...     bodies, about, or elements of a beam (default 1,10,100,1000,10000,100000)
 //   scaling --reduction NAME    reduced (default), nullspace or multipliers
-//   scaling --scheme NAME       energy-momentum (default) or variational
+//   scaling --scheme NAME       energy-momentum (default) or another
 //   scaling --limit SECONDS     for one case at one size; larger sizes are left out once it is passed (default 60)
 //   scaling --repeats N         how often the steps are timed (default 3; 0: once and fewer, for valgrind to count)
 //   scaling --csv               comma separated values instead of a table
 //
-// Models are those of `holonom generate`. A case runs in a process of its own. Its state is saved after a few steps
+// Models are those of `holonom generate`, and cantilevers of soft rubber. A case runs in a process of its own. Its state is saved after a few steps
 // and restored before each repeat: all do the same work. Time is processor time, the least of the repeats, without the
 // ledger; energy and joint opening come from the same steps once more with the ledger on.
 #define _POSIX_C_SOURCE 200809L
@@ -37,6 +38,7 @@ enum {
     CASES_MAX = 16,
     STEPS_MIN = 5,
     STEPS_MAX = 5000,
+    BEAM_STEPS_MAX = 500, // short beams fold later on
     COUNTED_STEPS_MAX = 100,
 };
 
@@ -45,22 +47,28 @@ static const int64_t WORK = 100000;        // bodies times steps in a repeat, ab
 static const int64_t COUNTED_WORK = 10000; // the same for an outer counter
 static const double ZIGZAG = 10.0;         // degrees, so that ball-jointed chains move in space
 static const double TREE_ANGLE = 30.0;     // degrees below the horizontal
+static const double ELEMENT = 0.1;         // m, length of a beam's elements
 
-static const struct {
+typedef struct scaling_case {
     const char *name;
     generated_kind kind;
     generated_joints joints;
-    int rows; // net: a strip of so many rows, 0: a square
-} CASES[] = {
-    {"chain_revolute", GENERATED_CHAIN, GENERATED_REVOLUTE, 0},
-    {"chain_spherical", GENERATED_CHAIN, GENERATED_SPHERICAL, 0},
-    {"chain_mixed", GENERATED_CHAIN, GENERATED_MIXED, 0},
-    {"tree_revolute", GENERATED_TREE, GENERATED_REVOLUTE, 0},
-    {"tree_spherical", GENERATED_TREE, GENERATED_SPHERICAL, 0},
-    {"tree_mixed", GENERATED_TREE, GENERATED_MIXED, 0},
-    {"ladder", GENERATED_LADDER, GENERATED_REVOLUTE, 0},
-    {"net", GENERATED_NET, GENERATED_SPHERICAL, 3},
-    {"net_square", GENERATED_NET, GENERATED_SPHERICAL, 0},
+    int rows;       // net: a strip of so many rows, 0: a square
+    int beam_order; // 1, 2: a beam of linear or quadratic elements instead of what is generated
+} scaling_case;
+
+static const scaling_case CASES[] = {
+    {"chain_revolute", GENERATED_CHAIN, GENERATED_REVOLUTE, 0, 0},
+    {"chain_spherical", GENERATED_CHAIN, GENERATED_SPHERICAL, 0, 0},
+    {"chain_mixed", GENERATED_CHAIN, GENERATED_MIXED, 0, 0},
+    {"tree_revolute", GENERATED_TREE, GENERATED_REVOLUTE, 0, 0},
+    {"tree_spherical", GENERATED_TREE, GENERATED_SPHERICAL, 0, 0},
+    {"tree_mixed", GENERATED_TREE, GENERATED_MIXED, 0, 0},
+    {"ladder", GENERATED_LADDER, GENERATED_REVOLUTE, 0, 0},
+    {"net", GENERATED_NET, GENERATED_SPHERICAL, 3, 0},
+    {"net_square", GENERATED_NET, GENERATED_SPHERICAL, 0, 0},
+    {.name = "beam_linear", .beam_order = 1},
+    {.name = "beam_quadratic", .beam_order = 2},
 };
 enum { CASE_COUNT = sizeof CASES / sizeof CASES[0] };
 
@@ -78,6 +86,7 @@ typedef struct scaling_options {
 
 typedef struct scaling_result {
     hn_structure structure;
+    int size;                          // bodies, or elements of a beam
     double setup;                      // s, reading and assembling the model
     int steps;                         // in a repeat
     double seconds, seconds_max;       // per step
@@ -90,16 +99,16 @@ typedef struct scaling_result {
 // ---- models -----------------------------------------------------------------------------------------
 
 /// The generated model of a case with about `bodies` bodies.
-static generated_model model_of_size(int index, int64_t bodies)
+static generated_model model_of_size(const scaling_case *what, int64_t bodies)
 {
-    generated_model model = generated_model_default(CASES[index].kind);
-    model.joints = CASES[index].joints;
+    generated_model model = generated_model_default(what->kind);
+    model.joints = what->joints;
     model.count = bodies;
     if (model.kind == GENERATED_CHAIN && model.joints != GENERATED_REVOLUTE) model.zigzag = ZIGZAG;
     if (model.kind == GENERATED_TREE) model.angle = TREE_ANGLE;
     if (model.kind == GENERATED_LADDER) model.count = bodies / 2;
     // a net of N by M bars has M (2 N + 1) bodies
-    int rows = CASES[index].rows;
+    int rows = what->rows;
     if (model.kind == GENERATED_NET)
         model.count =
             rows > 0 ? (bodies / rows - 1) / 2 : llround(sqrt(0.5 * (double)bodies) - 0.25);
@@ -108,13 +117,30 @@ static generated_model model_of_size(int index, int64_t bodies)
     return model;
 }
 
-static hn_status read_model(hn_context *context, const generated_model *what, hn_model **model)
+/// A cantilever, level at the start and let go from rest. So soft that `rattle`, which is explicit, takes the step.
+static void write_beam(int order, int64_t elements, FILE *out)
+{
+    fprintf(
+        out,
+        "{holonom: 1, gravity: [0, 0, -9.81], beams: {rod: {from: [0, 0, 0], to: [%.17g, 0, 0], "
+        "elements: %lld, order: %d, clamped: start, section: {circle: {radius: 0.04}}, "
+        "material: {young: 1e6, poisson: 0.3, density: 1200}}}}\n",
+        ELEMENT * (double)elements, (long long)elements, order);
+}
+
+/// The model of a case with about so many bodies, or elements.
+static hn_status read_model(hn_context *context, const scaling_case *what, int64_t size,
+                            hn_model **model)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     if (stream == NULL) return HN_OUT_OF_MEMORY;
-    generated_model_write(what, stream);
+    if (what->beam_order > 0) write_beam(what->beam_order, size, stream);
+    else {
+        generated_model generated = model_of_size(what, size);
+        generated_model_write(&generated, stream);
+    }
     bool written = fclose(stream) == 0;
     hn_status status = written ? hn_model_parse(context, text, length, "generated model", model)
                                : HN_OUT_OF_MEMORY;
@@ -164,10 +190,10 @@ scaling_timed_steps(hn_simulation *simulation, int steps)
     return status;
 }
 
-static int steps_of(int bodies)
+static int steps_of(const scaling_case *what, int size)
 {
-    int64_t steps = WORK / bodies;
-    return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : (int)steps;
+    int64_t steps = WORK / size, most = what->beam_order > 0 ? BEAM_STEPS_MAX : STEPS_MAX;
+    return (int)(steps < STEPS_MIN ? STEPS_MIN : steps > most ? most : steps);
 }
 
 /// Repeat the same steps from one saved state.
@@ -217,7 +243,7 @@ done:
 }
 
 static hn_status measure(hn_context *context, const scaling_options *options,
-                         const generated_model *what, scaling_result *result)
+                         const scaling_case *what, int64_t size, scaling_result *result)
 {
     hn_status status = HN_OK;
     hn_model *model = NULL;
@@ -225,7 +251,7 @@ static hn_status measure(hn_context *context, const scaling_options *options,
     void *snapshot = NULL;
     *result = (scaling_result){0};
     double start = processor_seconds();
-    TRY(read_model(context, what, &model));
+    TRY(read_model(context, what, size, &model));
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = options->scheme;
     def.reduction = options->reduction;
@@ -234,24 +260,28 @@ static hn_status measure(hn_context *context, const scaling_options *options,
     TRY(hn_simulation_create(model, &def, &simulation));
     result->setup = processor_seconds() - start;
     result->structure = hn_simulation_structure(simulation);
-    result->steps = steps_of(result->structure.body_count);
+    result->size = what->beam_order > 0 ? (int)size : result->structure.body_count;
+    result->steps = steps_of(what, result->size);
 
     TRY(hn_simulation_step(simulation, WARM_UP_STEPS));
     if (options->repeats == 0) {
-        int64_t counted = COUNTED_WORK / result->structure.body_count;
+        int64_t counted = COUNTED_WORK / result->size;
+        int64_t before = hn_simulation_statistics(simulation).newton_iteration_count;
         result->steps = counted < 1                   ? 1
                         : counted > COUNTED_STEPS_MAX ? COUNTED_STEPS_MAX
                                                       : (int)counted;
         TRY(scaling_timed_steps(simulation, result->steps));
+        result->iterations =
+            (double)(hn_simulation_statistics(simulation).newton_iteration_count - before);
         goto done;
     }
-    size_t size = hn_simulation_snapshot_size(simulation);
-    snapshot = malloc(size);
+    size_t bytes = hn_simulation_snapshot_size(simulation);
+    snapshot = malloc(bytes);
     if (snapshot == NULL) {
         status = HN_OUT_OF_MEMORY;
         goto done;
     }
-    TRY(time_steps(simulation, options->repeats, snapshot, size, result));
+    TRY(time_steps(simulation, options->repeats, snapshot, bytes, result));
     hn_simulation_destroy(simulation); // two large models need not be in memory at once
     simulation = NULL;
     TRY(watch_steps(model, def, result));
@@ -288,56 +318,54 @@ static void print_result(const scaling_options *options, const char *name, const
     double us = 1e6 * r->seconds, spread = r->seconds_max / r->seconds - 1.0;
     char instructions[24] = "-";
     if (r->instructions >= 0.0)
-        snprintf(instructions, sizeof instructions, "%.0f", r->instructions / s->body_count);
+        snprintf(instructions, sizeof instructions, "%.0f", r->instructions / r->size);
     printf(options->csv
                ? "%s,%d,%d,%d,%d,%.3f,%d,%.5g,%.3f,%.5g,%s,%.3f,%.2e,%.2e,%.2e\n"
                : "%-16s %7d %6d %7d %8d %8.3f %6d %12.3f %7.3f %9.4f %9s %7.2f %9.1e %9.1e "
                  "%9.1e\n",
-           name, s->body_count, s->loop_count, s->degrees_of_freedom, s->unknown_count, r->setup,
-           r->steps, us, spread, us / s->body_count, instructions, r->iterations, r->energy_drift,
+           name, r->size, s->loop_count, s->degrees_of_freedom, s->unknown_count, r->setup,
+           r->steps, us, spread, us / r->size, instructions, r->iterations, r->energy_drift,
            r->energy_error, r->joint_opening);
 }
 
 /// Measure and print one row in this process. Returns its exit code.
-static int run_case(const scaling_options *options, int index, int64_t bodies)
+static int run_case(const scaling_options *options, const scaling_case *what, int64_t size)
 {
-    generated_model what = model_of_size(index, bodies);
     scaling_result result;
     hn_context *context = hn_context_create(NULL);
     if (context == NULL) return 1;
-    hn_status status = measure(context, options, &what, &result);
+    hn_status status = measure(context, options, what, size, &result);
     if (status != HN_OK)
-        fprintf(stderr, "%s, %lld bodies: %s: %s\n", CASES[index].name,
-                (long long)generated_model_body_count(&what), hn_status_name(status),
-                hn_context_message(context));
-    else if (options->repeats > 0) print_result(options, CASES[index].name, &result);
+        fprintf(stderr, "%s, about %lld bodies: %s: %s\n", what->name, (long long)size,
+                hn_status_name(status), hn_context_message(context));
+    else if (options->repeats > 0) print_result(options, what->name, &result);
     else
-        printf("%s %d bodies %d steps\n", CASES[index].name, result.structure.body_count,
-               result.steps);
+        printf("%s %d bodies %d steps %.0f iterations\n", what->name, result.size, result.steps,
+               result.iterations);
     hn_context_destroy(context);
     return status == HN_OK ? 0 : 1;
 }
 
 /// Run a case in a process of its own that the alarm ends at the limit. Returns false when it did not finish.
-static bool run_within_limit(const scaling_options *options, int index, int64_t bodies)
+static bool run_within_limit(const scaling_options *options, const scaling_case *what, int64_t size)
 {
     fflush(stdout);
     pid_t child = fork();
     if (child < 0) return false;
     if (child == 0) {
         alarm(options->limit);
-        int code = run_case(options, index, bodies);
+        int code = run_case(options, what, size);
         fflush(stdout);
         _exit(code);
     }
     int state = 0;
     if (waitpid(child, &state, 0) != child) return false;
     if (WIFSIGNALED(state) && WTERMSIG(state) == SIGALRM)
-        fprintf(stderr, "%s, about %lld bodies: more than %u s\n", CASES[index].name,
-                (long long)bodies, options->limit);
+        fprintf(stderr, "%s, about %lld bodies: more than %u s\n", what->name, (long long)size,
+                options->limit);
     else if (WIFSIGNALED(state))
-        fprintf(stderr, "%s, about %lld bodies: ended by signal %d\n", CASES[index].name,
-                (long long)bodies, WTERMSIG(state));
+        fprintf(stderr, "%s, about %lld bodies: ended by signal %d\n", what->name, (long long)size,
+                WTERMSIG(state));
     return WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 
@@ -415,7 +443,7 @@ int main(int argc, char **argv)
         if (options.list) puts(CASES[i].name);
         // a size that fails or takes too long ends its case
         for (int k = 0; !options.list && k < options.size_count; ++k)
-            if (!run_within_limit(&options, i, options.sizes[k])) {
+            if (!run_within_limit(&options, &CASES[i], options.sizes[k])) {
                 complete = false;
                 break;
             }
