@@ -101,6 +101,17 @@ TEST(long_beams, free_flight_keeps_energy_and_momenta_over_ten_thousand_steps)
         }
 }
 
+TEST(long_beams, flying_beam_keeps_energy_and_momenta_over_ten_thousand_steps)
+{
+    run r = run_model("flying-beam", HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.0, true);
+    worst_of_run worst = follow(&r, 10000);
+    CHECK_BELOW(worst.energy, 1e-11);      // measured 1.4e-12
+    CHECK_BELOW(worst.linear, 1e-11);      // measured 6.6e-13
+    CHECK_BELOW(worst.angular, 1e-11);     // measured 6.1e-13
+    CHECK_BELOW(worst.constraints, 1e-14); // measured 3.3e-16
+    run_end(&r);
+}
+
 // The motion multiplies differences: they are those of a start that differs in its last digit (2e-15 rad/s), 2e-14 m
 // after 125 steps, 4e-13 after 500, 2e-10 after 2000, 2e-5 after 8000.
 TEST(long_beams, reductions_agree_in_free_flight)
