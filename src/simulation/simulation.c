@@ -656,20 +656,21 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     newton_options options = newton_options_of(s);
     const step_guess guess = from_velocities ? GUESS_VELOCITIES : GUESS_HISTORY;
     hn_status status = solve_from(s, step, &options, guess);
-    bool plain = s->motion_count == 0 && !s->scheme->both_levels, own = status == HN_OK;
-    if (plain && (!own || long_steps_seem(s))) {
-        status = long_steps_solve(s, step, &options);
-        // a scheme that needs all steps alike stays with what its reduction found
-        if (status != HN_OK && own && !s->scheme->may_halve)
-            status = solve_from(s, step, &options, guess);
-    } else if (!own && system->cut_count == 0 && s->scheme->may_halve) {
-        status = solve_from(s, step, &options, GUESS_REST);
-    }
-    if (status != HN_OK && system->cut_count > 0 && !s->ambiguous) {
+    if (status != HN_OK && system->cut_count > 0) {
         // a mechanism that lands on a singular position: the tangent is singular at the solution
         options.freezing = SINGULAR_FREEZING;
         status = solve_from(s, step, &options, guess);
-        options.freezing = 0.0;
+    }
+    bool plain = s->motion_count == 0 && !s->scheme->both_levels;
+    if (plain && (status != HN_OK || long_steps_seem(s))) {
+        newton_options straight = newton_options_of(s);
+        bool found = status == HN_OK;
+        status = long_steps_solve(s, step, &straight);
+        // a scheme that needs all steps alike stays with what its reduction found
+        if (status != HN_OK && found && !s->scheme->may_halve)
+            status = solve_from(s, step, &options, guess);
+    } else if (status != HN_OK && system->cut_count == 0 && s->scheme->may_halve) {
+        status = solve_from(s, step, &options, GUESS_REST);
     }
     if (status != HN_OK) return status;
     step_element_forces(system, &step->equations, &step->data);
