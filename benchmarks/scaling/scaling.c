@@ -13,8 +13,9 @@
 //   scaling --csv               comma separated values instead of a table
 //
 // Models are those of `holonom generate`, and cantilevers of soft rubber. A case runs in a process of its own. Its
-// state is saved after a few steps and restored before each repeat: all do the same work. Time is processor time, the least of the repeats, without the
-// ledger; energy and joint opening come from the same steps once more with the ledger on.
+// state is saved after a few steps and restored before each repeat: all do the same work. Time is processor time, the
+// least of the repeats, without the ledger; energy and joint opening come from the same steps once more with the ledger
+// on.
 #define _POSIX_C_SOURCE 200809L
 
 #include "scaling/instruction_counter.h"
