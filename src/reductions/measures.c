@@ -28,14 +28,13 @@ void measure_bodies(const hn_system *system, const step_equations *equations, co
 void measure_add_round_off(const hn_system *system, const step_equations *equations,
                            const double *q, body_scale *scales)
 {
-    const double SHOWN = 16.0 * DBL_EPSILON / 1e-12;
     for (int i = 0; i < system->body_count; ++i) {
         const double *inertia = mass_node(system, i);
         double place = one_norm(q + POSE_SIZE * (size_t)i) + system->sizes[i];
-        double force = SHOWN * equations->mass_factor * inertia[0] * place;
+        double force = MEASURE_STILL * equations->mass_factor * inertia[0] * place;
         scales[i].force += force;
         scales[i].moment += system->sizes[i] * force +
-                            SHOWN * equations->mass_factor * (inertia[1] + inertia[2] + inertia[3]);
+                            MEASURE_STILL * equations->mass_factor * (inertia[1] + inertia[2] + inertia[3]);
     }
 }
 

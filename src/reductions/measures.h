@@ -7,6 +7,8 @@
 
 #include "system/step.h"
 
+#include <float.h>
+
 /// Sizes of the terms that cancel in the equations of a body.
 typedef struct body_scale {
     double force;  ///< kg m/s
@@ -17,6 +19,9 @@ typedef struct body_scale {
 /// body counts as at rest when it moves by no more than round-off of its size.
 void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
                     body_scale *scales);
+/// Round-off of coordinates over the bound of the ledger's equations line: of a way that is shorter, as a part of a
+/// body's place and size, more than 1e-12 is round-off.
+static const double MEASURE_STILL = 16.0 * DBL_EPSILON / 1e-12;
 /// Add what round-off of coordinates leaves in any residual, times so much that 1e-12 of the whole is round-off: for
 /// reports, and no more than a thousandth of it for Newton's method.
 void measure_add_round_off(const hn_system *system, const step_equations *equations, const double *q,

@@ -560,8 +560,8 @@ static const joint *joint_of_row(const scheme_solver *s, const ggl_row *r)
 }
 
 // size of the residual: of every body relative to its own terms, of rows relative to their bodies' length, of secondary
-// ones to the way of these
-static double residual_size(const scheme_solver *s, int *worst)
+// ones to the way of these; in a report that is at least what round-off of places stands out from
+static double residual_size(const scheme_solver *s, bool report, int *worst)
 {
     const hn_system *system = s->system;
     double largest = 0.0;
@@ -569,7 +569,9 @@ static double residual_size(const scheme_solver *s, int *worst)
         const system_body *body = &system->bodies[i];
         const double *right = s->right + block_lu_offset(s->blocks.lu, i);
         int n = body->coordinate_count, width = coordinate_width(body);
-        s->ways[i] = DBL_EPSILON + measure_pose(system->sizes[i], s->x + POSE_SIZE * (size_t)i);
+        double place = one_norm(s->q_start + POSE_SIZE * (size_t)i) / system->sizes[i],
+               still = report ? MEASURE_STILL * (1.0 + place) : DBL_EPSILON;
+        s->ways[i] = still + measure_pose(system->sizes[i], s->x + POSE_SIZE * (size_t)i);
         for (int k = 0; k < vector_count(s) * n; ++k) {
             const body_scale *own = &s->scales[i], *joints = transmitted_scale(s, i);
             double value = measure_part(right[k], k % n < width ? own->force + joints->force
@@ -702,7 +704,7 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
         // X is of the size of mu times gamma, O(h^4): it is taken from the iterate before
         ggl_stress_force(s->system, &s->stress, s->q_start, s->rows, s->gamma, s->stress_force);
         assemble(s);
-        double residual = residual_size(s, &report->worst_body);
+        double residual = residual_size(s, false, &report->worst_body);
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) return HN_OK;
         int node = block_lu_factor(lu);
@@ -872,7 +874,7 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
     }
     if (options->measure_left) {
         assemble(s);
-        report->left = residual_size(s, &report->left_body);
+        report->left = residual_size(s, true, &report->left_body);
     }
     memcpy(step->q, s->end, count * sizeof(double));
     memcpy(step->delta, s->y, count * sizeof(double));

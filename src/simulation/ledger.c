@@ -246,10 +246,19 @@ static round_off_floor find_floor(const hn_simulation *s)
     return (round_off_floor){mass * speed * speed, mass * speed, mass * speed * length};
 }
 
+static const double NOTHING_ELSE = 100.0;
+
 static double above_floor(double error, double scale, double floor)
 {
-    const double NOTHING_ELSE = 100.0;
     return fabs(error) <= floor && scale <= NOTHING_ELSE * floor ? 0.0 : ratio(error, scale);
+}
+
+// The same of energy: what forces do on round-off alone is as large as they are, and means as little.
+static double energy_above_floor(const hn_simulation *s, double error, double scale, double floor)
+{
+    return s->record.kinetic_max <= NOTHING_ELSE * floor && isfinite(error)
+               ? 0.0
+               : above_floor(error, scale, floor);
 }
 
 // Momentum of the worst mechanism; of the whole model where it is one that is tied, or where a scheme imposes the sums.
@@ -363,8 +372,9 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     double whole = ledger->energy_scale,
            heights = ratio(HEIGHT_ROUND_OFF * standing_energy(s), whole);
     if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
-        fill(&e[HN_PROMISE_ENERGY], energy, above_floor(r->energy_error, whole, floor.energy),
-             above_floor(r->energy_drift, whole, floor.energy), ENERGY_BOUND,
+        fill(&e[HN_PROMISE_ENERGY], energy,
+             energy_above_floor(s, r->energy_error, whole, floor.energy),
+             energy_above_floor(s, r->energy_drift, whole, floor.energy), ENERGY_BOUND,
              carried + fmax(0.0, heights - ENERGY_BOUND), n);
     else {
         if (verdict.part != NULL) ledger->energy_scale = verdict.scale;

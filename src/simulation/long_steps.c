@@ -18,10 +18,17 @@ static const double NEAR = 0.1; // rad, m over the body's length
 enum { ITERATIONS_STRAIGHT = 10 };
 static const double SAME = 1e-6; // likewise: by which two ways to one solution may differ
 
+// Schemes with momenta have limits near which their steps have two solutions. `generalized-alpha` has none, and what it
+// finds from rest would depend on the frame: it follows the rule where its own iteration wandered.
+static bool follows_rule(const hn_simulation *s)
+{
+    return s->scheme->may_halve || s->scheme->impetus_is_momentum;
+}
+
 bool long_steps_seem(const hn_simulation *s)
 {
-    if (s->newton.iterations > ITERATIONS_STRAIGHT) return s->newton.largest > NEAR;
-    return s->scheme->may_halve && s->newton.largest > NEAR;
+    bool wandered = s->newton.iterations > ITERATIONS_STRAIGHT;
+    return (wandered || follows_rule(s)) && s->newton.largest > NEAR;
 }
 
 static hn_status solve(hn_simulation *s, solved_step *step, const newton_options *options,
@@ -32,7 +39,7 @@ static hn_status solve(hn_simulation *s, solved_step *step, const newton_options
     s->newton = (newton_report){0};
     TRY(reduction_reduced.solve(s->long_steps, &step->equations, &step->data, options, &s->newton));
     bool straight = s->newton.iterations <= ITERATIONS_STRAIGHT;
-    return straight && simulation_step_is_sound(s, step) ? HN_OK : HN_NOT_CONVERGED;
+    return straight && simulation_step_is_sound(s, step, true) ? HN_OK : HN_NOT_CONVERGED;
 }
 
 static bool is_same(const hn_system *system, const step_data *step, const double *q)
@@ -75,9 +82,8 @@ hn_status long_steps_solve(hn_simulation *s, solved_step *step, const newton_opt
         s->ambiguous = true;
         if (s->scheme->may_halve && s->def.halvings_max > 0) return HN_NOT_CONVERGED;
     }
-    // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest.
-    // Schemes that need all steps alike have limits, beyond which there are solutions of another kind
-    if (status != HN_OK && at_rest == HN_OK && s->scheme->may_halve)
+    // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest
+    if (status != HN_OK && at_rest == HN_OK && follows_rule(s))
         status = solve(s, step, options, guess = GUESS_REST);
     return status == HN_OK ? solve_own(s, step, options, guess) : status;
 }

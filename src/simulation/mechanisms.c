@@ -145,12 +145,14 @@ void mechanisms_note(hn_simulation *s, bool first)
     }
 }
 
+static const double NOTHING_ELSE = 100.0; // times round-off
+
 // Keep the worse of two verdicts.
 static void judge(energy_verdict *worst, const energy_part *part, const energy_account *a,
                   double scale, double floor, double bound, bool centre, double *worst_ratio)
 {
-    // nothing but round-off moves
-    if (!(scale > 0.0) || (a->error <= floor && scale < 100.0 * floor)) return;
+    // nothing but round-off is turned over
+    if (!(scale > 0.0) || (a->error <= floor && scale < NOTHING_ELSE * floor)) return;
     double ratio = a->error / (bound * scale + floor);
     if (worst->part != NULL && ratio <= *worst_ratio) return;
     *worst_ratio = ratio;
@@ -175,6 +177,10 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
         double scale = a->kinetic_max + a->potential_change_max;
         double rate = ROUND_OFF * (part->distance / s->def.step_size + part->speed);
         double still = rate * sqrt((double)s->step_count + 1.0); // where nothing else moves
+        // what forces do on round-off alone is as large as they are
+        if (part->tied && a->kinetic_max <= NOTHING_ELSE * part->mass * still * still &&
+            isfinite(a->error))
+            continue;
         double floor = part->mass * (part->inner_speed * rate + still * still);
         if (part->tied) {
             // a structure at rest: by its weight times its size

@@ -4,6 +4,7 @@
 
 #include "joints/pivot.h"
 #include "system/kinematics.h"
+#include "system/mass.h"
 
 #include <string.h>
 
@@ -42,7 +43,7 @@ static inline int pivot_size(pivot_kind pivot)
 }
 
 // twist of a body at t_n from what the scheme keeps (v, or p through the inertia)
-static void start_twist(const hn_simulation *simulation, int body, double *twist)
+static void start_twist(const hn_simulation *simulation, int body, bool from_momenta, double *twist)
 {
     const hn_system *system = simulation->system;
     if (body < 0) {
@@ -50,14 +51,13 @@ static void start_twist(const hn_simulation *simulation, int body, double *twist
         return;
     }
     size_t at = POSE_SIZE * (size_t)body;
-    double v[POSE_SIZE];
-    memcpy(v, simulation->state.impetus + at, sizeof v);
-    if (simulation->scheme->impetus_is_momentum) {
-        // momenta: only the first step comes here, where the start twist is known
+    const double *q = simulation->state.q + at;
+    if (!simulation->scheme->impetus_is_momentum)
+        velocity_to_twist(q, simulation->state.impetus + at, twist);
+    else if (from_momenta)
+        mass_twist(system, body, q, simulation->other_impetus + at, twist);
+    else // known better than from momenta, also about an axis without inertia
         memcpy(twist, system->twist_start + TWIST_SIZE * (size_t)body, TWIST_SIZE * sizeof(double));
-        return;
-    }
-    velocity_to_twist(simulation->state.q + at, v, twist);
 }
 
 // A pivot from history: its turn follows from the extrapolated increment, the rest from the poses.
@@ -86,6 +86,11 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     double h = guess == GUESS_REST ? 0.0 : solved->equations.step_size;
     bool joints = kind->joint_prediction;
     bool velocities = guess != GUESS_HISTORY || simulation->history_count == 0;
+    // momenta serve where the twist of the start does not
+    bool momenta = guess == GUESS_VELOCITIES && simulation->history_count > 0 &&
+                   simulation->scheme->impetus_is_momentum;
+    if (momenta)
+        mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         const joint_type *type = joint_type_of(j->kind);
@@ -110,8 +115,8 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
             if (velocities) {
                 double parent_twist[TWIST_SIZE], twist[TWIST_SIZE];
                 motion m;
-                start_twist(simulation, p, parent_twist);
-                start_twist(simulation, i, twist);
+                start_twist(simulation, p, momenta, parent_twist);
+                start_twist(simulation, i, momenta, twist);
                 type->motion(j, &step->joints[i], system_pose(step->q_start, p), start, &m);
                 motion_rates(&m, parent_twist, twist, u);
                 for (int k = 0; k < j->dof; ++k) u[k] *= h;
@@ -122,7 +127,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
                           parent_step, &step->joints[i], &step->bodies[i]);
         } else if (velocities) {
             double twist[TWIST_SIZE];
-            start_twist(simulation, i, twist);
+            start_twist(simulation, i, momenta, twist);
             step->bodies[i].displacement = vec3_scale(h, vec3_load(twist));
             step->bodies[i].rotation = vec3_scale(h, vec3_load(twist + 3));
         } else {

@@ -115,7 +115,8 @@ struct hn_simulation {
     bool step_was_halved;
     bool ambiguous;       ///< the step that is being solved has several solutions (long_steps.h)
     double *other_q;      ///< one of them, 12 per body
-    double *other_impetus;///< of another way to pass a singular position, 12 per body
+    double *other_impetus;///< of another way to pass a singular position, or what each body carries of its momenta by
+                          ///< itself; 12 per body
     bool error_known;     ///< the scheme told the error of the last step
     local_error error;
     double *q_before, *p_before, *angles_before; ///< where the last step started
@@ -184,8 +185,8 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 
-/// A solution counts when it is finite and no body has turned by nearly half a turn.
-bool simulation_step_is_sound(hn_simulation *simulation, const solved_step *step);
+/// A solution counts when it is finite and no body has turned by nearly half a turn, the less so `from_afar`.
+bool simulation_step_is_sound(hn_simulation *simulation, const solved_step *step, bool from_afar);
 /// Solve the step from the current state into steps[ahead]. No message is set on failure.
 hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, double time, bool from_velocities);
 /// Solve its equations by the reduction from an iterate as `guess` says.
