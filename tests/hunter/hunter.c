@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include "hunter/random_model.h"
 #include "simulation/simulation.h"
+#include "system/mass.h"
 
 #include <holonom/holonom.h>
 
@@ -253,13 +254,47 @@ static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const
     return verdict;
 }
 
+static void report_not_kept(hunt *h, const run *r, hn_promise promise, const hn_ledger_entry *e)
+{
+    char text[320];
+    snprintf(text, sizeof text, "%s, bound %.2g: %s", hn_promise_name(promise), e->bound, e->note);
+    report(h, r, NOT_KEPT, e->error, text);
+}
+
+// What the model is made of, for a look at a finding.
+static void describe(const hunt *h, const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        const double *t = system->twist_start + TWIST_SIZE * (size_t)i;
+        fprintf(
+            h->out,
+            "  body %d: kind %d on %d by joint kind %d, mass %.3g, size %.3g, at %.3g %.3g %.3g, "
+            "v %.3g %.3g %.3g, omega %.3g %.3g %.3g\n",
+            i, (int)system->bodies[i].kind, j->parent, (int)j->kind, mass_weight(system, i),
+            system->sizes[i], system->q_start[POSE_SIZE * (size_t)i],
+            system->q_start[POSE_SIZE * (size_t)i + 1], system->q_start[POSE_SIZE * (size_t)i + 2],
+            t[0], t[1], t[2], t[3], t[4], t[5]);
+    }
+    for (int k = 0; k < system->cut_count; ++k)
+        fprintf(h->out, "  loop joint kind %d: %d %d\n", (int)system->cuts[k].kind,
+                system->cuts[k].parent, system->cuts[k].child);
+    for (int k = 0; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        fprintf(h->out,
+                "  element kind %d: %d %d, stiffness %.3g, damping %.3g, vector %.3g %.3g %.3g\n",
+                (int)e->kind, e->a, e->b, e->stiffness, e->damping, e->vector.x, e->vector.y,
+                e->vector.z);
+    }
+    fprintf(h->out, "  gravity %.3g\n", vec3_norm(system->gravity));
+}
+
 static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
 {
     hn_ledger ledger;
     if (hn_simulation_ledger(s, &ledger) != HN_OK) return;
     for (int k = 0; k < HN_PROMISE_COUNT; ++k)
-        if (!ledger.entry[k].kept)
-            report(h, r, NOT_KEPT, ledger.entry[k].error, hn_promise_name((hn_promise)k));
+        if (!ledger.entry[k].kept) report_not_kept(h, r, (hn_promise)k, &ledger.entry[k]);
     const hn_accuracy *a = &ledger.accuracy;
     r->too_long = a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit;
     double allowed = ALLOWED * a->relative.value + FLOOR;
@@ -410,6 +445,7 @@ static void hunt_model(hunt *h, uint64_t index)
     int only_scheme = draw_below(&d, HN_SCHEME_COUNT),
         only_reduction = draw_below(&d, HN_REDUCTION_COUNT);
     truth t = find_truth(&m, r.step, r.steps);
+    if (h->verbose && t.frame != NULL) describe(h, t.frame->system);
     size_t count = t.frame == NULL ? 1 : POSE_SIZE * (size_t)t.frame->system->body_count;
     double *ends = malloc(2 * count * sizeof(double));
     if (ends == NULL) abort();
