@@ -107,15 +107,31 @@ static void energy_slopes(const scheme_solver *s, const double *w, double *slope
     }
 }
 
+// What the slopes would be without constraints: in a mechanism that is held only round-off of it is left.
+static void free_slopes(const scheme_solver *s, const double *w, double *slopes)
+{
+    const jet_space *jet = &s->jet;
+    for (int m = 0; m < jet->mechanism_count; ++m) slopes[m] = 0.0;
+    for (int i = 0; i < jet->body_count; ++i) {
+        const jet_body *b = &jet->bodies[i];
+        double rate = s->rates[b->mechanism], square = rate > 0.0 ? 1.0 / (rate * rate) : 0.0;
+        for (int k = b->w, m = 0; m < b->w_count; ++m, ++k)
+            slopes[b->mechanism] += b->inertia[m] * w[k] * w[k] +
+                                    square * b->inverse[m] * jet->gradient[k] * jet->gradient[k];
+    }
+}
+
 // Newton's increment on the energies alone: mechanisms do not see each other. scratch: of the point.
 static void step_to_energies(scheme_solver *s, double *w)
 {
     const jet_space *jet = &s->jet;
     energy_slopes(s, w, s->sums);
+    free_slopes(s, w, s->scale);
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         int part = b->mechanism;
-        double x = s->sums[part] > 0.0 ? (s->energy[part] - s->found[part]) / s->sums[part] : 0.0;
+        bool moves = s->sums[part] > INVARIANT_PIVOT * s->scale[part];
+        double x = moves ? (s->energy[part] - s->found[part]) / s->sums[part] : 0.0;
         for (int k = b->w; k < b->w + b->w_count; ++k) {
             s->scratch[k] = x * s->c[0][k];
             w[k] += x * s->dw[0][k];
