@@ -88,7 +88,7 @@ const joint_type joint_cylindrical = {
     .coordinate_count = 2,
     .axes = {{false, AXIS_OF_A, 2}, {true, AXIS_OF_A, 2}},
     .mark = MARK_LINE,
-    .planar = {.normal = {PLANAR_PIN, PLANAR_UPRIGHT}, .inside = {PLANAR_SLIDE}},
+    .planar = {.normal = {PLANAR_PIN, PLANAR_UPRIGHT}, .inside = {PLANAR_SLIDE, 0}},
     .row = cylindrical_row,
     .motion = cylindrical_motion,
     .terms = cylindrical_terms,

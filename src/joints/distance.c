@@ -120,7 +120,7 @@ const joint_type joint_distance = {
     .row_count = 1,
     .coordinate_count = 0,
     .mark = MARK_POINT,
-    .planar = {.normal = {PLANAR_ROD}, .inside = {PLANAR_ROD}, .oblique = {PLANAR_ROD}},
+    .planar = {.normal = {PLANAR_ROD, 0}, .inside = {PLANAR_ROD, 0}, .oblique = {PLANAR_ROD, 0}},
     .row = distance_row,
     .motion = distance_motion,
     .terms = distance_terms,

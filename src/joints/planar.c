@@ -88,7 +88,7 @@ const joint_type joint_planar = {
     .axes = {{false, AXIS_OF_A, 0}, {false, AXIS_OF_A, 1}, {true, AXIS_OF_A, 2}},
     .mark = MARK_PLANE,
     .planar = {.normal = {PLANAR_NOTHING, PLANAR_UPRIGHT | PLANAR_LEVEL},
-               .inside = {PLANAR_SLIDE_ACROSS}},
+               .inside = {PLANAR_SLIDE_ACROSS, 0}},
     .row = planar_row,
     .motion = planar_motion,
     .terms = planar_terms,

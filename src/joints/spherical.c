@@ -70,7 +70,7 @@ const joint_type joint_spherical = {
     .coordinate_count = 3,
     .axes = {{true, AXIS_OF_WORLD, 0}, {true, AXIS_OF_WORLD, 1}, {true, AXIS_OF_WORLD, 2}},
     .mark = MARK_POINT,
-    .planar = {.normal = {PLANAR_PIN}, .inside = {PLANAR_PIN}, .oblique = {PLANAR_PIN}},
+    .planar = {.normal = {PLANAR_PIN, 0}, .inside = {PLANAR_PIN, 0}, .oblique = {PLANAR_PIN, 0}},
     .row = spherical_row,
     .motion = spherical_motion,
     .terms = spherical_terms,

@@ -75,7 +75,7 @@ const joint_type joint_universal = {
     .coordinate_count = 2,
     .axes = {{true, AXIS_OF_A, 2}, {true, AXIS_OF_B, 2}},
     .mark = MARK_AXIS,
-    .planar = {.normal = {PLANAR_PIN}, .other_axis = true},
+    .planar = {.normal = {PLANAR_PIN, 0}, .other_axis = true},
     .row = universal_row,
     .motion = universal_motion,
     .terms = universal_terms,

@@ -124,7 +124,7 @@ static hn_status solve_small(basis *b, double *real, double *imaginary, double *
             real[place] = values[best + c];
             imaginary[place] = b->a->symmetric ? 0.0 : values[n + best + c];
             for (size_t i = 0; i < n; ++i) y[i * n + place] = vectors[i * n + best + c];
-            values[best + c] = NAN;
+            values[best + c] = (double)NAN;
         }
     }
     context_release(b->context, small);

@@ -33,8 +33,8 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
         double place = one_norm(q + POSE_SIZE * (size_t)i) + system->sizes[i];
         double force = MEASURE_STILL * equations->mass_factor * inertia[0] * place;
         scales[i].force += force;
-        scales[i].moment += system->sizes[i] * force +
-                            MEASURE_STILL * equations->mass_factor * (inertia[1] + inertia[2] + inertia[3]);
+        scales[i].moment += system->sizes[i] * force + MEASURE_STILL * equations->mass_factor *
+                                                           (inertia[1] + inertia[2] + inertia[3]);
     }
 }
 

@@ -54,8 +54,7 @@ static void start_twist(const hn_simulation *simulation, int body, bool from_mom
     const double *q = simulation->state.q + at;
     if (!simulation->scheme->impetus_is_momentum)
         velocity_to_twist(q, simulation->state.impetus + at, twist);
-    else if (from_momenta)
-        mass_twist(system, body, q, simulation->other_impetus + at, twist);
+    else if (from_momenta) mass_twist(system, body, q, simulation->other_impetus + at, twist);
     else // known better than from momenta, also about an axis without inertia
         memcpy(twist, system->twist_start + TWIST_SIZE * (size_t)body, TWIST_SIZE * sizeof(double));
 }
@@ -89,8 +88,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     // momenta serve where the twist of the start does not
     bool momenta = guess == GUESS_VELOCITIES && simulation->history_count > 0 &&
                    simulation->scheme->impetus_is_momentum;
-    if (momenta)
-        mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
+    if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         const joint_type *type = joint_type_of(j->kind);

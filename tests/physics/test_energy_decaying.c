@@ -348,7 +348,7 @@ TEST(energy_decaying, refuses_the_way_back_and_radii_out_of_range)
     run_step(&r, 2);
     CHECK_STATUS(r.context, hn_simulation_reverse(r.sim), HN_INVALID_ARGUMENT);
     CHECK_CONTAINS(hn_context_message(r.context), "'energy-decaying' is not time-symmetric");
-    static const double WRONG[] = {0.2, 1.01, -1.0, NAN};
+    static const double WRONG[] = {0.2, 1.01, -1.0, (double)NAN};
     for (int k = 0; k < 4; ++k) {
         hn_simulation *other = NULL;
         hn_simulation_def def = hn_simulation_def_default();

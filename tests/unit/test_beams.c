@@ -306,7 +306,7 @@ TEST(beam_section, mass_matrices_are_carried_or_refused_with_the_reason)
                  {0, 1, 0.5, 0.5, "no such coupling"},
                  {0, 3, 0.1, 0.0, "no such coupling"},
                  {4, 4, -0.05, -0.05, "expected a positive number"},
-                 {0, 0, NAN, NAN, "not finite"}};
+                 {0, 0, (double)NAN, (double)NAN, "not finite"}};
     for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; ++k) {
         double bad[6][6];
         memcpy(bad, good, sizeof bad);
