@@ -58,8 +58,8 @@ TEST(one_solution, is_followed_by_all_reductions_on_trees_and_loops)
     CHECK_BELOW(worst, 1e-9); // measured 2.8e-11
 }
 
-// A point on a rod that swings through: schemes that make no halves have two solutions of a step, as far apart as h |omega|
-// is from their limit of 1.
+// A point on a rod that swings through: schemes that make no halves have two solutions of a step, as far apart as
+// h |omega| is from their limit of 1.
 static run swinging_point(hn_scheme scheme, hn_reduction way, double turn)
 {
     const double STEP = 0.01, ANGLE = 0.5; // s, rad from upright
