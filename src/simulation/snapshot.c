@@ -12,6 +12,7 @@ typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE }
 static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer,
                           size_t *used)
 {
+    if (size == 0) return; // and there may be no part
     if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
     if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
     *used += size;
