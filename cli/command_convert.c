@@ -9,36 +9,28 @@
 
 #include <holonom/holonom.h>
 
-#include <errno.h>
 #include <string.h>
 
 static const char COMMAND[] = "convert";
 
-static int write_model(const hn_model *model, const char *path)
+static void write_text(const void *model, FILE *file)
 {
     size_t length;
     const char *text = hn_model_text(model, &length);
+    fwrite(text, 1, length, file);
+}
+
+static int write_model(const hn_model *model, const char *path)
+{
     if (path == NULL || strcmp(path, "-") == 0) {
-        fwrite(text, 1, length, stdout);
+        write_text(model, stdout);
         return EXIT_FINE;
     }
-    char *temporary = output_temporary(path);
-    if (temporary == NULL) return report_no_memory();
-    FILE *file = fopen(temporary, "w");
-    bool written = file != NULL;
-    if (written) {
-        written = fwrite(text, 1, length, file) == length && fflush(file) == 0;
-        int error = errno;
-        if (fclose(file) == 0) errno = error;
-        else written = false;
-    }
-    if (!output_settle(temporary, path, written)) {
-        say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
-        return EXIT_FILE;
-    }
-    say(stdout, "  wrote %s: %d bodies, %d joints\n", path, hn_model_body_count(model),
-        hn_model_joint_count(model));
-    return EXIT_FINE;
+    int code = output_write(path, write_text, model);
+    if (code == EXIT_FINE)
+        say(stdout, "  wrote %s: %d bodies, %d joints\n", path, hn_model_body_count(model),
+            hn_model_joint_count(model));
+    return code;
 }
 
 int command_convert(int argument_count, char **arguments)

@@ -7,7 +7,6 @@
 #include "output_file.h"
 #include "say.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,25 +110,18 @@ static bool read_model(const generate_options *given, generated_model *model)
     return true;
 }
 
+static void write_text(const void *model, FILE *file)
+{
+    generated_model_write(model, file);
+}
+
 static int write_file(const generated_model *model, const char *path)
 {
-    char *temporary = output_temporary(path);
-    if (temporary == NULL) return report_no_memory();
-    FILE *file = fopen(temporary, "w");
-    bool written = file != NULL;
-    if (written) {
-        generated_model_write(model, file);
-        written = fflush(file) == 0 && !ferror(file);
-        int error = errno;
-        if (fclose(file) == 0) errno = error;
-        else written = false;
-    }
-    if (!output_settle(temporary, path, written)) {
-        say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
-        return EXIT_FILE;
-    }
-    say(stdout, "  wrote %s: %lld bodies\n", path, (long long)generated_model_body_count(model));
-    return EXIT_FINE;
+    int code = output_write(path, write_text, model);
+    if (code == EXIT_FINE)
+        say(stdout, "  wrote %s: %lld bodies\n", path,
+            (long long)generated_model_body_count(model));
+    return code;
 }
 
 int command_generate(int argument_count, char **arguments)

@@ -186,11 +186,8 @@ static int run_modes(mode_run *r, const mode_words *words)
 {
     int code = model_source_load(r->context, "modes", &words->source, &r->model);
     if (code == EXIT_FINE && words->no_output == NULL) {
-        r->output = words->output == NULL
-                        ? output_default(model_source_name(&words->source), "-modes.h5")
-                        : malloc(strlen(words->output) + 1);
+        r->output = output_name(words->output, model_source_name(&words->source), "-modes.h5");
         if (r->output == NULL) code = report_no_memory();
-        else if (words->output != NULL) strcpy(r->output, words->output);
     }
     hn_simulation_def run = hn_simulation_def_default();
     run.step_size = 1.0 / SWING_RECORDS; // a unit of time for each mode

@@ -494,10 +494,8 @@ static int take_up(run *r, const run_words *words, bool *complete)
 static int run_model(run *r, const run_words *words)
 {
     if (words->no_output == NULL) {
-        r->output = words->output == NULL ? output_default(model_source_name(&words->source), ".h5")
-                                          : malloc(strlen(words->output) + 1);
+        r->output = output_name(words->output, model_source_name(&words->source), ".h5");
         if (r->output == NULL) return report_no_memory();
-        if (words->output != NULL) strcpy(r->output, words->output);
     }
     bool complete = false;
     int code = words->resume == NULL ? EXIT_FINE : take_up(r, words, &complete);

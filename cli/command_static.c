@@ -206,11 +206,8 @@ static int run_search(hn_context *context, const static_words *words, const hn_s
     search x = {.quiet = words->quiet != NULL, .relax = words->relax != NULL};
     int code = model_source_load(context, "static", &words->source, &model);
     if (code == EXIT_FINE && words->no_output == NULL) {
-        output = words->output == NULL
-                     ? output_default(model_source_name(&words->source), "-static.h5")
-                     : malloc(strlen(words->output) + 1);
+        output = output_name(words->output, model_source_name(&words->source), "-static.h5");
         if (output == NULL) code = report_no_memory();
-        else if (words->output != NULL) strcpy(output, words->output);
     }
     x.model = model;
     hn_simulation_def run = hn_simulation_def_default();

@@ -3,10 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "output_file.h"
 
+#include "command.h"
+#include "report.h"
 #include "say.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,8 +39,12 @@ bool output_settle(char *temporary, const char *path, bool complete)
     return settled;
 }
 
-char *output_default(const char *input, const char *ending)
+char *output_name(const char *chosen, const char *input, const char *ending)
 {
+    if (chosen != NULL) {
+        char *copy = malloc(strlen(chosen) + 1);
+        return copy == NULL ? NULL : strcpy(copy, chosen);
+    }
     const char *slash = strrchr(input, '/');
     const char *base = slash == NULL ? input : slash + 1;
     const char *dot = strrchr(base, '.');
@@ -48,6 +53,24 @@ char *output_default(const char *input, const char *ending)
     char *name = malloc(size);
     if (name != NULL) snprintf(name, size, "%.*s%s", (int)length, base, ending);
     return name;
+}
+
+int output_write(const char *path, void (*write)(const void *what, FILE *file), const void *what)
+{
+    char *temporary = output_temporary(path);
+    if (temporary == NULL) return report_no_memory();
+    FILE *file = fopen(temporary, "w");
+    bool written = file != NULL;
+    if (written) {
+        write(what, file);
+        written = fflush(file) == 0 && !ferror(file);
+        int error = errno;
+        if (fclose(file) == 0) errno = error;
+        else written = false;
+    }
+    if (output_settle(temporary, path, written)) return EXIT_FINE;
+    say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
+    return EXIT_FILE;
 }
 
 bool is_same_file(const char *one, const char *other)

@@ -4,6 +4,7 @@
 #define CLI_OUTPUT_FILE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /// Name to write to until the output is complete: a new file beside `path`; `path` itself for devices, pipes and links,
 /// which are written through. Owned by the caller; NULL: no memory.
@@ -13,9 +14,12 @@ char *output_temporary(const char *path);
 /// its name. Frees `temporary`.
 bool output_settle(char *temporary, const char *path, bool complete);
 
-/// Where output goes unless told: the name of the file that is read, without folder and ending, and `ending` behind it.
-/// Owned by the caller; NULL: no memory.
-char *output_default(const char *input, const char *ending);
+/// Where results go: to `chosen`, or unless told to the name of the file that is read, without folder and ending, and
+/// `ending` behind it. Owned by the caller; NULL: no memory.
+char *output_name(const char *chosen, const char *input, const char *ending);
+
+/// Write a file by `write(what, file)`, complete or not at all; reports a failure and returns the exit code.
+int output_write(const char *path, void (*write)(const void *what, FILE *file), const void *what);
 
 /// Do both names lead to one file, through links of any kind? False when one of them leads to none.
 bool is_same_file(const char *one, const char *other);

@@ -5,8 +5,8 @@
 
 #include "base/context.h"
 #include "io/number_text.h"
-#include "io/results_disk.h"
 #include "io/results_hdf5.h"
+#include "io/whole_file.h"
 #include "simulation/series.h"
 
 #include <errno.h>
@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     BLOCK_RECORDS_MAX = 256,    // records read at once
@@ -166,61 +164,21 @@ static hn_status fail_csv(csv_table *table, const char *csv_path, int error)
                         system_error_sentence(error));
 }
 
-/// The open file that a path stands for, or -1. Where it is a socket such a path cannot be opened, and where it is a
-/// file it would be written from its beginning.
-static int descriptor_of(const char *path)
+static hn_status write_csv(csv_table *table, const char *result_path, const char *csv_path)
 {
-    static const char FOLDER[] = "/dev/fd/";
-    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
-    if (strncmp(path, FOLDER, sizeof FOLDER - 1) != 0) return -1;
-    char *end = NULL;
-    long number = strtol(path + sizeof FOLDER - 1, &end, 10);
-    return end != path + sizeof FOLDER - 1 && *end == '\0' && number >= 0 && number < INT_MAX
-               ? (int)number
-               : -1;
-}
-
-/// As fopen for writing; a path that stands for an open file goes on where that file is.
-static FILE *open_table(const char *path)
-{
-    int descriptor = descriptor_of(path);
-    if (descriptor < 0) return fopen(path, "w");
-    int own = dup(descriptor);
-    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
-    if (out == NULL && own >= 0) close(own);
-    return out;
-}
-
-/// Write to a new file beside the final name and rename; a device, a pipe or a link (/dev/stdout) is written directly.
-static hn_status write_csv(csv_table *table, const char *csv_path)
-{
-    struct stat information;
-    bool direct = descriptor_of(csv_path) >= 0 ||
-                  (lstat(csv_path, &information) == 0 && !S_ISREG(information.st_mode));
-    size_t size = strlen(csv_path) + sizeof ".18446744073709551615.new";
-    char *new_path = context_allocate(table->context, size);
-    if (new_path == NULL) return HN_OUT_OF_MEMORY;
-    if (direct) snprintf(new_path, size, "%s", csv_path);
-    else snprintf(new_path, size, "%s.%ld.new", csv_path, (long)getpid());
-
-    hn_status status = HN_OK;
-    FILE *out = open_table(new_path);
-    if (out == NULL) {
-        status = fail_csv(table, csv_path, errno);
-    } else {
-        errno = 0;
-        status = print_records(table, out);
-        bool complete = fflush(out) == 0 && !ferror(out);
-        int error = errno;
-        complete = fclose(out) == 0 && complete;
-        if (status == HN_OK && !complete) status = fail_csv(table, csv_path, error);
-        if (status == HN_OK && !direct && rename(new_path, csv_path) != 0)
-            status = fail_csv(table, csv_path, errno);
-        if (status != HN_OK && !direct) unlink(new_path);
-    }
-    context_release(table->context, new_path);
-    return status;
+    char *temporary;
+    TRY(whole_file_begin(table->context, csv_path, result_path, &temporary));
+    FILE *out = whole_file_open(temporary);
+    if (out == NULL)
+        return whole_file_end(table->context, temporary, csv_path,
+                              fail_csv(table, csv_path, errno));
+    errno = 0;
+    hn_status status = print_records(table, out);
+    bool complete = fflush(out) == 0 && !ferror(out);
+    int error = errno;
+    complete = fclose(out) == 0 && complete;
+    if (status == HN_OK && !complete) status = fail_csv(table, csv_path, error);
+    return whole_file_end(table->context, temporary, csv_path, status);
 }
 
 hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
@@ -231,17 +189,12 @@ hn_status hn_results_export_csv(hn_context *context, const char *result_path, co
     if (result_path == NULL || csv_path == NULL || csv_path[0] == '\0')
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "a result file and a name for the table are needed");
-    if (disk_same_file(csv_path, result_path))
-        return context_fail(context, HN_FILE_ACCESS,
-                            "%s: the table cannot be written there: it is the result file; choose "
-                            "another name",
-                            csv_path);
     csv_table table = {.context = context};
     TRY(hn_result_file_open(context, result_path, &table.file));
     table.series_count = hn_result_file_series_count(table.file);
     hn_status status = select_columns(&table, series, series == NULL ? 0 : series_count);
     if (status == HN_OK) status = take_blocks(&table);
-    if (status == HN_OK) status = write_csv(&table, csv_path);
+    if (status == HN_OK) status = write_csv(&table, result_path, csv_path);
     for (int i = 0; i < table.series_count; ++i) {
         context_release(context, table.series[i].rows);
         context_release(context, table.series[i].selected);

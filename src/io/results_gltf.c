@@ -189,10 +189,8 @@ typedef struct node_keys {
     float *translation, *rotation, *scale;
 } node_keys;
 
-static void put_key(const result_motion *m, node_keys *keys, int frame, hn_vec3 x,
-                    const double *rows)
+static void put_key(node_keys *keys, int frame, hn_vec3 x, const double *rows)
 {
-    (void)m;
     double q[4], before = 0.0, length = 0.0;
     quaternion_of(rows, q);
     float *now = keys->rotation + 4 * frame;
@@ -248,8 +246,7 @@ static hn_status put_bodies(gltf_scene *g, const result_motion *m, int times, no
         const char *name = hn_result_file_body(m->file, i)->name;
         TRY(put_mesh(g, &m->meshes[i], name, i));
         for (int f = 0; f < m->frame_count; ++f)
-            put_key(m, &keys, f,
-                    vec3_load(m->position + 3 * ((size_t)f * (size_t)bodies + (size_t)i)),
+            put_key(&keys, f, vec3_load(m->position + 3 * ((size_t)f * (size_t)bodies + (size_t)i)),
                     m->orientation + 9 * ((size_t)f * (size_t)bodies + (size_t)i));
         put_node(g, m, name, g->mesh_count - 1, times, &keys);
     }
@@ -284,7 +281,7 @@ static hn_status put_beams(gltf_scene *g, const result_motion *m, int times, nod
                 hn_vec3 x = vec3_add_scaled(d1, -vec3_dot(d1, z), z);
                 x = vec3_norm(x) > 1e-3 ? vec3_scale(1.0 / vec3_norm(x), x) : vec3_perpendicular(z);
                 hn_mat3 frame = mat3_from_columns(x, vec3_cross(z, x), z);
-                put_key(m, &keys, f, vec3_mean(p, q), &frame.m[0][0]);
+                put_key(&keys, f, vec3_mean(p, q), &frame.m[0][0]);
                 keys.scale[3 * f] = keys.scale[3 * f + 1] = 1.0F;
                 keys.scale[3 * f + 2] = (float)length;
             }
@@ -343,7 +340,7 @@ static hn_status write_scene(hn_context *context, const char *path, const byte_b
     put_word(head + 12, (unsigned)json->length), put_word(head + 16, GLTF_JSON);
     put_word(middle, (unsigned)numbers->length), put_word(middle + 4, GLTF_BINARY);
     errno = 0;
-    FILE *file = fopen(path, "wb");
+    FILE *file = whole_file_open(path);
     bool written = file != NULL;
     if (written) {
         written =

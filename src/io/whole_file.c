@@ -7,10 +7,36 @@
 #include "io/results_hdf5.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// The open file that a path stands for, or -1. Where it is a socket such a path cannot be opened, and where it is a
+// file it would be written from its beginning.
+static int descriptor_of(const char *path)
+{
+    static const char FOLDER[] = "/dev/fd/";
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    if (strncmp(path, FOLDER, sizeof FOLDER - 1) != 0) return -1;
+    char *end = NULL;
+    long number = strtol(path + sizeof FOLDER - 1, &end, 10);
+    return end != path + sizeof FOLDER - 1 && *end == '\0' && number >= 0 && number < INT_MAX
+               ? (int)number
+               : -1;
+}
+
+FILE *whole_file_open(const char *path)
+{
+    int descriptor = descriptor_of(path);
+    if (descriptor < 0) return fopen(path, "wb");
+    int own = dup(descriptor);
+    FILE *out = own >= 0 ? fdopen(own, "w") : NULL;
+    if (out == NULL && own >= 0) close(own);
+    return out;
+}
 
 hn_status whole_file_begin(hn_context *context, const char *path, const char *input,
                            char **temporary)
@@ -21,7 +47,8 @@ hn_status whole_file_begin(hn_context *context, const char *path, const char *in
             context, HN_FILE_ACCESS,
             "%s: cannot be written there: it is the result file; choose another name", path);
     struct stat information;
-    bool direct = lstat(path, &information) == 0 && !S_ISREG(information.st_mode);
+    bool direct = descriptor_of(path) >= 0 ||
+                  (lstat(path, &information) == 0 && !S_ISREG(information.st_mode));
     size_t size = strlen(path) + sizeof ".18446744073709551615.new";
     *temporary = context_allocate(context, size);
     if (*temporary == NULL) return HN_OUT_OF_MEMORY;

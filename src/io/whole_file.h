@@ -5,9 +5,15 @@
 
 #include "base/context.h"
 
+#include <stdio.h>
+
 /// Name to write to for a file that shall be `path`; devices, pipes and links are written through. NULL: no memory.
 /// Refuses `path` when it leads to `input`, the file that is read.
 hn_status whole_file_begin(hn_context *context, const char *path, const char *input, char **temporary);
+
+/// Open such a name for writing; one that stands for an open file (/dev/stdout) goes on where that file is. NULL: see
+/// errno.
+FILE *whole_file_open(const char *temporary);
 
 /// Give it its name when `status` is HN_OK, otherwise remove it; releases `temporary` and returns how it went.
 hn_status whole_file_end(hn_context *context, char *temporary, const char *path, hn_status status);

@@ -3,11 +3,10 @@
 // Note: docs/theory/energy-momentum.md
 //
 // From there the way of an iteration, and which of several solutions it finds, depends on the unknowns it moves in. A
-// step
-// whose first increment is large, or that fails, is therefore solved by `reduced` whatever the reduction, from what the
-// state alone determines: once at rest, once with its velocities. Where both find the same, that is the step, and the
-// reduction solves its own equations from there; where they differ the step has several solutions and is made in
-// halves.
+// step whose first increment is large, or that fails, is therefore solved by `reduced` whatever the reduction, from
+// what the state alone determines: once at rest, once with its velocities. Where both find the same, that is the step,
+// and the reduction solves its own equations from there; where they differ the step has several solutions and is made
+// in halves.
 #include "simulation/long_steps.h"
 
 #include <string.h>
