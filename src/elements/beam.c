@@ -2,12 +2,12 @@
 // Geometrically exact beam element with two nodes: directors interpolated linearly, one point of quadrature.
 // Note: docs/theory/beams.md
 //
-//   (G1)  Gamma_i = d_i . phi',   K_i = 1/2 e_ijk d_k . d_j'      at the middle, d = (d_a + d_b)/2, x' = (x_b - x_a)/l
+//   (W1)  Gamma_i = d_i . phi',   K_i = 1/2 e_ijk d_k . d_j'      at the middle, d = (d_a + d_b)/2, x' = (x_b - x_a)/l
 //         so that K_1 = (d3_a . d2_b - d3_b . d2_a)/(2 l), and cyclically
-//   (G2)  V = l/2 (E - E_0)^T C (E - E_0),   E = (Gamma, K)
-//   (G3)  discrete gradient:      l B(q_mid)^T C ((E_n + E_n+1)/2 - E_0),   B = dE/dq
-//   (G4)  gradient at one pose:   l B(q)^T C (E(q) - E_0)
-//   (G5)  damper, all schemes:    l B(q_mid)^T eta C (E_n+1 - E_n)/h
+//   (W2)  V = l/2 (E - E_0)^T C (E - E_0),   E = (Gamma, K)
+//   (W3)  discrete gradient:      l B(q_mid)^T C ((E_n + E_n+1)/2 - E_0),   B = dE/dq
+//   (W4)  gradient at one pose:   l B(q)^T C (E(q) - E_0)
+//   (W5)  damper, all schemes:    l B(q_mid)^T eta C (E_n+1 - E_n)/h
 //
 // E is quadratic in the coordinates, so B is linear in them and B(q_mid) (q_n+1 - q_n) = E_n+1 - E_n exactly.
 #include "elements/element.h"
@@ -64,7 +64,7 @@ double beam_bend(const beam_element *beam, const double *a, const double *b)
     return asin(fmin(1.0, sqrt(square)));
 }
 
-// (G2)
+// (W2)
 static double beam_potential(const element *e, const double *a, const double *b,
                              const double *third, double angle)
 {
@@ -181,7 +181,7 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
     double a[12], b[12], strain[BEAM_STRAINS], stress[BEAM_STRAINS];
     strain_rows rows, end;
     if (step->discrete_gradient) {
-        // (G3), with (Z1)
+        // (W3), with (Z1)
         double start[BEAM_STRAINS], half = 0.5 * step->decay;
         w = 0.5;
         beam_strain_measures(beam->length, step->a_start, step->b_start, start);
@@ -193,7 +193,7 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
         }
         poses_between(step, w, a, b);
     } else {
-        // (G4)
+        // (W4)
         poses_between(step, w, a, b);
         beam_strain_measures(beam->length, a, b, strain);
         for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= beam->rest[i];
@@ -208,7 +208,7 @@ static void beam_gradient(const element *e, const element_step *step, element_ou
     add_geometric(beam->length, w, stress, out->block);
 }
 
-// (G5)
+// (W5)
 static void beam_load(const element *e, const element_step *step, element_output *out)
 {
     const beam_element *beam = e->beam;

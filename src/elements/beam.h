@@ -19,7 +19,7 @@ typedef struct beam_element {
     double shape[3], slope[3];                     ///< quadratic: N and dN/ds (1/m) at its point, of three nodes
 } beam_element;
 
-/// Strain measures (G1) at the poses a and b of its nodes, without those of the reference shape: 1, 1/m.
+/// Strain measures (W1) at the poses a and b of its nodes, without those of the reference shape: 1, 1/m.
 void beam_strain_measures(double length, const double *a, const double *b, double *measures);
 
 /// Strains and stress resultants (N, N m) at the poses a and b, components along d1, d2, d3.
@@ -31,7 +31,7 @@ void beam_stress(const beam_element *beam, double factor, const double *strain, 
 /// Sizes of what cancels in its stresses, as a force and a moment on each node.
 void beam_sizes(const beam_element *beam, double factor, const double *measures, double *force, double *moment);
 
-/// Strain measures (G6) at a point of a quadratic element with its nodes at these poses.
+/// Strain measures (W6) at a point of a quadratic element with its nodes at these poses.
 void beam_quadratic_measures(const beam_element *point, const double *first, const double *middle, const double *last,
                              double *measures);
 

@@ -2,10 +2,10 @@
 // Geometrically exact beam element with three nodes: directors interpolated by parabolas, two points of quadrature.
 // Note: docs/theory/beams.md
 //
-//   (G6)  Gamma_i = d_i . phi',   K_i = (d_p . d_m' - d_m . d_p')/2     at each point, x = sum N_k x_k,
+//   (W6)  Gamma_i = d_i . phi',   K_i = (d_p . d_m' - d_m . d_p')/2     at each point, x = sum N_k x_k,
 //         x' = sum N_k' x_k, (p, m) = (3, 2), (1, 3), (2, 1)
 //
-// with energies, discrete gradients and dampers (G2) to (G5), the weight of the point in place of l.
+// with energies, discrete gradients and dampers (W2) to (W5), the weight of the point in place of l.
 //
 // Elements of the system have two bodies. One with three nodes is three of them, each on a pair of nodes: it gives the
 // blocks between its two, and half of what belongs to each alone, which is in two pairs. Pairs (first, middle) and
@@ -51,7 +51,7 @@ static point_vectors interpolate(const beam_element *point, const node_poses *po
     return v;
 }
 
-// (G6)
+// (W6)
 static void measures_at(const point_vectors *v, double *measures)
 {
     for (int i = 0; i < 3; ++i) {
@@ -224,7 +224,7 @@ static void quadratic_gradient(const element *e, const element_step *step, eleme
         point_part part = {.point = point, .left = &between, .right = &between, .geometric = w};
         part.material = w * factor;
         if (step->discrete_gradient) {
-            // (G3), with (Z1)
+            // (W3), with (Z1)
             double before[BEAM_STRAINS], half = 0.5 * step->decay;
             find_measures(point, &start, before);
             find_measures(point, &end, strain);
@@ -238,7 +238,7 @@ static void quadratic_gradient(const element *e, const element_step *step, eleme
             part.right = &end;
             part.material *= 1.0 + step->decay;
         } else {
-            // (G4)
+            // (W4)
             find_measures(point, &between, strain);
             for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= point->rest[i];
         }
@@ -247,7 +247,7 @@ static void quadratic_gradient(const element *e, const element_step *step, eleme
     }
 }
 
-// (G5)
+// (W5)
 static void quadratic_load(const element *e, const element_step *step, element_output *out)
 {
     if (e->damping == 0.0) return;
@@ -270,7 +270,7 @@ static void quadratic_load(const element *e, const element_step *step, element_o
     }
 }
 
-// (G2), of its own point
+// (W2), of its own point
 static double quadratic_potential(const element *e, const double *a, const double *b,
                                   const double *third, double angle)
 {

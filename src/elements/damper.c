@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Dampers of springs and torsional springs: their rates, and coefficients that act as e^(-z) whatever z = h c/m is.
+// Note: docs/theory/forces.md
 //
 //   (F9)   midpoint rules:  c tanh(z/2)/(z/2), so that (1 - x)/(1 + x) with x = tanh(z/2) is e^(-z)
 //   (F11)  `rattle`:        c x/z with 1 - x + x^2/2 = e^(-z); from z = log 2 on x = 1, the least it can do

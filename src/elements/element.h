@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Force elements: springs, dampers, forces and torques, seen as contributions to the residual of two bodies.
+// Notes: docs/theory/forces.md, docs/theory/energy-decaying.md
 //
 // An element acts through vectors x = sum_k c_k x_k that are linear in the coordinates of its two bodies
 // (x_0..x_3 = phi, d1, d2, d3 of body a, x_4..x_7 of body b). What it adds to the residual is a list of 3-vectors with

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A generalised effort along one coordinate of a joint: an angle theta of b about an axis of a, or a displacement s.
+// Notes: docs/theory/drives.md, docs/theory/forces.md
 //
 // With c = a1 . b1 = cos theta and s = a2 . b1 = sin theta, both quadratic in q (F4):
 //
 //   discrete form   tau dtheta/(2 sin(dtheta/2)) ( -sin theta_mid grad c(q_mid) + cos theta_mid grad s(q_mid) )
 //   at a pose       tau ( -s grad c + c grad s )/(c^2 + s^2)
 //
-// A displacement x = u . w, u an axis of a and w = p_b - p_a, is quadratic itself (F14):
+// A displacement x = u . w, u an axis of a and w = p_b - p_a, is quadratic itself (D9):
 //
 //   either form     tau ( u on w, w on u )     at q_mid, or at the pose
 //

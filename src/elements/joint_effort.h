@@ -7,7 +7,7 @@
 
 #include "elements/element.h"
 
-/// In the form whose work is `effort` times the change of the coordinate, exactly (F4), (F14). `coordinate`: at t_n+1;
+/// In the form whose work is `effort` times the change of the coordinate, exactly (F4), (D9). `coordinate`: at t_n+1;
 /// `slope`: d effort/d coordinate there.
 void joint_effort_secant(const element *e, const element_step *step, double coordinate, double effort, double slope,
                          element_output *out);

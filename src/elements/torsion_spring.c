@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Torsional spring and damper on the angle theta of b about the axis of a joint, V = k/2 (theta - theta_0)^2.
+// Note: docs/theory/energy-decaying.md
 //
 //   torque   k (theta_mid - theta_0), d (theta_n+1 - theta_n)/h     in the forms of joint_effort.c
 #include "elements/joint_effort.h"

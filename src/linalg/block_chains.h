@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Nodes of a sparse block matrix with very many later neighbours, split into chains of copies.
+// Note: docs/theory/closed-loops.md
 //
 // Eliminated as it is, such a hub leaves a dense block over all its neighbours, and cost grows with the cube of their
 // number. But whatever it leaves has no more rank than the hub has unknowns. So its neighbours, in their order, are
 // handed to copies t_0, t_1, ... of it, a few to each, which are made equal by multipliers e_i:
 //
-//   e_i:  t_i - t_i+1 = 0,    t_i:  ... + e_i - e_i-1                                                          (Y1)
+//   e_i:  t_i - t_i+1 = 0,    t_i:  ... + e_i - e_i-1                                                         (C15)
 //
 // t_0 is the hub itself, with its diagonal block and right-hand side. The pair (e_i, t_i+1) is a node and eliminated
 // right before the first neighbour of t_i+1. What is then known of the hub is passed on in as many numbers as it has

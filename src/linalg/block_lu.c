@@ -674,7 +674,7 @@ static void drop_dependent_rows(const block_lu *lu, int node, const dense_front 
     }
 }
 
-// (Y1): ones times `factor` from one set of s unknowns to another, and back
+// (C15): ones times `factor` from one set of s unknowns to another, and back
 static void add_identity(const dense_front *d, size_t row, size_t column, int s, double factor)
 {
     for (size_t i = 0; i < (size_t)s; ++i)

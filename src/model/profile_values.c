@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions of time: their values with derivatives, their means over a step, their corners.
+// Note: docs/theory/forces.md
 //
 //   (F7)   linear between points, constant outside: mean over [t_0, t_1] = 1/(t_1 - t_0) sum (x_i+1 - x_i)
 //          (f_i + f_i+1)/2 over the pieces between t_0, the points inside and t_1; without a point inside it is the

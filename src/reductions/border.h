@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What couples bodies that are not neighbours in the tree, as columns beside the tree's own elimination T:
+// Note: docs/theory/closed-loops.md
 //
-//   T delta + sum_c L_c y_c = -r,    e_c y_c - V_c delta = g_c                                                  (B1)
+//   T delta + sum_c L_c y_c = -r,    e_c y_c - V_c delta = g_c                                                  (C11)
 //
 // A tangent term of a spring (three columns) has e = 1, g = 0: y = V delta is the change of its elongation, L the
 // forces that go with it. A closure row of a cut joint has e = 0: -V delta = g closes it, y is the change of its
 // multiplier.
 //
-//   (B2)  delta_0 = -T^-1 r,   z_c = -T^-1 L_c,   (e - V z) y = V delta_0 + g,   delta = delta_0 + sum_c z_c y_c
+//   (C12)  delta_0 = -T^-1 r,   z_c = -T^-1 L_c,   (e - V z) y = V delta_0 + g,   delta = delta_0 + sum_c z_c y_c
 //
 // Only the columns' bodies and those between them and the root take part in the solutions z.
 #ifndef REDUCTIONS_BORDER_H
@@ -55,8 +56,8 @@ void border_add_term(border *b, const step_equations *equations, const step_data
 /// the other way round. y is then the change of both twists.
 void border_add_blocks(border *b, int body_a, int body_b, const double *on_a, const double *on_b);
 
-/// (B2) with the factors of the tree in place, the residuals r and the steps of (T3) to them: increments, and twists of
-/// the centres of mass. False when the matrix is singular.
+/// (C12) with the factors of the tree in place, the residuals r and the steps of (T3) to them: increments, and twists
+/// of the centres of mass. False when the matrix is singular.
 bool border_solve(border *b, tree_solver *tree, const double *residuals);
 /// With the factors of the last solution: close the gaps `gaps` of the columns (zero for e = 1) alone.
 void border_close(border *b, tree_solver *tree, const double *gaps);

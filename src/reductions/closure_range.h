@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The null space of a closed chain from that of the open one (LMO 94-96): closure forces on the joints of the tree are
 // the range of
+// Note: docs/theory/energy-decaying.md
 //
 //   (G_c(q_w) P_o(q_w))^T = Q_1 R,                                                                             (Z1)
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reduction `nullspace`: n unknowns, the coordinates; constraint forces are projected away, constraints are appended.
-// Note: docs/theory/nullspace.md
+// Notes: docs/theory/nullspace.md, docs/theory/closed-loops.md
 //
 //   (N1)  P(q_w)^T rho(q) = 0,   g(q) = 0                                                       (LMO 25, BL 11)
 //
@@ -14,7 +14,7 @@
 // With closed loops P = P_o Z, Z the null space of the closure conditions on the tree (LMO 94-96). For a few loops it
 // comes from the QR decomposition of closure_range.h,
 //
-//   (N3)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0
+//   (C14)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0
 //
 // with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r
 // is Q_1^T r, as multipliers that are eliminated in every iteration. For many loops the Newton direction of (N1) is
@@ -37,7 +37,7 @@ struct reduction {
     hn_system *system;
     reduction *with_multipliers; // closed loops: the solver of the saddle-point system
     closed *report;              // closed loops: condition numbers
-    closures *closures;          // a few loops: (N3)
+    closures *closures;          // a few loops: (C14)
     closure_range *range;
     block_lu *lu;
     double *right;         // size of the sparse system
@@ -553,7 +553,7 @@ static double closure_gaps(const reduction *r, const step_data *step, double *ga
     return largest;
 }
 
-// The increment of (N3): rows of r gain Q_1 s, and G_c delta q = -g_c gives s. False when that is singular.
+// The increment of (C14): rows of r gain Q_1 s, and G_c delta q = -g_c gives s. False when that is singular.
 static bool solve_closed(reduction *r, const step_data *step, const double *gaps)
 {
     const hn_system *system = r->system;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Reduction `reduced`: n - m unknowns, the joint increments; the iterate never leaves the constraint manifold.
-// Note: docs/theory/reduced.md
+// Notes: docs/theory/reduced.md, docs/theory/closed-loops.md
 //
-//   (D1)  r_c = B_c^T W_c = 0,   W_i = R_i + sum_c A_c^T W_c,   R_i = P_int(q_w)^T rho_i            (LMO 28, BL 15)
-//   (D2)  K_i = dR_i/dt_i:  sum_I alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I rho_I^T - (d_I . rho_I) 1)  for
+//   (T7)  r_c = B_c^T W_c = 0,   W_i = R_i + sum_c A_c^T W_c,   R_i = P_int(q_w)^T rho_i            (LMO 28, BL 15)
+//   (T8)  K_i = dR_i/dt_i:  sum_I alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I rho_I^T - (d_I . rho_I) 1)  for
 //         rotations, alpha m 1 for translations; e_I: directors of q_w, d_I: of the iterate. About a reference point P
 //         the sum has one more term, I = 0, with the vector from P to the centre of mass in place of a director and
 //         E_0 = m; rotations and translations are then coupled by alpha m e_0^ and -alpha m d_0^
-//   (D3)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (docs/theory/reduced.md)
+//   (T9)  each Newton increment moves the iterate itself, root to leaves, by Cayley maps (docs/theory/reduced.md)
 //
 // Springs between bodies that are not neighbours in the tree and the closure rows of a few loops enter as a border
 // (border.h), the latter with their multipliers in step->closure:
 //
-//   (D4)  P_o(q_w)^T (rho + sigma G_c(q_w)^T lambda_c) = 0,   g_c(q) = 0                              (C1, LMO 94-96)
+//   (C1)  P_o(q_w)^T (rho + sigma G_c(q_w)^T lambda_c) = 0,   g_c(q) = 0                                 (LMO 94-96)
 //
 // Many of them, and loops near a singular position, are left to the sparse system of closed.h.
 #include "reductions/reduction.h"
@@ -161,7 +161,7 @@ static hn_status reduced_create(hn_system *system, reduction **out)
     return HN_OK;
 }
 
-// (D1), (D2) of one body about its reference point: the node starts as that, or as (D1) alone
+// (T7), (T8) of one body about its reference point: the node starts as that, or as (T7) alone
 static inline void start_node(const tree_body *b, const step_equations *equations,
                               const step_data *step, hn_vec3 impulse, int body, bool residual_alone,
                               tree_node *node)
@@ -445,7 +445,7 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
     return largest;
 }
 
-// (T5) unless the increments are there already, and (D3): move the iterate, root to leaves; returns the size of the
+// (T5) unless the increments are there already, and (T9): move the iterate, root to leaves; returns the size of the
 // increment
 static double sweep_outward(reduction *r, step_data *step, bool solved)
 {
@@ -516,7 +516,7 @@ static void copy_iterate(const hn_system *system, const step_data *step, const i
            n * sizeof(joint_step));
 }
 
-// Newton's method for (D4). The iterate moves on the manifold of the tree.
+// Newton's method for (C1). The iterate moves on the manifold of the tree.
 static hn_status solve_with_closures(reduction *r, const step_equations *equations, step_data *step,
                                      const newton_options *options, newton_report *report)
 {

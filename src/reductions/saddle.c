@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Assembly and solution of the sparse saddle-point system of a step.
+// Note: docs/theory/closed-loops.md
 #include "reductions/saddle.h"
 
 #include "linalg/block_lu.h"

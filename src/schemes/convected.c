@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Convected base vectors: increments of a Hamiltonian H(q, p) with implicit internal constraints (NK 23-28).
-// Note: docs/theory/convected.md
+// Notes: docs/theory/convected.md, docs/theory/forces.md
 //
 // Of a rigid body q = (q_0, q_1, q_2, q_3) are centre of mass and directors, p the conjugate momenta; a bar is the mean
 // of the two ends of the step. The columns of A(x) are such that A(x) w = (w_3 x_2 - w_2 x_3, w_1 x_3 - w_3 x_1,
 // w_2 x_1 - w_1 x_2) for x = (x_1, x_2, x_3), which is -G(x)^T w of the paper; l(q, p) = A(q)^T p is the angular
 // momentum in components of the body; C(x) y holds x_i . y_i and x_i . y_j + x_j . y_i, so that C(q) = de/dq.
 //
-//   (N1)  H(q, p) = |p_0|^2/(2m) + 1/2 l(q, p)^T J^-1 l(q, p) + V(q)
-//   (N2)  w = h J^-1 (l(q_n, p_n) + l(q_n+1, p_n+1))/2
-//   (N3)  q_0,n+1 - q_0,n = h p_0_mid/m,     q_n+1 - q_n = A(q_mid) w
-//   (N4)  p_n+1 - p_n = A(p_mid) w - h f + h C(q_mid)^T gamma,     f = grad_d V - F + G(q_mid)^T lambda
-//   (N5)  C C^T h gamma = C h f - C A(p_mid) w - C(p_mid) A(q_mid) w     at C = C(q_mid)
-//   (N6)  0 = g(q_n+1) of the joints
+//   (X1)  H(q, p) = |p_0|^2/(2m) + 1/2 l(q, p)^T J^-1 l(q, p) + V(q)
+//   (X2)  w = h J^-1 (l(q_n, p_n) + l(q_n+1, p_n+1))/2
+//   (X3)  q_0,n+1 - q_0,n = h p_0_mid/m,     q_n+1 - q_n = A(q_mid) w
+//   (X4)  p_n+1 - p_n = A(p_mid) w - h f + h C(q_mid)^T gamma,     f = grad_d V - F + G(q_mid)^T lambda
+//   (X5)  C C^T h gamma = C h f - C A(p_mid) w - C(p_mid) A(q_mid) w     at C = C(q_mid)
+//   (X6)  0 = g(q_n+1) of the joints
 //
-// (N5) makes the increment of C(q) p zero; put into (N4) it leaves the projection 1 - C^T (C C^T)^-1 C on f, so that
+// (X5) makes the increment of C(q) p zero; put into (X4) it leaves the projection 1 - C^T (C C^T)^-1 C on f, so that
 // joints alone have multipliers among the unknowns. F holds loads with their mean over the step (F7). Solved with p and
 // mu = kappa h lambda scaled by kappa = h/m*, m* the largest mass: the conditioning then does not depend on the step.
 // The state kept is (q, p).
@@ -51,7 +51,7 @@ struct scheme_solver {
     double *p, *p_delta; // kappa p and its increment
     double *force;       // kappa h (grad V - F) of elements, 12 per body
     double *total;       // kappa h f
-    body_scale *scales;  // per body: terms of (N4), times kappa
+    body_scale *scales;  // per body: terms of (X4), times kappa
     double *mu;          // multipliers of joints
     double *angle_start; // unwrapped angles of torsional springs at t_n
     double *angles;      // and at the end of the last step
@@ -227,7 +227,7 @@ static void project_directors(const body_projection *b, double *x)
         for (int k = 0; k < DIRECTORS; ++k) x[k] -= part[r] * b->c[r][k];
 }
 
-// Residual of (N3), (N4) in the directors and its tangent without that of f. `scale`: m* J^-1 per axis. Blocks of the
+// Residual of (X3), (X4) in the directors and its tangent without that of f. `scale`: m* J^-1 per axis. Blocks of the
 // tangent have row stride `stride`; qq is the corner of the directors' own block, `momenta` the distance to those of p.
 typedef struct rigid_step {
     const double *q_start, *p_start, *q, *p, *delta, *p_delta, *force; // nine numbers each
@@ -242,7 +242,7 @@ static bool rigid_body(const rigid_step *x, body_projection *b, double *residual
         q[k] = 0.5 * (x->q_start[k] + x->q[k]);
         p[k] = 0.5 * (x->p_start[k] + x->p[k]);
     }
-    // (N2), (N3)
+    // (X2), (X3)
     body_momentum(x->q_start, x->p_start, start);
     body_momentum(x->q, x->p, end);
     for (int k = 0; k < 3; ++k) w[k] = 0.5 * x->scale[k] * (start[k] + end[k]);
@@ -250,7 +250,7 @@ static bool rigid_body(const rigid_step *x, body_projection *b, double *residual
     apply_spin(w, p, turn_p);
     for (int k = 0; k < DIRECTORS; ++k) residual_q[k] = x->delta[k] - turn_q[k];
 
-    // (N5): C C^T gamma = C (f - A(p) w) - C(p) A(q) w
+    // (X5): C C^T gamma = C (f - A(p) w) - C(p) A(q) w
     double normal[INTERNAL_ROWS][INTERNAL_ROWS], cp[INTERNAL_ROWS][DIRECTORS], rest[DIRECTORS],
         strain[DIRECTORS];
     int pivot[INTERNAL_ROWS];
@@ -266,7 +266,7 @@ static bool rigid_body(const rigid_step *x, body_projection *b, double *residual
     for (int r = 0; r < INTERNAL_ROWS; ++r)
         b->gamma[r] = dot(DIRECTORS, b->c[r], rest) - dot(DIRECTORS, cp[r], turn_q);
     small_lu_solve(INTERNAL_ROWS, INTERNAL_ROWS, normal[0], pivot, 1, 1, b->gamma);
-    // (N4)
+    // (X4)
     strain_force(b->gamma, q, strain);
     for (int k = 0; k < DIRECTORS; ++k) residual_p[k] = x->p_delta[k] + rest[k] - strain[k];
 
@@ -419,7 +419,7 @@ static void add_term(scheme_solver *s, const stiffness_term *term, int a, int b)
         }
 }
 
-// kappa h f of all bodies: gravity, elements, joints; and the terms of (N4) as scales: these, momenta and their change
+// kappa h f of all bodies: gravity, elements, joints; and the terms of (X4) as scales: these, momenta and their change
 static void sum_forces(scheme_solver *s, const scheme_step *step)
 {
     const hn_system *system = s->system;
@@ -458,7 +458,7 @@ static void sum_forces(scheme_solver *s, const scheme_step *step)
     }
 }
 
-// (N3), (N4) of a body and their tangent without that of f
+// (X3), (X4) of a body and their tangent without that of f
 static bool add_body(scheme_solver *s, const scheme_step *step, int i)
 {
     const hn_system *system = s->system;
@@ -497,7 +497,7 @@ static bool add_body(scheme_solver *s, const scheme_step *step, int i)
     return true;
 }
 
-// (N6) of one row, its projected force as a column of (N4), and the change of that force
+// (X6) of one row, its projected force as a column of (X4), and the change of that force
 static void add_row(scheme_solver *s, const scheme_step *step, const joint_place *place, int r)
 {
     const hn_system *system = s->system;
@@ -769,7 +769,7 @@ static void report_joint(const scheme_solver *s, const scheme_step *step, const 
     if (small_lu_factor(n, n, normal, pivot)) small_lu_solve(n, n, normal, pivot, 1, 1, lambda);
 }
 
-// Round-off would wander, since (N3) and (N5) keep increments at zero: one step D (3 - D^T D)/2 for the directors, and
+// Round-off would wander, since (X3) and (X5) keep increments at zero: one step D (3 - D^T D)/2 for the directors, and
 // p_I <- p_I - 1/2 sum_K (q_I . p_K + q_K . p_I) q_K, which leaves the angular momentum alone.
 static void settle(double *q, double *p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Energy-decaying scheme: energy-momentum with stresses and momenta that lag, for motions the step does not resolve.
-// Note: docs/theory/energy-decaying.md
+// Notes: docs/theory/energy-decaying.md, docs/theory/energy-momentum.md
 //
 //   (Z1)  S = C ( (E_n + E_n+1)/2 - E_0 + alpha/2 (dE_n - dE_n-1) ),   dE_n = E_n+1 - E_n
 //   (Z2)  M (q_n+1 - q_n)/h = M (v_n + v_n+1)/2 + B(q_mid)^T sigma

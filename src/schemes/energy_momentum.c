@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Energy-momentum scheme for q in R^n, constant mass matrix M, quadratic constraints g(q) = 0 (BL 10).
-// Note: docs/theory/energy-momentum.md
+// Notes: docs/theory/energy-momentum.md, docs/theory/forces.md
 //
 //   (E1)  q_n+1 - q_n = h (v_n + v_n+1)/2
 //   (E2)  M (v_n+1 - v_n) = -h grad_d V(q_n, q_n+1) + h F - h G(q_mid)^T lambda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Generalized-alpha on the director equations, index 3 (Chung and Hulbert 1993; Arnold and Bruels 2007).
-// Note: docs/theory/generalized-alpha.md
+// Notes: docs/theory/generalized-alpha.md, docs/theory/forces.md, docs/theory/energy-momentum.md
 //
 //   (A1)  M a_n+1 + grad V(q_n+1) - F_n+1 + G(q_n+1)^T lambda = 0,   g(q_n+1) = 0
 //   (A2)  q_n+1 = q_n + h v_n + h^2 ((1/2 - beta) w_n + beta w_n+1) + h^2/2 d

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Newton's method for (G1) to (G5): a sparse block system over bodies and joints with two multipliers per constraint.
+// Note: docs/theory/ggl-variational.md
 //
 // Derivatives, with B the rows (D^2 g_k W)^T and H_l = sum lambda'_k D^2 g_k:
 //
@@ -43,7 +44,7 @@ struct scheme_solver {
     double *bar, *end;      // q_n + x, q_n + y
     double *push;           // h (p_n + h f)/m*, 12 per body
     double *force;          // h f, 12 per body
-    double *stress_force;   // X of (R4), 12 per body
+    double *stress_force;   // X of (G9), 12 per body
     double *excess;         // N mu, row_count
     double *velocity;       // M^-1 p_n, 12 per body
     double *still;          // zero velocities, 12 per body
@@ -330,7 +331,7 @@ static void add_line(scheme_solver *s, const ggl_row *r, int place, int body, gg
     for (int i = 0; i < s->system->bodies[body].coordinate_count; ++i) block[i] += values[i];
 }
 
-// (R3): N mu on the secondary level of the loop's rows, N^T gamma' = 0 in the places of the spread rows
+// (G8): N mu on the secondary level of the loop's rows, N^T gamma' = 0 in the places of the spread rows
 static void add_stress(scheme_solver *s, const stress_loop *loop)
 {
     block_lu *lu = s->blocks.lu;

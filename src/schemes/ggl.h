@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the two schemes with two sets of multipliers share: unknowns, Newton's method, reports.
+// Note: docs/theory/ggl-variational.md
 //
 // Per body x = h v, W = h M^-1 p_n+1 and y = q_n+1 - q_n, all lengths; per constraint lambda' = h^2 lambda/m* and
 // gamma' = h gamma/m* with m* the largest mass, M' = M/m*. With G_l at the pose of the primary multipliers, G_z at that
@@ -44,7 +45,7 @@ typedef struct ggl_levels {
     double secondary_node; ///< max |G(q_n+1) M^-1 p_n+1|, all rows
     double speed;          ///< max |M^-1 p_n+1|, to compare with
     int redundant_count;   ///< rows left out of g(q_n+1) = 0 in the last step
-    int spread_count;      ///< those whose secondary level a self-stress has taken over, (R3) of ggl_stress.h
+    int spread_count;      ///< those whose secondary level a self-stress has taken over, (G8) of ggl_stress.h
 } ggl_levels;
 ggl_levels ggl_last_levels(const scheme_solver *solver);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Classical stabilisation of Gear, Gupta and Leimkuhler (KBS 21) in backward differences of first order, to compare.
-// Note: docs/theory/ggl-classical.md
+// Notes: docs/theory/ggl-classical.md, docs/theory/ggl-variational.md
 //
 //   (K1)  q_n+1 - q_n = h M^-1 p_n+1 + h M^-1 G(q_n+1)^T gamma
 //   (K2)  p_n+1 - p_n = h (F - grad V)(q_n) - h G(q_n+1)^T lambda

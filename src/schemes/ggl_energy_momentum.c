@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Energy-momentum scheme on the tangent bundle: the discrete gradient of the Hamiltonian with both constraint levels,
 // H + gamma^T G(q) v (after Gear, Gupta and Leimkuhler), for constant M and quadratic constraints.
-// Note: docs/theory/ggl-energy-momentum.md
+// Notes: docs/theory/ggl-energy-momentum.md, docs/theory/energy-momentum.md
 //
 //   (B1)  q_n+1 - q_n = h v_mid + h M^-1 G(q_mid)^T gamma,   v_mid = (v_n + v_n+1)/2
 //   (B2)  M (v_n+1 - v_n) = -h grad_d V(q_n, q_n+1) + h F - h G(q_mid)^T lambda - h [d(G(q) v_mid)/dq]^T gamma

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Wrenches round loops, (R1) to (R4) of ggl_stress.h.
+// Wrenches round loops, (G6) to (G9) of ggl_stress.h.
 #include "schemes/ggl_stress.h"
 
 #include "linalg/small_lu.h"
 
 #include <string.h>
 
-// Pivots of (R1), squared sines, below this part of the number of joints count as zero.
+// Pivots of (G6), squared sines, below this part of the number of joints count as zero.
 static const double FREEDOM_TOLERANCE = 1e-11;
 // A row that a self-stress replaces may be off by this much (rad, m over its bodies' length) after a step before the
 // loop is taken to have lost the self-stress within it.
@@ -153,7 +153,7 @@ static int split_freedom(double tolerance, double freedom[TWIST_SIZE][TWIST_SIZE
     return found;
 }
 
-// (R1), (R2) for one loop: the number of its self-stresses
+// (G6), (G7) for one loop: the number of its self-stresses
 static int find_stresses(const hn_system *system, const double *q, const ggl_row *rows,
                          stress_loop *loop)
 {
@@ -282,7 +282,7 @@ static hn_vec3 body_velocities(const hn_system *system, const stress_loop *loop,
     return omega;
 }
 
-// (R4) of one joint
+// (G9) of one joint
 static void add_joint_force(const hn_system *system, const stress_loop *loop, const double *q,
                             const ggl_row *rows, const stress_joint *j, const double *twists,
                             double *force)

@@ -5,17 +5,17 @@
 // Round a loop of bodies without loads every joint transmits the same wrench F. F is a self-stress when each joint can
 // transmit it: with R_j the rows of joint j as wrenches on its body b, about one point, and S_j what R_j leaves free,
 //
-//   (R1)  sum_j P_j F = 0,  P_j = 1 - R_j^+ R_j the projector on S_j;     (R2)  N_j = +-(R_j^+)^T F,  R_j^T N_j = +-F
+//   (G6)  sum_j P_j F = 0,  P_j = 1 - R_j^+ R_j the projector on S_j;     (G7)  N_j = +-(R_j^+)^T F,  R_j^T N_j = +-F
 //
 // signs by the way round. N = (N_j) is a left null vector of the joint rows at q_n. With one column N for every
 // self-stress the step is
 //
-//   (R3)  G(q_bar) W = N mu,  N^T gamma' = 0   and in (G1) the force  X = d(mu . N(q)^T gamma')/dq  at q_n,
+//   (G8)  G(q_bar) W = N mu,  N^T gamma' = 0   and in (G1) the force  X = d(mu . N(q)^T gamma')/dq  at q_n,
 //
 // what the discrete action gives when N depends on q_n. With twists t of the bodies on the loop for which
 // R_j (t_b - t_a) = gamma'_j, which exist because of N^T gamma' = 0,
 //
-//   (R4)  X = -d((N mu)^T G(q) P_int(q) t)/dq   with N, mu and t fixed.
+//   (G9)  X = -d((N mu)^T G(q) P_int(q) t)/dq   with N, mu and t fixed.
 #ifndef SCHEMES_GGL_STRESS_H
 #define SCHEMES_GGL_STRESS_H
 
@@ -42,7 +42,7 @@ typedef struct stress_joint {
     double sign;      ///< 1: from a to b
     double rows[JOINT_ROWS_MAX][TWIST_SIZE];
     double inverse[TWIST_SIZE][JOINT_ROWS_MAX];
-    double unit[JOINT_ROWS_MAX]; ///< rows about angles are multiplied by a length in (R1) to (R4): all are in metres
+    double unit[JOINT_ROWS_MAX]; ///< rows about angles are multiplied by a length in (G6) to (G9): all are in metres
     double stress[JOINT_ROWS_MAX][TWIST_SIZE]; ///< columns: one for each self-stress; for rows in their own unit
 } stress_joint;
 
@@ -72,7 +72,7 @@ void ggl_stress_destroy(hn_system *system, ggl_stress *stress);
 /// A step begins: no self-stress has been lost.
 void ggl_stress_begin(ggl_stress *stress);
 
-/// (R1), (R2) at q, a configuration on the manifold. `rows` come with the rows dropped that a rank decision over the
+/// (G6), (G7) at q, a configuration on the manifold. `rows` come with the rows dropped that a rank decision over the
 /// whole system names. Where a loop has self-stresses of its own, at least as many, they choose the rows of its joint
 /// in front and these become spread; elsewhere the rows stay dropped.
 void ggl_stress_find(const hn_system *system, ggl_stress *stress, const double *q, ggl_row *rows);
@@ -84,7 +84,7 @@ bool ggl_stress_lost(const hn_system *system, ggl_stress *stress, const double *
 /// N mu by row, zero where there is none.
 void ggl_stress_excess(const ggl_stress *stress, int row_count, double *excess);
 
-/// The force X of (R4), 12 per body.
+/// The force X of (G9), 12 per body.
 void ggl_stress_force(const hn_system *system, ggl_stress *stress, const double *q, const ggl_row *rows,
                       const double *gamma, double *force);
 

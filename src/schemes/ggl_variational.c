@@ -6,7 +6,7 @@
 //   (L2)  p_n+1 - p_n = h (F - grad V)(q_n) - h G(q_n)^T lambda_n - h sum gamma_k D^2 g_k M^-1 p_n+1
 //   (L3)  M v_n = (1 + h sum gamma_k D^2 g_k M^-1) p_n+1
 //   (L4)  0 = g(q_n+1)
-//   (L5)  0 = G(q_bar) M^-1 p_n+1        with redundant rows: (R3), (R4) of ggl_stress.h
+//   (L5)  0 = G(q_bar) M^-1 p_n+1        with redundant rows: (G8), (G9) of ggl_stress.h
 //
 // The last term of (L2) carries p_n+1, as in (40b) and (42b) of the paper; (41b) as printed has p_n there. (L3) turns
 // (L2) into M v_n = p_n + h (F - grad V) - h G(q_n)^T lambda_n, which is (G1) of ggl.h; (L3), (L1), (L4), (L5) are

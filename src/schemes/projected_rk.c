@@ -2,25 +2,25 @@
 // Dormand-Prince 5(4) on the manifold of a jet space, with projection (Tuomela-Arponen-Normi 2006).
 // Note: docs/theory/projected-rk.md
 //
-//   (T1)  M = { g(y) = 0, dg y_1 = 0, |theta|^2 = 1, theta . theta_1 = 0 },  y = (r, theta), w = (r_1, H theta_1)
-//   (T2)  E d + B^T lambda = F_e - 8 K - H grad U,   B d = dg l y - d^2 g(y_1, y_1),   B = dg H^T
-//   (T3)  y_2 = H^T d - l y,   the distribution is (1, y_1, y_2)
-//   (T4)  k_i = (y_1, y_2) at pi(z_n + h sum_j a_ij k_j),   z_n+1 = pi(z_n + h sum_i b_i k_i)
-//   (T5)  pi: theta = a/|a|;  y + dg^T mu = a, g(y) = 0;  w + B^T alpha = H a_1, B w = 0
+//   (P1)  M = { g(y) = 0, dg y_1 = 0, |theta|^2 = 1, theta . theta_1 = 0 },  y = (r, theta), w = (r_1, H theta_1)
+//   (P2)  E d + B^T lambda = F_e - 8 K - H grad U,   B d = dg l y - d^2 g(y_1, y_1),   B = dg H^T
+//   (P3)  y_2 = H^T d - l y,   the distribution is (1, y_1, y_2)
+//   (P4)  k_i = (y_1, y_2) at pi(z_n + h sum_j a_ij k_j),   z_n+1 = pi(z_n + h sum_i b_i k_i)
+//   (P5)  pi: theta = a/|a|;  y + dg^T mu = a, g(y) = 0;  w + B^T alpha = H a_1, B w = 0
 // (quasi-orthogonal)
-//   (T6)  pi: the point of M nearest to (a, a_1)                                                  (orthogonal)
-//   (T7)  f_inv = 0 at the ends of steps: energy T + U - W_ext, momenta
-//   (T8)  h_new = h min(fac_max, max(fac_min, fac err^(-1/5))),  err = |z^ - z| / (Atol + Rtol |z|), root mean square
+//   (P6)  pi: the point of M nearest to (a, a_1)                                                  (orthogonal)
+//   (P7)  f_inv = 0 at the ends of steps: energy T + U - W_ext, momenta
+//   (P8)  h_new = h min(fac_max, max(fac_min, fac err^(-1/5))),  err = |z^ - z| / (Atol + Rtol |z|), root mean square
 //
 // Keeps: both levels of constraints and the unit length of theta to projection tolerance; energy and momenta when they
 // are imposed. Does not keep: energy otherwise (it drifts as the tolerance allows), the symplectic form, time
 // symmetry.
 //
-//   (T9)  dense output: y_1 and y by integrals of y_2, a quartic through its values at the quarters of an internal
-//         step; brought to M by pi, and to (T7)
+//   (P9)  dense output: y_1 and y by integrals of y_2, a quartic through its values at the quarters of an internal
+//         step; brought to M by pi, and to (P7)
 //
 // Internal steps run free of the nominal grid: they end where the control says, and at the kinks of loads. The state at
-// a nominal time is taken from the internal step that holds it (T9). State between nominal steps: q and the velocities
+// a nominal time is taken from the internal step that holds it (P9). State between nominal steps: q and the velocities
 // v there; beside them `memory` holds that internal step, the size of the next one, the energy and the momenta to be
 // kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
 #include "schemes/projected_rk_solver.h"
@@ -51,7 +51,7 @@ static const double ERROR_WEIGHTS[STAGES] = {
     71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
     -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
 
-// step control (T8)
+// step control (P8)
 static const double STEP_SAFETY = 0.9;
 static const double STEP_SHRINK_MIN = 0.2;
 static const double STEP_STRETCH = 1.01; // a step this near to the end of the interval goes there
@@ -97,7 +97,7 @@ enum {
     MEMORY_ANGLES = MEMORY_MOMENTUM + INVARIANTS_MAX
 };
 
-// ---- one step (T4), (T8) --------------------------------------------------------------------------------
+// ---- one step (P4), (P8) --------------------------------------------------------------------------------
 
 // a, a1 = z_n + h sum_j weights_j k_j
 static void combine(scheme_solver *s, double h, const double *weights, int count)
@@ -117,7 +117,7 @@ static void combine(scheme_solver *s, double h, const double *weights, int count
     }
 }
 
-// (T8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
+// (P8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
 // root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in
 // the fastest rate of the mechanism.
 static double norm_of(scheme_solver *s, const double *x, const double *x1, const double *y,
@@ -390,7 +390,7 @@ static void accept(scheme_solver *s, double h, double end)
     note_accepted(s, h);
 }
 
-// (T11) Is the step as long as stability of the method allows? Two stages lie at its end; h lambda is how much their
+// (P11) Is the step as long as stability of the method allows? Two stages lie at its end; h lambda is how much their
 // accelerations differ for what they differ themselves. Said once.
 static void note_stiffness(scheme_solver *s, double h)
 {

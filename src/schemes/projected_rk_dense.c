@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dense output of `projected-rk` (T9): the state at any time of the last internal step.
+// Dense output of `projected-rk` (P9): the state at any time of the last internal step.
 // Note: docs/theory/projected-rk.md
 #include "schemes/projected_rk_solver.h"
 
@@ -74,7 +74,7 @@ static void interpolate_ends(scheme_solver *s, double t)
     }
 }
 
-// (T9) a, a1: y_2 integrated twice and once from the begin to the part t; what is then missing at the end is spread
+// (P9) a, a1: y_2 integrated twice and once from the begin to the part t; what is then missing at the end is spread
 static void interpolate(scheme_solver *s, double t)
 {
     const internal_step *last = &s->last;

@@ -2,9 +2,9 @@
 // Flat positions under `projected-rk`: where constraints of a loop lose rank and branches of M cross.
 // Note: docs/theory/projected-rk.md#flat-positions
 //
-//   (T10)  m_r(t) = what the rows before leave of row r, relative; a flat position has m_r(t*) = 0, sqrt(m_r) ~ |t -
+//   (P10)  m_r(t) = what the rows before leave of row r, relative; a flat position has m_r(t*) = 0, sqrt(m_r) ~ |t -
 //   t*|
-//          a step over t* is made so that t* = t_n + 0.625 h: far from all nodes of (T4) and (T9)
+//          a step over t* is made so that t* = t_n + 0.625 h: far from all nodes of (P4) and (P9)
 //
 // On its branch the motion is smooth, and so is the nearest point of that branch; but near t* a residual e leaves the
 // place across the branch open by e/(t* - t), the rate by e/(t* - t)^2. No stage may come near.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Energy and momenta imposed by `projected-rk` at the ends of steps and on reported states (T7).
+// Energy and momenta imposed by `projected-rk` at the ends of steps and on reported states (P7).
 // Note: docs/theory/projected-rk.md
 #include "schemes/projected_rk_solver.h"
 

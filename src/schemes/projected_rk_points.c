@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `projected-rk` at a point: the projections (T5), (T6) onto M and the distribution (T2), (T3).
+// `projected-rk` at a point: the projections (P5), (P6) onto M and the distribution (P2), (P3).
 // Note: docs/theory/projected-rk.md
 #include "schemes/projected_rk_solver.h"
 
@@ -16,7 +16,7 @@ double rk_seconds(const scheme_solver *s)
 {
     return s->timing ? (double)clock() / (double)CLOCKS_PER_SEC : 0.0;
 }
-// ---- projection (T5), (T6) ------------------------------------------------------------------------------
+// ---- projection (P5), (P6) ------------------------------------------------------------------------------
 
 static void count_projection(scheme_solver *s, int iterations)
 {
@@ -105,7 +105,7 @@ void rk_normalise_parameters(scheme_solver *s)
         if (jet->bodies[i].kind == JET_RIGID) euler_normalise(s->a + jet->bodies[i].y + 3);
 }
 
-// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there
+// (P5) or (P6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
 {
     jet_space *jet = &s->jet;
@@ -140,7 +140,7 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
     return good;
 }
 
-// ---- distribution (T2), (T3) ----------------------------------------------------------------------------
+// ---- distribution (P2), (P3) ----------------------------------------------------------------------------
 
 void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment,
                      int stage)

@@ -97,15 +97,15 @@ double rk_seconds(const scheme_solver *s);
 double rk_evaluate_rows(scheme_solver *s);
 bool rk_factor(scheme_solver *s, jet_metric metric);
 bool rk_factor_both(scheme_solver *s);
-/// (T5) y from a (theta of unit length); rows are left evaluated at y. False: no such point was found.
+/// (P5) y from a (theta of unit length); rows are left evaluated at y. False: no such point was found.
 bool rk_land_position(scheme_solver *s, const double *a, double tolerance, double *y);
-/// (T5) w with B w = 0 at the current position, where both systems are factored.
+/// (P5) w with B w = 0 at the current position, where both systems are factored.
 bool rk_land_velocity(scheme_solver *s, double *w);
 /// theta of s->a on its spheres.
 void rk_normalise_parameters(scheme_solver *s);
-/// (T5) or (T6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
+/// (P5) or (P6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w);
-/// (T2), (T3) at (y, w), the current position: k and power of a stage.
+/// (P2), (P3) at (y, w), the current position: k and power of a stage.
 void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment, int stage);
 
 // ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
@@ -114,13 +114,13 @@ void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
 double rk_energy(scheme_solver *s, const double *w);
 /// Momentum map of symmetry m at the current point.
 double rk_momentum(const scheme_solver *s, int m, double *scale);
-/// (T7) Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
+/// (P7) Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
 /// Energies are those in s->energy; s->rates belong to the step.
 bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w);
 
 // ---- dense output (projected_rk_dense.c) ----------------------------------------------------------------
 
-/// (T9) The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until
+/// (P9) The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until
 /// then.
 bool rk_find_output(scheme_solver *s, double time);
 
@@ -128,11 +128,11 @@ bool rk_find_output(scheme_solver *s, double time);
 
 /// Keep the margins of the current point as those of a stage; S and B W B^T are factored there.
 void rk_note_margins(scheme_solver *s, int stage);
-/// (T10) Fill s->flat from the margins of the attempted step.
+/// (P10) Fill s->flat from the margins of the attempted step.
 void rk_find_flat(scheme_solver *s, const double *nodes);
 /// Is the flat place inside the attempted step exact, so that the motion goes straight on?
 bool rk_flat_is_exact(scheme_solver *s, double h);
-/// (T10) The size of the next step on the way over the flat place, `offset` after the current point: the step over it
+/// (P10) The size of the next step on the way over the flat place, `offset` after the current point: the step over it
 /// is at most `allowed`, and does not go beyond `room`. Also what to plan after it.
 double rk_plan_over_flat(double offset, double allowed, double room, double *then);
 /// The shortest step over the flat place of an attempted step of size h: round-off forbids others.

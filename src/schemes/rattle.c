@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RATTLE for q in R^n, constant mass matrix M, holonomic constraints g(q) = 0 with G = dg/dq.
-// Note: docs/theory/rattle.md
+// Notes: docs/theory/rattle.md, docs/theory/forces.md, docs/theory/energy-momentum.md
 //
 //   (R1)  p_h = p_n + h/2 f(q_n) - h/2 G(q_n)^T lambda
 //   (R2)  q_n+1 = q_n + h M^-1 p_h

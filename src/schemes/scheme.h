@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A scheme states the discrete equations of a step over a system; it sees neither bodies' joints nor how they are
 // solved.
+// Note: docs/theory/ggl-energy-momentum.md
 #ifndef SCHEMES_SCHEME_H
 #define SCHEMES_SCHEME_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Variational scheme with the midpoint discrete Lagrangian and constraints at the nodes (LMO 22).
-// Note: docs/theory/variational.md
+// Notes: docs/theory/variational.md, docs/theory/forces.md, docs/theory/energy-momentum.md
 //
 //   (V1)  L_d(q_n, q_n+1) = 1/(2h) (q_n+1 - q_n)^T M (q_n+1 - q_n) - h V(q_mid)
 //   (V2)  D2 L_d(q_n-1, q_n) + F_d^+ + D1 L_d(q_n, q_n+1) + F_d^- - h G(q_n)^T lambda_n = 0,   g(q_n+1) = 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Both constraint levels in one step (B1)-(B5): c of (B5) is of second order in h, so that a reduction's solution for
 // the c of the last sweep changes it by little; each sweep gains about as many digits as h^2 has.
+// Note: docs/theory/ggl-energy-momentum.md
 #include "simulation/both_levels.h"
 
 #include "reductions/velocity_level.h"

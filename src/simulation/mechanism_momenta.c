@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Momenta mechanism by mechanism.
 //
-//   (M3)  L = x_c x P + L_rel,  L_rel = sum (x - x_c) x m (v - v_c) + rotations: from relative places and velocities
-//   (M4)  free, no forces: L_rel is kept, in uniform gravity too
+//   (H8)  L = x_c x P + L_rel,  L_rel = sum (x - x_c) x m (v - v_c) + rotations: from relative places and velocities;
+//         free, no forces: L_rel is kept, in uniform gravity too
 #include "simulation/mechanism_momenta.h"
 
 #include "base/sum.h"
@@ -49,7 +49,7 @@ static void measure(hn_simulation *s)
         a->speed = worse_of(a->speed, size / mass);
     }
     for (int i = 0; i < system->body_count; ++i) {
-        momentum_account *a = account_of(s, i); // (M3)
+        momentum_account *a = account_of(s, i); // (H8)
         if (!a->free) continue;
         hn_vec3 x = pose_center(system_pose(s->state.q, i)), spin, p = body_momenta(s, i, &spin);
         double mass = mass_node(system, i)[0];

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Energy mechanism by mechanism.
 //
-//   (M1)  T = 1/2 M |v_c|^2 + T_rel,  T_rel = sum 1/2 m |v - v_c|^2 + rotations: from relative velocities, no
-//   difference
-//         of large numbers
-//   (M2)  free, no forces: T_rel + V_springs - W and 1/2 M |v_c|^2 - M g . x_c are kept each for itself
+//   (H6)  T = 1/2 M |v_c|^2 + T_rel,  T_rel = sum 1/2 m |v - v_c|^2 + rotations: from relative velocities,
+//         no difference of large numbers
+//   (H7)  free, no forces: T_rel + V_springs - W and 1/2 M |v_c|^2 - M g . x_c are kept each for itself
 #include "simulation/mechanisms.h"
 
 #include "simulation/simulation.h"

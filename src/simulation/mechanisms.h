@@ -15,7 +15,7 @@ typedef struct energy_part {
     bool tied;   ///< to the ground, by a joint or an element, or held in a plane
     bool forced; ///< forces or torques act on it
     bool loaded; ///< all work of loads and dampers is its, where a scheme does not tell it apart
-    bool whole;  ///< a scheme imposes its energy as a whole: the two parts of (M2) are no promise
+    bool whole;  ///< a scheme imposes its energy as a whole: the two parts of (H7) are no promise
     int first;   ///< its first body
     double mass; ///< kg
     energy_account inner;  ///< tied, or free and forced: in the ground's frame; otherwise about the centre of mass

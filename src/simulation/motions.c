@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Drives that prescribe coordinates: the efforts with which they hold exactly at the end of every step.
+// Note: docs/theory/drives.md
 //
 //   (D7)  x_i(q_n+1; lambda) = r_i(t_n+1),   i over all motions
 //

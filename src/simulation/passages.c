@@ -2,10 +2,10 @@
 // Steps near singular positions. The angle between the constraints of a loop and the span of the others tells how near
 // one is: at q_n it is known whenever a step is solved from there.
 //
-//   (P1)  h |alpha_n - alpha_n-1| / h_n-1 <= alpha_n / 5
+//   (C13)  h |alpha_n - alpha_n-1| / h_n-1 <= alpha_n / 5
 //
 // With lengths that are off by d, branches that would cross pass each other at an angle of about sqrt(d): steps that
-// obey (P1) turn with them, a longer one may go straight on.
+// obey (C13) turn with them, a longer one may go straight on.
 #include "simulation/passages.h"
 
 #include "simulation/simulation.h"

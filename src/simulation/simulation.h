@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A simulation seen from inside: system, scheme, reduction, state, solved steps, ledger.
+// Notes: docs/theory/ggl-energy-momentum.md, docs/theory/forces.md
 #ifndef SIMULATION_SIMULATION_H
 #define SIMULATION_SIMULATION_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Equilibria by Newton's method in load steps, and by relaxation where there is no path of loads.
-// Note: docs/theory/statics.md
+// Notes: docs/theory/statics.md, docs/theory/energy-momentum.md
 //
 //   (Q1)  grad V(q) - f F(q) + G(q)^T lambda = 0,   g(q) = 0                        f: load factor
 //   (Q2)  K = d/dq (grad V - f F + G^T lambda),     stable: K > 0 on the motions with G dq = 0

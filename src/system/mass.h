@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The mass matrix as an operator: a block per body, and blocks between bodies that one element's inertia couples.
+// Note: docs/theory/beams.md
 //
-//   M = sum_i diag(m, E1, E2, E3)_i x 1  +  sum_edges (m, E1, E2, E3)_ab x 1 between a and b                    (W1)
+//   M = sum_i diag(m, E1, E2, E3)_i x 1  +  sum_edges (m, E1, E2, E3)_ab x 1 between a and b                    (W7)
 //
 // each entry on the vectors phi, d1, d2, d3 of a pose. Rigid bodies and point masses have no edges; beam elements have
 // (consistent mass). Where an entry is zero a vector carries no inertia: its momentum is zero and its velocity follows

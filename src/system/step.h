@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One step as schemes state it and reductions solve it.
+// Notes: docs/theory/energy-momentum.md, docs/theory/energy-decaying.md
 //
 // Both schemes have the form, with Delta = q_n+1 - q_n,
 //

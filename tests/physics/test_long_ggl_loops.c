@@ -90,7 +90,7 @@ TEST(ggl_loops, variational_keeps_the_symplectic_form_with_redundant_rows)
         double h;
     } CASES[] = {{"six-body-linkage", 1e-3}, {"bricard", 4e-3}, {"four-bar", 2e-3}, {NULL, 1e-3}};
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
-        // without the force X of (R4): 1.9e-6 on the linkage
+        // without the force X of (G9): 1.9e-6 on the linkage
         CHECK_BELOW(loop_form_change(CASES[i].model, BOTH[0], CASES[i].h, 1),
                     1e-9); // measured 9.5e-11
         CHECK_BELOW(loop_form_change(CASES[i].model, BOTH[0], CASES[i].h, 10),
@@ -113,7 +113,7 @@ TEST(ggl_loops, variational_keeps_momenta_of_a_flying_linkage)
         CHECK_EQUAL(l.spread_count, 1);
     }
     CHECK(excess > 1e-7); // the redundant combination is not an equation; measured 1.1e-6
-    // without the force X of (R4): 1.6e-8
+    // without the force X of (G9): 1.6e-8
     CHECK_BELOW(turned / vec3_norm(angular), 1e-11); // measured 1.9e-13
     CHECK_BELOW(pushed, 1e-13);                      // kg m/s; measured 1.5e-15
     ggl_run_end(&r);

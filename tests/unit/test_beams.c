@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// ---- strains in complex numbers, written from (G1) as the note has it -----------------------------------
+// ---- strains in complex numbers, written from (W1) as the note has it -----------------------------------
 
 // CMPLX is not everywhere
 static double complex complex_of(double real, double imaginary)
