@@ -127,6 +127,7 @@ typedef struct hn_structure {
     int internal_constraint_count;
     int constraint_rank;          ///< rank of the constraint Jacobian at the start
     int degrees_of_freedom;       ///< n - rank
+    int tree_degrees_of_freedom;  ///< of the tree that loops leave when their cut joints are open. Since 0.2
     int unknown_count;            ///< size of the system solved in a Newton iteration, as the reduction counts it
     const char *loop_solution;    ///< how closed loops are solved, in words; "" in a tree. Few loops have ways of their
                                   ///< own in each reduction, many and those near singular positions a sparse one
@@ -315,7 +316,7 @@ HN_API HN_NODISCARD hn_status hn_simulation_multipliers(const hn_simulation *sim
 typedef struct hn_legendre {
     double *constrained; ///< coordinate_count: p_n (LMO 34, 35)
     double *projected;   ///< coordinate_count: Q p_n (LMO 39, 40)
-    double *reduced;     ///< degrees_of_freedom of the open tree: P^T p_n (LMO 41, 42)
+    double *reduced;     ///< hn_structure.tree_degrees_of_freedom: P^T p_n (LMO 41, 42)
 } hn_legendre;
 /// Fill the arrays that are not NULL; sizes as stated.
 HN_API HN_NODISCARD hn_status hn_simulation_legendre(const hn_simulation *simulation, const hn_legendre *out);

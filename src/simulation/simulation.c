@@ -1170,6 +1170,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .constraint_rank = system->constraint_count - s->dropped_count,
         .degrees_of_freedom =
             system->coordinate_count - system->constraint_count + s->dropped_count,
+        .tree_degrees_of_freedom = system->dof,
         .unknown_count = s->reduction_kind->unknown_count(system),
         .position_projection = system->position_projection,
         .velocity_projection = system->velocity_projection,
