@@ -72,6 +72,12 @@ HN_API HN_NODISCARD hn_status hn_model_parse_with(hn_context *context, const cha
                                                   const char *name, const hn_parameter *parameters,
                                                   int parameter_count, hn_model **model);
 
+/// The parameters of the file that the model was read from, in its order, and their values as they were read: after
+/// other values were given, and what follows from them. None for a model built by calls. Since 0.2.
+HN_API int hn_model_parameter_count(const hn_model *model);
+HN_API const char *hn_model_parameter_name(const hn_model *model, int index); ///< "" where there is none
+HN_API double hn_model_parameter_value(const hn_model *model, int index);     ///< NAN where there is none
+
 /// Simulations of the model start at rest at the equilibrium that its loads have at time zero, found from the positions
 /// given (statics.h); hn_simulation_create fails where there is none, and where start velocities are given.
 HN_API HN_NODISCARD hn_status hn_model_start_at_equilibrium(hn_model *model, bool start);
@@ -424,6 +430,11 @@ HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive
 HN_API int hn_model_drive_count(const hn_model *model);
 HN_API const char *hn_model_drive_name(const hn_model *model, int index); ///< "" where there is none
 HN_API hn_drive_kind hn_model_drive_kind(const hn_model *model, int index); ///< 0 <= index < drive count
+/// What the input "drives/command" (hn_simulation_input) tells a kind of drive: "value" of an effort, "target" of a servo,
+/// "command" of a motor; NULL: a kind that cannot be told anything. Since 0.2.
+HN_API const char *hn_drive_kind_command(hn_drive_kind kind);
+/// What the drive's own function of time, times its scale, says at a time (s); 0 where there is none. Since 0.2.
+HN_API double hn_model_drive_command(const hn_model *model, int index, double time);
 /// Word of a coordinate that a drive can act on: angle, displacement, displacement_1, displacement_2, angle_a, angle_b;
 /// NULL: no such coordinate.
 HN_API const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate);

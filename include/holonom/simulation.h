@@ -185,7 +185,10 @@ typedef struct hn_input {
 } hn_input;
 /// "joints/effort": N or N m on every joint coordinate, along and about the axes whose rates "joints/rates" has;
 /// "bodies/force", "bodies/torque": N at the centre of mass and N m, world axes. Zero at first, held over a step, kept
-/// until changed, part of snapshots; their work is work of loads. The address stays. Since 0.2.
+/// until changed, part of snapshots; their work is work of loads. "drives/command": a number per drive that stands for
+/// its function of time: the value of an effort (N or N m), the target of a servo (rad or m), the command of a motor; a
+/// target that is held has no rate. NAN, as at first: the drive follows its function; motions, springs and stops always
+/// do. The address stays. Since 0.2.
 /// @return HN_OK, HN_INVALID_ARGUMENT (no such input, or created without inputs)
 HN_API HN_NODISCARD hn_status hn_simulation_input(hn_simulation *simulation, const char *name, hn_input *input);
 

@@ -106,19 +106,39 @@ static double drive_potential(const element *e, const double *a, const double *b
 
 // ---- loads ------------------------------------------------------------------------------------------------
 
-static effort_value servo_effort(const drive_law *law, const element_step *step, double from,
-                                 double to, double *error, bool *limited)
+// What the drive is told, in the mean over the step: its function of time, or the input that is held in its place
+static double mean_command(const drive_law *law, const element_step *step)
 {
-    double h = step->step_size, span = step->load_end - step->load_begin;
+    if (!isnan(law->held)) return law->held;
+    return law->scale * profile_mean(law->function, step->load_begin, step->load_end);
+}
+
+static double command_rate(const drive_law *law, const element_step *step)
+{
+    if (!isnan(law->held)) return 0.0;
+    double span = step->load_end - step->load_begin;
     double rate = span > 0.0 ? (profile_at(law->function, step->load_end).value -
                                 profile_at(law->function, step->load_begin).value) /
                                    span
                              : profile_at(law->function, step->load_begin).rate;
+    return law->scale * rate;
+}
+
+static double command_at_begin(const drive_law *law, const element_step *step)
+{
+    if (!isnan(law->held)) return law->held;
+    if (law->function == NULL) return 0.0;
+    return law->scale * profile_at(law->function, step->load_begin).value;
+}
+
+static effort_value servo_effort(const drive_law *law, const element_step *step, double from,
+                                 double to, double *error, bool *limited)
+{
+    double h = step->step_size;
     double sum = step->memory == NULL ? 0.0 : step->memory[DRIVE_INTEGRAL];
-    *error = law->scale * profile_mean(law->function, step->load_begin, step->load_end) -
-             0.5 * (from + to);
+    *error = mean_command(law, step) - 0.5 * (from + to);
     effort_value v = {law->proportional * *error +
-                          law->derivative * (law->scale * rate - (to - from) / h) +
+                          law->derivative * (command_rate(law, step) - (to - from) / h) +
                           law->integral * (sum + 0.5 * h * *error),
                       -0.5 * law->proportional - law->derivative / h - 0.25 * h * law->integral};
     *limited = fabs(v.effort) > law->limit;
@@ -128,9 +148,7 @@ static effort_value servo_effort(const drive_law *law, const element_step *step,
 // What holds a coordinate that stays at x: a servo is a spring, a motor gives what it can at no speed.
 static effort_value rest_effort(const drive_law *law, const element_step *step, double x)
 {
-    double command = law->function == NULL
-                         ? 0.0
-                         : law->scale * profile_at(law->function, step->load_begin).value;
+    double command = command_at_begin(law, step);
     switch (law->kind) {
     case HN_DRIVE_EFFORT: return (effort_value){command, 0.0};
     case HN_DRIVE_MOTOR: return (effort_value){law->stall * command, 0.0};
@@ -154,11 +172,9 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     case HN_DRIVE_SERVO: return servo_effort(law, step, from, to, &error, &limited);
     case HN_DRIVE_MOTION:
         return (effort_value){step->memory == NULL ? 0.0 : step->memory[DRIVE_HOLD], 0.0};
-    case HN_DRIVE_EFFORT:
-        return (effort_value){
-            law->scale * profile_mean(law->function, step->load_begin, step->load_end), 0.0};
+    case HN_DRIVE_EFFORT: return (effort_value){mean_command(law, step), 0.0};
     case HN_DRIVE_MOTOR: {
-        double command = law->scale * profile_mean(law->function, step->load_begin, step->load_end);
+        double command = mean_command(law, step);
         return (effort_value){law->stall * (command - rate / law->no_load),
                               -law->stall / (law->no_load * h)};
     }

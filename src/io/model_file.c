@@ -46,6 +46,17 @@ static hn_status read_parameters(const model_reader *r, int index)
     return HN_OK;
 }
 
+// The model keeps their names and values for whoever wants to give others.
+static hn_status keep_parameters(const model_reader *r, int index)
+{
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
+        double value;
+        TRY(reader_number(r, reader_value(r, k), reader_text(r, k), &value));
+        TRY(model_add_parameter(r->model, reader_text(r, k), value));
+    }
+    return HN_OK;
+}
+
 static hn_status create_model(model_reader *r, int root)
 {
     hn_model_def def = hn_model_def_default();
@@ -96,6 +107,7 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     int parameters = reader_find(r, root, "parameters");
     if (parameters >= 0) TRY(read_parameters(r, parameters));
     TRY(create_model(r, root));
+    if (parameters >= 0) TRY(keep_parameters(r, parameters));
 
     // bodies before joints before what refers to these, in whatever order they stand
     int bodies = reader_find(r, root, "bodies"), beams = reader_find(r, root, "beams");

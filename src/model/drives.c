@@ -19,6 +19,22 @@ const char *hn_drive_kind_name(hn_drive_kind kind)
     return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? NAMES[kind] : "";
 }
 
+const char *hn_drive_kind_command(hn_drive_kind kind)
+{
+    static const char *const WORDS[HN_DRIVE_KIND_COUNT] = {
+        [HN_DRIVE_EFFORT] = "value", [HN_DRIVE_SERVO] = "target", [HN_DRIVE_MOTOR] = "command"};
+    return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? WORDS[kind] : NULL;
+}
+
+double hn_model_drive_command(const hn_model *model, int index, double time)
+{
+    if (hn_drive_kind_command(hn_model_drive_kind(model, index)) == NULL || index < 0 ||
+        index >= hn_model_drive_count(model))
+        return 0.0;
+    const hn_drive_def *def = &model->drives[index].def;
+    return def->scale * profile_at(&def->function, time).value;
+}
+
 const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate)
 {
     static const char *const WORDS[HN_JOINT_KIND_COUNT][3] = {

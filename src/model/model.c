@@ -5,6 +5,7 @@
 
 #include "base/vector.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,9 @@ void hn_model_destroy(hn_model *model)
         context_release(context, model->beams[i].name);
         context_release(context, model->beams[i].lengths);
     }
+    for (int i = 0; i < model->parameter_count; ++i)
+        context_release(context, model->parameters[i].name);
+    context_release(context, model->parameters);
     context_release(context, model->beams);
     context_release(context, model->bodies);
     context_release(context, model->joints);
@@ -410,6 +414,39 @@ hn_status model_set_text(hn_model *model, const char *text, size_t length, const
     model->text = copy;
     model->text_length = length;
     return HN_OK;
+}
+
+hn_status model_add_parameter(hn_model *model, const char *name, double value)
+{
+    void *grown = model->parameters;
+    hn_status status = context_grow(model->context, &grown, &model->parameter_capacity,
+                                    model->parameter_count + 1, sizeof *model->parameters);
+    model->parameters = grown;
+    TRY(status);
+    char *copy = context_copy_string(model->context, name);
+    if (copy == NULL) return HN_OUT_OF_MEMORY;
+    model->parameters[model->parameter_count++] = (model_parameter){copy, value};
+    return HN_OK;
+}
+
+int hn_model_parameter_count(const hn_model *model)
+{
+    return model == NULL ? 0 : model->parameter_count;
+}
+
+static bool has_parameter(const hn_model *model, int index)
+{
+    return model != NULL && index >= 0 && index < model->parameter_count;
+}
+
+const char *hn_model_parameter_name(const hn_model *model, int index)
+{
+    return has_parameter(model, index) ? model->parameters[index].name : "";
+}
+
+double hn_model_parameter_value(const hn_model *model, int index)
+{
+    return has_parameter(model, index) ? model->parameters[index].value : (double)NAN;
 }
 
 hn_context *hn_model_context(const hn_model *model)

@@ -97,6 +97,11 @@ double model_quadratic_shape(double l1, double l2, double at, double *shape, dou
 /// Integral of N_i N_k ds over it, m.
 void model_quadratic_mass(double l1, double l2, double mass[3][3]);
 
+typedef struct model_parameter {
+    char *name;
+    double value;
+} model_parameter;
+
 struct hn_model {
     hn_context *context;
     uint32_t tag; ///< of its ids
@@ -115,6 +120,8 @@ struct hn_model {
     int beam_count, beam_capacity;
     name_table body_names, joint_names, load_names, beam_names,
         drive_names; ///< index by name; the names are those of the elements
+    model_parameter *parameters; ///< of the file; identity.c leaves them out: what they act on is in the model
+    int parameter_count, parameter_capacity;
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
@@ -183,6 +190,8 @@ void model_drive_clear(hn_context *context, model_drive *drive);
 /// names, or with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
 hn_status model_place_message(hn_context *context, const hn_model *model, hn_status status);
 
+/// Remember a parameter of the file with its value.
+hn_status model_add_parameter(hn_model *model, const char *name, double value);
 /// Give a model the text it was read from (copied).
 hn_status model_set_text(hn_model *model, const char *text, size_t length, const char *source);
 

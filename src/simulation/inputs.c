@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Inputs as forces and torques on bodies (F20). An effort e on a coordinate with the axis n is, for a way, the force
 // e n on b at its joint point and -e n on a at the same place; for a turn the torques e n and -e n. Axes and places are
-// those half a step ahead, by the velocities at its start: second order. What they do is work of loads.
+// those half a step ahead, by the velocities at its start: second order. What they do is work of loads. A drive is told
+// a number in place of its function of time.
 #include "simulation/simulation.h"
 
 #include "system/mass.h"
 
+#include <math.h>
 #include <string.h>
 
 size_t inputs_count(const hn_simulation *s)
 {
-    return s->inputs.coordinate_count + 6 * s->inputs.body_count;
+    return s->inputs.coordinate_count + 6 * s->inputs.body_count + s->inputs.drive_count;
 }
 
 void inputs_layout(arena *a, hn_simulation *s)
@@ -20,8 +22,21 @@ void inputs_layout(arena *a, hn_simulation *s)
     observation_measure(s->system, &extent);
     s->inputs.coordinate_count = extent.coordinate_count;
     s->inputs.body_count = extent.body_count;
+    s->inputs.drive_count = extent.drive_count;
     s->inputs.values = arena_doubles(a, inputs_count(s));
     s->inputs.solved = arena_doubles(a, inputs_count(s));
+}
+
+static double *drive_values(const simulation_inputs *in)
+{
+    return in->values + in->coordinate_count + 6 * in->body_count;
+}
+
+void inputs_start(hn_simulation *s)
+{
+    if (s->inputs.values == NULL) return;
+    double *told = drive_values(&s->inputs);
+    for (size_t i = 0; i < s->inputs.drive_count; ++i) told[i] = (double)NAN;
 }
 
 bool inputs_changed(const hn_simulation *s)
@@ -88,6 +103,7 @@ void inputs_apply(hn_simulation *s, double h)
         e[0].vector = vec3_load(force + at);
         if (system->bodies[i].has_directors) e[1].vector = vec3_load(torque + at);
     }
+    for (size_t i = 0; i < in->drive_count; ++i) system->laws[i].held = drive_values(in)[i];
     int start = 0;
     for (int k = 0; k < system->joint_count; ++k) {
         int count = simulation_joint_coordinate_count(system, k);
@@ -121,9 +137,14 @@ hn_status hn_simulation_input(hn_simulation *s, const char *name, hn_input *inpu
                             .rank = 2,
                             .shape = {in->body_count, 3},
                             .strides = {3, 1}};
+    else if (strcmp(name, "drives/command") == 0)
+        *input = (hn_input){
+            .data = drive_values(in), .rank = 1, .shape = {in->drive_count}, .strides = {1}};
     else
         return context_fail(
             s->context, HN_INVALID_ARGUMENT,
-            "no input '%s'; there are joints/effort, bodies/force and bodies/torque", name);
+            "no input '%s'; there are joints/effort, bodies/force, bodies/torque and "
+            "drives/command",
+            name);
     return HN_OK;
 }

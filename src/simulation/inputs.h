@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Inputs: efforts on joint coordinates, forces and torques on bodies, set between steps and held over them. Note:
+// Inputs: efforts on joint coordinates, forces and torques on bodies, what drives are told; set between steps and held
+// over them. Note:
 // docs/theory/forces.md
 #ifndef SIMULATION_INPUTS_H
 #define SIMULATION_INPUTS_H
@@ -9,8 +10,9 @@
 #include "base/arena.h"
 
 typedef struct simulation_inputs {
-    size_t coordinate_count, body_count;
-    double *values; ///< efforts (coordinate_count), then forces, then torques (3 per body), in the order of the model
+    size_t coordinate_count, body_count, drive_count;
+    double *values; ///< efforts (coordinate_count), forces, torques (3 per body), and for every drive a number or NAN,
+                    ///< in the order of the model
     double *solved; ///< those of the step that was solved last
 } simulation_inputs;
 
@@ -19,6 +21,9 @@ size_t inputs_count(const hn_simulation *simulation);
 
 /// Lay out their memory.
 void inputs_layout(arena *a, hn_simulation *simulation);
+
+/// The values before anyone has set one.
+void inputs_start(hn_simulation *simulation);
 
 /// Let the elements of inputs act with the current values in a step of size h from the current state.
 void inputs_apply(hn_simulation *simulation, double h);

@@ -298,6 +298,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
     start_rotors(s, s->momenta);
+    inputs_start(s);
     motions_find(system, s->motions);
     s->held_drive = -1;
     TRY(motions_check_start(s));

@@ -440,6 +440,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
     *law = (drive_law){.kind = def->kind,
                        .function = &functions[0],
                        .scale = def->scale,
+                       .held = (double)NAN,
                        .proportional = def->proportional,
                        .derivative = def->derivative,
                        .integral = def->integral,

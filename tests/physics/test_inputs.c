@@ -362,3 +362,100 @@ TEST(threads, a_hundred_simulate_one_model)
     hn_model_destroy(model);
     hn_context_destroy(context);
 }
+
+// ---- what drives are told ------------------------------------------------------------------------------------
+
+static hn_model *make_driven_arm(hn_context *context, const void *user)
+{
+    const char *told = user; // target, value, command
+    char text[2000];
+    int length = snprintf(
+        text, sizeof text,
+        "holonom: 1\n"
+        "parameters: {length: 0.4, half: length/2}\n"
+        "bodies:\n"
+        "  a: {shape: {box: {size: [0.1, 0.1]}}, between: [[0, 0, 0], [length, 0, 0]], mass: 2}\n"
+        "  b: {shape: {box: {size: [0.1, 0.1]}}, between: [[length, 0, 0], [0.8, 0, 0]], mass: 1}\n"
+        "  c: {shape: {box: {size: [0.1, 0.1]}}, between: [[0.8, 0, 0], [1, 0, 0]], mass: 1}\n"
+        "joints:\n"
+        "  j1: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}\n"
+        "  j2: {revolute: {bodies: [a, b], at: [length, 0, 0], axis: y}}\n"
+        "  j3: {revolute: {bodies: [b, c], at: [0.8, 0, 0], axis: x}}\n"
+        "drives:\n%s"
+        "  held: {spring: {joint: j2, stiffness: 3}}\n",
+        told);
+    hn_model *model = NULL;
+    CHECK_OK(context, hn_model_parse(context, text, (size_t)length, "arm.yaml", &model));
+    return model;
+}
+
+static const char ARM_BY_FUNCTIONS[] =
+    "  s: {servo: {joint: j1, target: 'sin(3*t)', proportional: 300, derivative: 20, integral: "
+    "9}}\n"
+    "  e: {effort: {joint: j2, value: '2*cos(t)'}}\n"
+    "  m: {motor: {joint: j3, stall: 2, no_load: 9, command: '1 - t'}}\n";
+static const char ARM_BY_CONSTANTS[] =
+    "  s: {servo: {joint: j1, target: 0.4, proportional: 300, derivative: 20, integral: 9}}\n"
+    "  e: {effort: {joint: j2, value: -1.5}}\n"
+    "  m: {motor: {joint: j3, stall: 2, no_load: 9, command: 0.25}}\n";
+
+static bool same_coordinates(const driven *one, const driven *other)
+{
+    hn_view a, b;
+    CHECK_OK(one->context, hn_simulation_view(one->simulation, "joints/coordinates", &a));
+    CHECK_OK(other->context, hn_simulation_view(other->simulation, "joints/coordinates", &b));
+    CHECK_EQUAL(a.shape[0], 3);
+    return memcmp(a.data, b.data, 3 * sizeof(double)) == 0;
+}
+
+TEST(commands, stand_for_the_functions_of_drives_and_give_them_back)
+{
+    const hn_scheme schemes[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_CONVECTED,
+                                 HN_SCHEME_VARIATIONAL, HN_SCHEME_RATTLE};
+    for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; ++k) {
+        driven told = begin(make_driven_arm, ARM_BY_FUNCTIONS, schemes[k], 1e-3, true);
+        driven own = begin(make_driven_arm, ARM_BY_FUNCTIONS, schemes[k], 1e-3, false);
+        driven constant = begin(make_driven_arm, ARM_BY_CONSTANTS, schemes[k], 1e-3, false);
+        hn_input command;
+        CHECK_OK(told.context, hn_simulation_input(told.simulation, "drives/command", &command));
+        CHECK_EQUAL(command.shape[0], 4);
+        CHECK(isnan(command.data[0]) && isnan(command.data[3]));
+        static char snapshot[1 << 16];
+        size_t size = hn_simulation_snapshot_size(told.simulation);
+        CHECK(size <= sizeof snapshot);
+        // as it is told
+        const double values[3] = {0.4, -1.5, 0.25};
+        CHECK_OK(told.context, hn_simulation_save(told.simulation, snapshot, size));
+        for (int i = 0; i < 3; ++i) command.data[i] = values[i];
+        CHECK_OK(told.context, hn_simulation_step(told.simulation, 50));
+        CHECK_OK(constant.context, hn_simulation_step(constant.simulation, 50));
+        CHECK(same_coordinates(&told, &constant));
+        CHECK(!same_coordinates(&told, &own));
+        // by its own functions, which the snapshot knows
+        CHECK_OK(told.context, hn_simulation_restore(told.simulation, snapshot, size));
+        CHECK(isnan(command.data[0]));
+        CHECK_OK(told.context, hn_simulation_step(told.simulation, 50));
+        CHECK_OK(own.context, hn_simulation_step(own.simulation, 50));
+        CHECK(same_coordinates(&told, &own));
+        end(&told);
+        end(&own);
+        end(&constant);
+    }
+}
+
+TEST(commands, and_parameters_are_listed)
+{
+    driven d = begin(make_driven_arm, ARM_BY_FUNCTIONS, HN_SCHEME_ENERGY_MOMENTUM, 1e-3, false);
+    CHECK_EQUAL(hn_model_parameter_count(d.model), 2);
+    CHECK_TEXT(hn_model_parameter_name(d.model, 1), "half");
+    CHECK(hn_model_parameter_value(d.model, 0) == 0.4);
+    CHECK(hn_model_parameter_value(d.model, 1) == 0.2);
+    const char *words[] = {"target", "value", "command"};
+    for (int i = 0; i < 3; ++i)
+        CHECK_TEXT(hn_drive_kind_command(hn_model_drive_kind(d.model, i)), words[i]);
+    CHECK(hn_drive_kind_command(hn_model_drive_kind(d.model, 3)) == NULL);
+    CHECK(hn_model_drive_command(d.model, 0, 0.5) == sin(1.5));
+    CHECK(hn_model_drive_command(d.model, 1, 0.0) == 2.0);
+    CHECK(hn_model_drive_command(d.model, 3, 0.0) == 0.0);
+    end(&d);
+}

@@ -177,6 +177,12 @@ TEST(misuse, of_a_model)
     CHECK_TEXT(hn_model_drive_name(NULL, 0), "");
     CHECK_TEXT(hn_model_drive_name(w.model, 5), "");
     CHECK_EQUAL(hn_model_drive_kind(w.model, 5), HN_DRIVE_EFFORT);
+    CHECK(hn_drive_kind_command((hn_drive_kind)99) == NULL);
+    CHECK(hn_model_drive_command(NULL, 0, 0.0) == 0.0);
+    CHECK(hn_model_drive_command(w.model, 5, 0.0) == 0.0);
+    CHECK_EQUAL(hn_model_parameter_count(NULL), 0);
+    CHECK_TEXT(hn_model_parameter_name(w.model, -1), "");
+    CHECK(isnan(hn_model_parameter_value(NULL, 0)));
 
     double rate = 1.0;
     REFUSED(hn_model_set_velocity(NULL, w.body, (hn_vec3){0}));
