@@ -162,6 +162,12 @@ typedef struct hn_field {
 HN_API int hn_field_count(void);
 HN_API hn_field hn_field_at(int index); ///< 0 <= index < count; empty words beyond
 
+/// Name and unit of number `index` of a field, as columns of result files have them:
+/// "joints/hinge/coordinates/angle" in "rad". Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such field or number, or the name does not fit)
+HN_API HN_NODISCARD hn_status hn_model_field_column(const hn_model *model, const char *field, size_t index, char *name,
+                                                    size_t size, const char **unit);
+
 /// Numbers of the simulation's own memory.
 typedef struct hn_view {
     const double *data;

@@ -13,40 +13,23 @@ typedef struct column_parts {
 
 static column_parts parts_of(const hn_result_file *file, const reader_series *series, size_t index)
 {
-    static const char *const AXES[3] = {"x", "y", "z"};
-    static const char *const SIX[6] = {"force_1",  "force_2",  "force_3",
-                                       "torque_1", "torque_2", "torque_3"};
-    static const char *const ENTRIES[9] = {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"};
     const series_info *info = series_get(series->id);
-    column_parts parts = {info->group[0] == '\0' ? NULL : info->group, NULL, info->name, NULL};
+    size_t element = index / series_components(info->shape);
+    column_parts parts = {info->group[0] == '\0' ? NULL : info->group, NULL, info->name,
+                          series_component_name(info->shape, index)};
     switch (info->shape) {
-    case SERIES_SCALAR: break;
-    case SERIES_VECTOR: parts.component = AXES[index % 3]; break;
+    case SERIES_SCALAR:
+    case SERIES_VECTOR: break;
     case SERIES_BODY_VECTOR:
-        parts.element = string_at(&file->body_names, index / 3);
-        parts.component = AXES[index % 3];
-        break;
-    case SERIES_BODY_MATRIX:
-        parts.element = string_at(&file->body_names, index / 9);
-        parts.component = ENTRIES[index % 9];
-        break;
+    case SERIES_BODY_MATRIX: parts.element = string_at(&file->body_names, element); break;
     case SERIES_JOINT_VECTOR:
-        parts.element = string_at(&file->joint_names, index / 3);
-        parts.component = AXES[index % 3];
-        break;
-    case SERIES_JOINT_SIX:
-        parts.element = string_at(&file->joint_names, index / 6);
-        parts.component = SIX[index % 6];
-        break;
+    case SERIES_JOINT_SIX: parts.element = string_at(&file->joint_names, element); break;
     case SERIES_JOINT_COORDINATES:
         parts.element = string_at(&file->joint_names, (size_t)file->coordinate_joint[index]);
         parts.component = string_at(&file->coordinate_names, index);
         break;
     case SERIES_DRIVE: parts.element = string_at(&file->drive_names, index); break;
-    case SERIES_BEAM_SIX:
-        parts.element = string_at(&file->beam_element_names, index / 6);
-        parts.component = beam_component_name((int)(index % 6));
-        break;
+    case SERIES_BEAM_SIX: parts.element = string_at(&file->beam_element_names, element); break;
     }
     return parts;
 }

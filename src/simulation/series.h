@@ -110,6 +110,12 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
 /// Numbers in one record; 0 when the model has no such element.
 size_t series_width(series_shape shape, const series_extent *extent);
 
+/// Numbers of one element in a record: 3 for a vector of every body.
+size_t series_components(series_shape shape);
+/// What number `index` of a record is of its element: "x", "xy", "force_1", "shear_1"; NULL where there is but one, and
+/// for coordinates of joints, whose kind says.
+const char *series_component_name(series_shape shape, size_t index);
+
 /// Name and unit of component 0 to 5 of strains (`resultant` false) or stress resultants.
 const char *beam_component_name(int index);
 const char *beam_component_unit(bool resultant, int index);

@@ -515,6 +515,38 @@ TEST(result_reader, columns_have_units_and_words_select_them)
     end(&r);
 }
 
+TEST(result_reader, columns_have_the_names_that_the_model_gives_them)
+{
+    const char *const models[] = {"robot-arm", "flexible-slider-crank", "cylindrical-pair",
+                                  "chain-spherical"};
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+        run r = begin(models[m]);
+        CHECK_OK(r.context, hn_results_append(r.results));
+        CHECK_OK(r.context, hn_results_finish(r.results));
+        hn_result_file *file = reopen(&r, RESULT);
+        char name[256];
+        const char *unit;
+        for (int i = 0; i < hn_result_file_series_count(file); ++i) {
+            hn_result_series series = *hn_result_file_series(file, i);
+            for (size_t k = 0; k < series.width; ++k) {
+                const hn_result_column column = {i, k};
+                CHECK_OK(r.context,
+                         hn_model_field_column(r.model, series.name, k, name, sizeof name, &unit));
+                CHECK_TEXT(name, hn_result_file_column_name(file, column));
+                if (strncmp(name, "drives/", 7) != 0) // which the file has as "rad or m"
+                    CHECK_TEXT(unit, hn_result_file_column_unit(file, column));
+            }
+            if (series.width > 1)
+                CHECK_STATUS(r.context,
+                             hn_model_field_column(r.model, series.name, series.width, name,
+                                                   sizeof name, &unit),
+                             HN_INVALID_ARGUMENT);
+        }
+        hn_result_file_close(file);
+        end(&r);
+    }
+}
+
 TEST(result_reader, a_part_can_be_read_while_the_run_goes_on)
 {
     run r = begin("pendulum");

@@ -357,6 +357,13 @@ TEST(misuse, of_a_simulation)
     hn_simulation_set_progress(NULL, NULL, NULL);
     CHECK_EQUAL(hn_field_at(-1).name[0], '\0');
     CHECK_EQUAL(hn_field_at(hn_field_count()).name[0], '\0');
+    char column[8];
+    const char *unit;
+    REFUSED(hn_model_field_column(NULL, "time", 0, column, sizeof column, &unit));
+    REFUSED(hn_model_field_column(w.model, NULL, 0, column, sizeof column, &unit));
+    REFUSED(hn_model_field_column(w.model, "nothing", 0, column, sizeof column, &unit));
+    REFUSED(hn_model_field_column(w.model, "time", 1, column, sizeof column, &unit));
+    REFUSED(hn_model_field_column(w.model, "ledger/energy", 0, column, sizeof column, &unit));
     hn_simulation *unmade = NULL;
     REFUSED(hn_simulation_create_in(NULL, w.model, &w.def, &unmade));
     REFUSED(hn_simulation_create_in(w.context, NULL, &w.def, &unmade));
