@@ -430,8 +430,8 @@ HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive
 HN_API int hn_model_drive_count(const hn_model *model);
 HN_API const char *hn_model_drive_name(const hn_model *model, int index); ///< "" where there is none
 HN_API hn_drive_kind hn_model_drive_kind(const hn_model *model, int index); ///< 0 <= index < drive count
-/// What the input "drives/command" (hn_simulation_input) tells a kind of drive: "value" of an effort, "target" of a servo,
-/// "command" of a motor; NULL: a kind that cannot be told anything. Since 0.2.
+/// What the input "drives/command" (hn_simulation_input) tells a kind of drive: "value" of an effort, "target" of a
+/// servo, "command" of a motor; NULL: a kind that cannot be told anything. Since 0.2.
 HN_API const char *hn_drive_kind_command(hn_drive_kind kind);
 /// What the drive's own function of time, times its scale, says at a time (s); 0 where there is none. Since 0.2.
 HN_API double hn_model_drive_command(const hn_model *model, int index, double time);
