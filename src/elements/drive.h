@@ -22,7 +22,7 @@ typedef struct drive_law {
     double sign;              ///< the coordinate is sign times the element's angle
     const hn_profile *function; ///< effort, target, command
     double scale;
-    double held;              ///< stands for the function while it is a number: an input (F20); otherwise NAN
+    double held;              ///< stands for the function while it is a number: an input; otherwise NAN
     double proportional, derivative, integral, limit;
     double stall, no_load;
     const hn_profile *spring; ///< effort over displacement, or NULL
