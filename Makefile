@@ -6,7 +6,9 @@
 #   make viewer    build the viewer again, say what is missing for it
 #   make test-viewer   set up with Chromium, build, run the tests of the viewer
 #   make python    build the Python package, install it into build/python/venv
-#   make test-python   the same, and test what is installed
+#   make wheel     build the Python package as a wheel with its libraries inside, into build/python/dist
+#   make test-wheel    test that wheel in a fresh environment without a compiler; mypy and pyright
+#   make test-python   both
 #   make build     set up and build; the tool is build/bin/holonom
 #   make bench     build and run the benchmarks
 #   make install   install to PREFIX (default /usr/local)
@@ -23,7 +25,7 @@ DEMO_FOLDER := $(BUILD)/demo
 DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
 
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test viewer test-viewer python test-python bench install clean
+.PHONY: setup build demo test viewer test-viewer python wheel test-wheel test-python bench install clean
 
 setup:
 ifneq ($(SETUP),skip)
@@ -65,9 +67,19 @@ endif
 	$(BUILD)/python/venv/bin/pip install --quiet --upgrade pip
 	$(BUILD)/python/venv/bin/pip install --quiet './python[test]'
 
-test-python: python
-	cd python && ../$(BUILD)/python/venv/bin/python -m pytest -q -p no:cacheprovider
-	cd python && ../$(BUILD)/python/venv/bin/python -m mypy --cache-dir ../$(BUILD)/python/mypy src/holonom
+wheel:
+ifneq ($(SETUP),skip)
+	@$(SETUP) --python
+endif
+	scripts/wheel $(BUILD)
+
+test-wheel:
+	scripts/test-wheel $(BUILD)
+	cd python && ../$(BUILD)/python/test/venv/bin/python -m mypy --cache-dir ../$(BUILD)/python/mypy src/holonom tests
+	cd python && ../$(BUILD)/python/test/venv/bin/pyright --pythonpath ../$(BUILD)/python/test/venv/bin/python
+
+test-python: wheel
+	@$(MAKE) --no-print-directory test-wheel
 
 bench: build
 	$(BUILD)/bin/bench

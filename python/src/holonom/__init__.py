@@ -10,11 +10,11 @@
 from ._library import (Cancelled, Closed, FileAccess, FileFormat, HolonomError, InvalidArgument, InvalidModel, NotConverged,
                        version)
 from .ledger import Entry, Ledger
-from .model import Body, Joint, Load, Model, ground
+from .model import Beam, Body, Drive, Joint, Load, Model, ground
 from .result import Result, run, run_tool
-from .simulation import Simulation, Snapshot, fields, schemes, settings
+from .simulation import Mode, Simulation, Snapshot, fields, schemes, settings
 
 __version__ = version()
-__all__ = ["Body", "Cancelled", "Closed", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
-           "InvalidModel", "Joint", "Ledger", "Load", "Model", "NotConverged", "Result", "Simulation", "Snapshot", "fields",
+__all__ = ["Beam", "Body", "Cancelled", "Closed", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
+           "InvalidModel", "Joint", "Ledger", "Load", "Mode", "Model", "NotConverged", "Result", "Simulation", "Snapshot", "fields",
            "ground", "run", "run_tool", "schemes", "settings", "version"]

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +14,28 @@ import numpy.typing as npt
 from ._native import ffi as ffi
 from ._native import lib as lib
 
-Vector = Sequence[float] | npt.NDArray[Any]
-Direction = str | Vector
+Number = Union[float, str]
+"""A number, or an expression as in model files: "pi/3", "30 deg", "2*length"."""
+Vector = Union[Sequence[Number], npt.NDArray[Any]]
+Direction = Union[str, Vector]
+"""A vector, or "x", "y", "z", "d1", "d2", "d3", with a minus sign if it is turned round."""
 Array = npt.NDArray[np.float64]
 
 
 class HolonomError(Exception):
-    """A call of the library failed. `status` is its name, "HN_INVALID_MODEL"; the text is the library's message."""
+    """A call of the library failed. The text is the library's message, `status` the name of its code, "HN_INVALID_MODEL";
+    where a file is at fault, `file`, `line` and `column` (from 1) say where."""
 
     status = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        place = re.match(r"(.+?):(\d+):(\d+): ", message)
+        if place:
+            self.file, self.line, self.column = place.group(1), int(place.group(2)), int(place.group(3))
 
 
 class InvalidArgument(HolonomError, ValueError):
@@ -107,10 +121,7 @@ def version() -> str:
     return text(lib.hn_version())
 
 
-_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-
-
-def numbers(value: Vector, count: int, what: str) -> list[float]:
+def numbers(value: Any, count: int, what: str) -> list[float]:
     """`count` numbers as a list."""
     found = [float(x) for x in np.asarray(value, dtype=float).ravel()]
     if len(found) != count:
@@ -118,27 +129,25 @@ def numbers(value: Vector, count: int, what: str) -> list[float]:
     return found
 
 
-def vector(value: Vector, what: str = "vector") -> Any:
-    """An hn_vec3."""
-    x, y, z = numbers(value, 3, what)
-    return ffi.new("hn_vec3 *", {"x": x, "y": y, "z": z})[0]
-
-
-def direction(value: Direction, what: str = "axis") -> Any:
-    """An hn_vec3 from a vector, or from "x", "y", "z", with a minus sign if it is turned round."""
-    if isinstance(value, str):
-        if value.lstrip("-") not in _AXES or value.count("-") > 1:
-            raise InvalidArgument(f"{what}: '{value}'; expected x, y or z, or a vector")
-        sign = -1.0 if value.startswith("-") else 1.0
-        return vector([sign * c for c in _AXES[value.lstrip("-")]], what)
-    return vector(value, what)
-
-
-def matrix(value: Any, what: str = "matrix") -> Any:
-    """An hn_mat3 by rows."""
-    m = numbers(value, 9, what)
-    return ffi.new("hn_mat3 *", {"m": [m[0:3], m[3:6], m[6:9]]})[0]
-
-
 def from_vector(value: Any) -> Array:
     return np.array([value.x, value.y, value.z])
+
+
+def from_matrix(value: Any) -> Array:
+    return np.array([[value.m[i][j] for j in range(3)] for i in range(3)])
+
+
+def plain(value: Any) -> Any:
+    """A struct of the library as a dictionary: vectors and matrices as arrays, texts and numbers as Python's own."""
+    kind = ffi.typeof(value) if isinstance(value, ffi.CData) else None
+    if kind is None:
+        return value
+    if kind.kind == "struct":
+        if kind.cname == "hn_vec3":
+            return from_vector(value)
+        if kind.cname == "hn_mat3":
+            return from_matrix(value)
+        return {name: plain(getattr(value, name)) for name, _ in kind.fields or []}
+    if kind.kind == "array":
+        return text(value) if kind.item.cname == "char" else [plain(x) for x in value]
+    return text(value) if kind.cname in ("char *", "char const *") else value

@@ -1,60 +1,217 @@
 # SPDX-License-Identifier: MIT
-"""Models: loaded from files or built in code, with the names, units and defaults of the C API."""
+"""Models: loaded from files, or built in code with the words, units and defaults of model files."""
 
 from __future__ import annotations
 
-import json
+import difflib
+import html
 import os
-from collections.abc import Mapping
-from typing import Any
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 
-from ._library import (Context, Direction, InvalidArgument, Vector, direction, ffi, from_vector, lib, matrix, raw, text,
-                       vector)
+from ._library import (Array, Context, Direction, FileFormat, HolonomError, InvalidArgument, InvalidModel, Number, Vector, ffi,
+                       from_matrix, from_vector, lib, numbers, raw, text)
+from ._yaml import emit, line
 
-_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+Function = Union[Number, Mapping[str, Any]]
+"""A function of time: a number, an expression in t, or one of model files, {"spline": {"times": [...], "values": [...]}}."""
+
+_GROUPS = ("bodies", "beams", "joints", "loads", "drives")
+_ONE = {"bodies": "body", "beams": "beam", "joints": "joint", "loads": "load", "drives": "drive", "start": "start of"}
+_PLACE = re.compile(r"^.*?:\d+:\d+: ")
 
 
 class Body:
-    """A body of a model; `ground` is the immovable one."""
+    """A body of a model, or a node of a beam; `ground` is the immovable one."""
 
-    def __init__(self, model: Model | None, id: Any, name: str) -> None:
-        self.model, self.id, self.name = model, id, name
+    def __init__(self, model: Model | None, name: str, reference: Any = None) -> None:
+        self.model, self.name = model, name
+        self._reference = name if reference is None else reference
+
+    @property
+    def id(self) -> Any:
+        """hn_body_id"""
+        if self.model is None:
+            return lib.hn_ground()
+        return self.model._find(lib.hn_model_find_body, "body", self.name)
+
+    def _ask(self, question: Any) -> Any:
+        if self.model is None:
+            raise InvalidArgument("the ground has no mass and does not move")
+        return question(self.model._pointer, self.id)
+
+    @property
+    def kind(self) -> str:
+        """ "rigid", "point_mass", "planar_point_mass" or "beam_node"."""
+        return text(lib.hn_body_kind_name(self._ask(lib.hn_model_body_kind)))
+
+    @property
+    def mass(self) -> float:
+        """kg"""
+        return float(self._ask(lib.hn_model_body_mass))
+
+    @property
+    def inertia(self) -> Array:
+        """kg m^2, about the centre of mass, body axes"""
+        return from_matrix(self._ask(lib.hn_model_body_inertia))
+
+    @property
+    def center_of_mass(self) -> Array:
+        """m, body frame"""
+        return from_vector(self._ask(lib.hn_model_body_center_of_mass))
+
+    @property
+    def position(self) -> Array:
+        """m, of the body frame at the start"""
+        return from_vector(self._ask(lib.hn_model_body_position))
+
+    @property
+    def orientation(self) -> Array:
+        """Rotation matrix at the start; its columns are the body axes"""
+        return from_matrix(self._ask(lib.hn_model_body_orientation))
 
     def __repr__(self) -> str:
         return f"<body {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        if self.model is None:
+            return "<b>ground</b>"
+        mass = f"{self.mass:g} kg at ({', '.join(f'{x:g}' for x in self.position)}) m"
+        return f"<b>{html.escape(self.name)}</b>, {self.kind.replace('_', ' ')}, {mass}"
 
 
 class Joint:
     """A joint of a model."""
 
-    def __init__(self, model: Model, id: Any, name: str, kind: str) -> None:
-        self.model, self.id, self.name, self.kind = model, id, name, kind
+    def __init__(self, model: Model, name: str, kind: str) -> None:
+        self.model, self.name, self.kind = model, name, kind
+
+    @property
+    def id(self) -> Any:
+        """hn_joint_id"""
+        return self.model._find(lib.hn_model_find_joint, "joint", self.name)
+
+    @property
+    def bodies(self) -> tuple[str, str]:
+        """Names of the first and the second body."""
+        model, id = self.model._pointer, self.id
+        ends = (lib.hn_model_joint_body_a(model, id), lib.hn_model_joint_body_b(model, id))
+        a, b = (text(lib.hn_model_body_name(model, end)) for end in ends)
+        return a, b
+
+    @property
+    def coordinate_count(self) -> int:
+        return int(lib.hn_model_joint_coordinate_count(self.model._pointer, self.id))
 
     def __repr__(self) -> str:
         return f"<{self.kind} joint {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(self.name)}</b>, {self.kind}: {html.escape(' – '.join(self.bodies))}"
 
 
 class Load:
     """A force, torque or spring of a model."""
 
-    def __init__(self, model: Model, id: Any, name: str, kind: str) -> None:
-        self.model, self.id, self.name, self.kind = model, id, name, kind
+    def __init__(self, model: Model, name: str, kind: str) -> None:
+        self.model, self.name, self.kind = model, name, kind
+
+    @property
+    def id(self) -> Any:
+        """hn_load_id"""
+        return self.model._find(lib.hn_model_find_load, "load", self.name)
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {self.name!r}>"
+        return f"<{self.kind.replace('_', ' ')} {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(self.name)}</b>, {self.kind.replace('_', ' ')}"
 
 
-ground = Body(None, lib.hn_ground(), "ground")
+class Drive(Load):
+    """A drive on the coordinate of a joint."""
+
+    @property
+    def id(self) -> Any:
+        """Place among the drives of the model."""
+        return self.model.drives.index(self.name)
+
+
+class Beam:
+    """A beam of a model. Its nodes are bodies: beam.start, beam.end, beam.tip, beam.middle, beam[5], beam.at(0.35)."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self.model, self.name = model, name
+
+    @property
+    def id(self) -> Any:
+        """hn_beam_id"""
+        return self.model._find(lib.hn_model_find_beam, "beam", self.name)
+
+    @property
+    def length(self) -> float:
+        """m, of the reference axis"""
+        return float(lib.hn_model_beam_length(self.model._pointer, self.id))
+
+    @property
+    def element_count(self) -> int:
+        """Pieces between neighbouring nodes."""
+        return int(lib.hn_model_beam_element_count(self.model._pointer, self.id))
+
+    @property
+    def start(self) -> Body:
+        return Body(self.model, f"{self.name}.start")
+
+    @property
+    def end(self) -> Body:
+        return Body(self.model, f"{self.name}.end")
+
+    tip = end
+
+    @property
+    def middle(self) -> Body:
+        return Body(self.model, f"{self.name}.middle")
+
+    def __getitem__(self, index: int) -> Body:
+        return Body(self.model, f"{self.name}.{index}")
+
+    def at(self, arc_length: float) -> Body:
+        """The node at an arc length (m); there must be one."""
+        node = lib.hn_model_beam_node_at(self.model._pointer, self.id, arc_length)
+        return Body(self.model, f"{self.name}.{node}", {"beam": self.name, "at": float(arc_length)})
+
+    def __repr__(self) -> str:
+        return f"<beam {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(self.name)}</b>, beam, {self.length:g} m, {self.element_count} elements"
+
+
+ground = Body(None, "ground")
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of any array type as lists, for YAML."""
-    return value if isinstance(value, str) else np.asarray(value, dtype=float).tolist()
+    """A value as a model file has it: names for things, lists for arrays, Python's own numbers."""
+    if isinstance(value, (str, bool, int, float)) and not isinstance(value, np.generic):
+        return value
+    if isinstance(value, Body):
+        return value._reference
+    if isinstance(value, (Joint, Load, Beam)):
+        return value.name
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in value]
+    raise InvalidArgument(f"{value!r} cannot stand in a model")
 
 
-def _parameters(given: Mapping[str, float | str] | None) -> tuple[Any, list[Any]]:
+def _parameters(given: Mapping[str, Number] | None) -> tuple[Any, list[Any]]:
     """An array of hn_parameter, and what keeps its texts."""
     keep = [(ffi.new("char[]", raw(name)), ffi.new("char[]", raw(value if isinstance(value, str) else repr(float(value)))))
             for name, value in (given or {}).items()]
@@ -64,86 +221,157 @@ def _parameters(given: Mapping[str, float | str] | None) -> tuple[Any, list[Any]
     return values, keep
 
 
+def _parse(context: Context, source: str, name: str, parameters: Mapping[str, Number] | None = None) -> Any:
+    data = raw(source)
+    values, keep = _parameters(parameters)
+    out = ffi.new("hn_model **")
+    context.check(lib.hn_model_parse_with(context.pointer, data, len(data), raw(name), values, len(keep), out))
+    return ffi.gc(out[0], lib.hn_model_destroy)
+
+
+def _mentioned(entry: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """(kind, name) of the bodies, joints and beams that an entry of a model speaks of."""
+    if isinstance(entry, dict):
+        for word, value in entry.items():
+            yield from _mentioned(value, word)
+    elif isinstance(entry, list):
+        for value in entry:
+            yield from _mentioned(value, key)
+    elif isinstance(entry, str):
+        kind = {"body": "body", "bodies": "body", "joint": "joint", "joints": "joint", "beam": "beam"}.get(key)
+        if kind is not None:
+            yield kind, entry
+
+
 class Model:
-    """Bodies, joints, loads and start values; immutable for the simulations made from it, which threads may share."""
+    """Bodies, joints, loads, drives and start values. Simulations copy what they need; threads may share a model."""
 
     def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)) -> None:
-        """An empty model. gravity: m/s^2, world frame."""
-        self._context = Context()
-        def_ = ffi.new("hn_model_def *", lib.hn_model_def_default())
-        words = ffi.new("char[]", raw(name))
-        def_.name = words
-        def_.gravity = vector(gravity, "gravity")
-        out = ffi.new("hn_model **")
-        self._context.check(lib.hn_model_create(self._context.pointer, def_, out))
-        self._take(out[0])
-        # what was built by calls, as a model file says it
-        self._written: dict[str, Any] = {"holonom": 1, "name": name, "gravity": _plain(gravity), "bodies": {}, "joints": {},
-                                         "loads": {}, "start": {}}
+        """An empty model, to be built by calls. gravity: m/s^2, world frame."""
+        self._prepare()
+        # what is built, as a model file says it; a model that was read has none
+        self._document: dict[str, Any] | None = {
+            "holonom": 1, "name": name, "gravity": _plain(gravity), "parameters": {}, **{g: {} for g in _GROUPS},
+            "start": {}, "run": {}}
+        if not any(isinstance(x, str) for x in self._document["gravity"]):
+            numbers(gravity, 3, "gravity")
 
-    def _take(self, pointer: Any) -> None:
-        self._pointer = ffi.gc(pointer, lib.hn_model_destroy)
+    def _prepare(self) -> None:
+        self._context = Context()
+        self._handle: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def _pointer(self) -> Any:
+        """The model of the library, made anew after something was added."""
+        if self._handle is None:
+            with self._lock:
+                if self._handle is None:
+                    self._handle = _parse(self._context, self.to_yaml(), self.name)
+        return self._handle
+
+    # ---- reading ----
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], parameters: Mapping[str, float | str] | None = None) -> Model:
+    def load(cls, path: str | os.PathLike[str], parameters: Mapping[str, Number] | None = None) -> Model:
         """Read a model file (YAML or URDF). Errors name file, line and column. parameters: other values for some of the
         file's, numbers or expressions."""
-        values, _keep = _parameters(parameters)
+        values, keep = _parameters(parameters)
         where = raw(os.fspath(path))
-        if not _keep:
+        if not keep:
             return cls._read(lambda context, out: lib.hn_model_load(context, where, out))
-        return cls._read(lambda context, out: lib.hn_model_load_with(context, where, values, len(_keep), out))
+        return cls._read(lambda context, out: lib.hn_model_load_with(context, where, values, len(keep), out))
 
     @classmethod
-    def parse(cls, source: str, name: str = "model.yaml", parameters: Mapping[str, float | str] | None = None) -> Model:
+    def load_urdf(cls, path: str | os.PathLike[str], free_base: bool = False) -> Model:
+        """Read a robot description. free_base: its root is a free body; otherwise the ground."""
+        where = raw(os.fspath(path))
+        return cls._read(lambda context, out: lib.hn_model_load_urdf(context, where, free_base, out))
+
+    @classmethod
+    def parse(cls, source: str, name: str = "model.yaml", parameters: Mapping[str, Number] | None = None) -> Model:
         """Read a model from YAML text; `name` stands for the file in messages."""
         data = raw(source)
-        values, _keep = _parameters(parameters)
-        return cls._read(lambda context, out: lib.hn_model_parse_with(context, data, len(data), raw(name), values, len(_keep),
+        values, keep = _parameters(parameters)
+        return cls._read(lambda context, out: lib.hn_model_parse_with(context, data, len(data), raw(name), values, len(keep),
                                                                       out))
 
     @classmethod
-    def _read(cls, call: Any) -> Model:
+    def from_dict(cls, document: Mapping[str, Any], name: str = "model") -> Model:
+        """A model from what its file would hold, as a mapping of names; whatever the format has can stand in it."""
+        return cls.parse(emit({"holonom": 1, **_plain(document)}), name)
+
+    @classmethod
+    def _read(cls, call: Callable[[Any, Any], int]) -> Model:
         model = cls.__new__(cls)
-        model._context = Context()
-        model._written = {}
+        model._prepare()
+        model._document = None
         out = ffi.new("hn_model **")
         model._context.check(call(model._context.pointer, out))
-        model._take(out[0])
+        model._handle = ffi.gc(out[0], lib.hn_model_destroy)
         return model
+
+    def with_parameters(self, parameters: Mapping[str, Number] | None = None, **more: Number) -> Model:
+        """The same model with other values for some of its parameters, numbers or expressions."""
+        return Model.parse(self.to_yaml(), self.name, {**(parameters or {}), **more})
 
     # ---- looking at it ----
 
     @property
     def name(self) -> str:
-        return text(lib.hn_model_name(self._pointer))
+        return str(self._document["name"]) if self._document is not None else text(lib.hn_model_name(self._handle))
 
     @property
-    def gravity(self) -> Any:
+    def gravity(self) -> Array:
         """m/s^2, world frame."""
         return from_vector(lib.hn_model_gravity(self._pointer))
 
+    def _names(self, group: str) -> list[str] | None:
+        """Names of what was built, where that needs no library."""
+        if self._document is None or (group in ("bodies", "joints", "loads") and self._document["beams"]):
+            return None
+        return list(self._document[group])
+
     @property
     def bodies(self) -> list[Body]:
-        return [self._body_at(i) for i in range(lib.hn_model_body_count(self._pointer))]
+        """All bodies in order, nodes of beams among them."""
+        names = self._names("bodies")
+        if names is None:
+            p = self._pointer
+            names = [text(lib.hn_model_body_name(p, lib.hn_model_body(p, i))) for i in range(lib.hn_model_body_count(p))]
+        return [Body(self, name) for name in names]
+
+    @property
+    def beams(self) -> list[Beam]:
+        names = self._names("beams")
+        if names is None:
+            p = self._pointer
+            names = [text(lib.hn_model_beam_name(p, lib.hn_model_beam(p, i))) for i in range(lib.hn_model_beam_count(p))]
+        return [Beam(self, name) for name in names]
 
     @property
     def joints(self) -> list[Joint]:
-        return [self._joint_at(i) for i in range(lib.hn_model_joint_count(self._pointer))]
+        if self._names("joints") == []:
+            return []
+        p = self._pointer
+        ids = [lib.hn_model_joint(p, i) for i in range(lib.hn_model_joint_count(p))]
+        return [Joint(self, text(lib.hn_model_joint_name(p, id)), text(lib.hn_joint_kind_name(lib.hn_model_joint_kind(p, id))))
+                for id in ids]
 
     @property
     def loads(self) -> list[str]:
         """Names of forces, torques and springs."""
-        return [text(lib.hn_model_load_name(self._pointer, i)) for i in range(lib.hn_model_load_count(self._pointer))]
+        names = self._names("loads")
+        if names is None:
+            names = [text(lib.hn_model_load_name(self._pointer, i)) for i in range(lib.hn_model_load_count(self._pointer))]
+        return names
 
-    def _body_at(self, index: int) -> Body:
-        id = lib.hn_model_body(self._pointer, index)
-        return Body(self, id, text(lib.hn_model_body_name(self._pointer, id)))
-
-    def _joint_at(self, index: int) -> Joint:
-        id = lib.hn_model_joint(self._pointer, index)
-        kind = text(lib.hn_joint_kind_name(lib.hn_model_joint_kind(self._pointer, id)))
-        return Joint(self, id, text(lib.hn_model_joint_name(self._pointer, id)), kind)
+    @property
+    def drives(self) -> list[str]:
+        """Names of the drives."""
+        if self._names("drives") == []:
+            return []
+        return [text(lib.hn_model_drive_name(self._pointer, i)) for i in range(lib.hn_model_drive_count(self._pointer))]
 
     @property
     def run_options(self) -> dict[str, Any]:
@@ -153,292 +381,370 @@ class Model:
                 "step": o.step if o.step > 0.0 else None, "end": o.end if o.end > 0.0 else None}
 
     def __repr__(self) -> str:
-        return f"<model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.loads)} loads>"
+        counts = [f"{len(self.bodies)} bodies", f"{len(self.joints)} joints", f"{len(self.loads)} loads"]
+        counts += [f"{len(self.drives)} drives"] if self.drives else []
+        return f"<model {self.name!r}: {', '.join(counts)}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{j.name}</td><td>{j.kind}</td></tr>" for j in self.joints)
-        names = ", ".join(b.name for b in self.bodies)
-        return f"<b>{self.name}</b><br>bodies: {names}<table><tr><th>joint</th><th>kind</th></tr>{rows}</table>"
+        rows = "".join(f"<tr><td>{html.escape(j.name)}</td><td>{j.kind}</td><td>{html.escape(' – '.join(j.bodies))}</td></tr>"
+                       for j in self.joints)
+        names = html.escape(", ".join(b.name for b in self.bodies))
+        table = f"<table><tr><th>joint</th><th>kind</th><th>bodies</th></tr>{rows}</table>" if rows else ""
+        return f"<b>{html.escape(self.name)}</b><br>bodies: {names}{table}"
 
     def to_yaml(self) -> str:
         """The model as a file: the text it was read from, or what was built by calls."""
+        if self._document is not None:
+            return emit(self._document)
         size = ffi.new("size_t *")
-        source = lib.hn_model_text(self._pointer, size)
-        if source != ffi.NULL:
-            return bytes(ffi.buffer(source, size[0])).decode("utf-8")
-        lines = []
-        for key, value in self._written.items():
-            if isinstance(value, dict):
-                if value:
-                    lines.append(f"{key}:")
-                    lines += [f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()]
-            else:
-                lines.append(f"{key}: {json.dumps(value)}")
-        return "\n".join(lines) + "\n"
+        source = lib.hn_model_text(self._handle, size)
+        return bytes(ffi.buffer(source, size[0])).decode("utf-8")
 
-    def __getstate__(self) -> dict[str, str]:
-        return {"yaml": self.to_yaml()}
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as a model file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_yaml())
 
-    def __setstate__(self, state: dict[str, str]) -> None:
-        self.__dict__.update(Model.parse(state["yaml"], "pickled model").__dict__)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"yaml": self.to_yaml(), "document": self._document}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._prepare()
+        self._document = state["document"]
+        if self._document is None:
+            self._handle = _parse(self._context, state["yaml"], "pickled model")
+
+    def _find(self, find: Any, what: str, name: str) -> Any:
+        id = find(self._pointer, raw(name))
+        if id.index1 == 0:
+            raise InvalidArgument(f"no {what} {name!r} in the model {self.name!r}")
+        return id
 
     # ---- building ----
 
-    def _note(self, group: str, name: str, entry: dict[str, Any]) -> None:
-        if self._written:
-            self._written[group][name] = entry
-        else:
-            raise InvalidArgument("a model that was read from a file is as its file says: change the file")
+    def _writable(self) -> dict[str, Any]:
+        if self._document is None:
+            raise InvalidArgument("a model that was read from a file is as its file says: change the file, or build one")
+        return self._document
 
-    def _id(self, body: Body | str) -> Any:
-        if isinstance(body, Body):
-            return body.id
-        id = lib.hn_model_find_body(self._pointer, raw(body))
-        if id.index1 == 0:
-            raise InvalidArgument(f"no body {body!r} in the model {self.name!r}")
-        return id
+    def _body_name(self, name: str) -> str:
+        """Who holds this name: "ground", "bodies", or the name of a beam of which it is a node."""
+        document = self._writable()
+        if name == "ground" or name in document["bodies"]:
+            return "bodies"
+        found = re.fullmatch(r"(.+?)(?:\.\w+|\[\d+\])", name)
+        if found and found.group(1) in document["beams"]:
+            return found.group(1)
+        near = difflib.get_close_matches(name, [*document["bodies"], "ground"], 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise InvalidArgument(f"no body {name!r} in the model {self.name!r}{hint}")
 
-    @staticmethod
-    def _name_of(body: Body | str) -> str:
-        return body.name if isinstance(body, Body) else body
+    def _part(self, entry: Any, part: dict[str, Any]) -> None:
+        """Add to `part` of a document what an entry speaks of."""
+        document = self._writable()
+        for kind, name in _mentioned(entry):
+            group = {"body": "bodies", "joint": "joints", "beam": "beams"}[kind]
+            if kind == "body":
+                holder = self._body_name(name)
+                group, name = ("bodies", name) if holder == "bodies" else ("beams", holder)
+                if name == "ground":
+                    continue
+            if kind == "joint" and name not in document["joints"] and "." in name and name.rsplit(".")[0] in document["beams"]:
+                group, name = "beams", name.rsplit(".")[0]  # the clamp of a beam
+            if name not in document[group]:
+                near = difflib.get_close_matches(name, list(document[group]), 1)
+                hint = f" (did you mean {near[0]!r}?)" if near else ""
+                raise InvalidArgument(f"no {kind} {name!r} in the model {self.name!r}{hint}")
+            if name not in part[group]:
+                part[group][name] = document[group][name]
+                self._part(document[group][name], part)
 
-    def _writable(self) -> None:
-        if not self._written:
-            raise InvalidArgument("a model that was read from a file is as its file says: change the file")
+    def _add(self, group: str, name: str | None, default: str, entry: dict[str, Any]) -> str:
+        """Put an entry into the model, if the library can read it beside what it speaks of."""
+        document = self._writable()
+        held = document[group]
+        if name is None:
+            number = len(held) + 1
+            while f"{default}{number}" in held:
+                number += 1
+            name = f"{default}{number}"
+        elif name in held:
+            raise InvalidModel(f"{default} '{name}': the name is taken")
+        self._check(group, name, _plain(entry))
+        held[name] = _plain(entry)
+        self._handle = None
+        return name
 
-    def body(self, name: str | None = None, *, mass: float | None = None, inertia: Vector | None = None,
-             center_of_mass: Vector = (0.0, 0.0, 0.0), position: Vector = (0.0, 0.0, 0.0), orientation: Any = _IDENTITY,
-             shape: Mapping[str, Mapping[str, Any]] | None = None, density: float | None = None) -> Body:
+    def _check(self, group: str, name: str, entry: Any) -> None:
+        document = self._writable()
+        part: dict[str, Any] = {"holonom": 1, "parameters": document["parameters"], **{g: {} for g in _GROUPS}, "start": {}}
+        if group == "start":
+            kind = "joint" if "rate" in entry or "rates" in entry else "beam" if name in document["beams"] else "body"
+            self._part({kind: name}, part)
+        self._part(entry, part)
+        part.setdefault(group, {})[name] = entry
+        if not part["bodies"] and not part["beams"]:
+            part["bodies"]["-"] = {"point_mass": {"mass": 1}}
+        try:
+            _parse(self._context, emit(part), "model")
+        except (FileFormat, InvalidModel) as error:
+            # the place is the call, not a line of a text that nobody has seen
+            message = _PLACE.sub("", str(error))
+            wrong = InvalidModel(message if f"'{name}'" in message else f"{_ONE.get(group, group)} '{name}': {message}")
+            wrong.status = "HN_INVALID_MODEL"
+            raise wrong from None
+
+    def add(self, group: str, name: str, entry: Mapping[str, Any]) -> None:
+        """Put an entry into a group of the model as its file would have it, for what has no method of its own:
+        model.add("joints", "hinge", {"revolute": {"bodies": ["ground", "door"], "at": [0, 0, 0], "axis": "z"}})."""
+        document = self._writable()
+        if group not in document:
+            document[group] = {}
+        try:
+            self._add(group, name, group, dict(entry))
+        finally:
+            if group not in _GROUPS and not document[group]:
+                del document[group]
+
+    def parameter(self, name: str, value: Number) -> str:
+        """Name a number; the name can then stand in expressions, model.body(mass="2*m"). Returns the name."""
+        document = self._writable()
+        old = dict(document["parameters"])
+        document["parameters"][name] = _plain(value)
+        try:
+            self._check("bodies", "-", {"point_mass": {"mass": 1}})
+        except HolonomError:
+            document["parameters"] = old
+            raise
+        self._handle = None
+        return name
+
+    def body(self, name: str | None = None, *, mass: Number | None = None, inertia: Vector | None = None,
+             center_of_mass: Vector | None = None, position: Vector | Mapping[str, Any] | None = None,
+             orientation: Any = None, shape: Mapping[str, Any] | None = None, density: Number | None = None) -> Body:
         """Add a rigid body: mass (kg) and inertia (kg m^2, three principal moments or a tensor, about the centre of mass in
         body axes), or a shape as in model files, {"box": {"size": [1, 0.1, 0.1]}}, with mass or density (kg/m^3).
-        position: m, of the body frame at the start; orientation: rotation matrix, its columns are the body axes."""
-        self._writable()
-        def_ = ffi.new("hn_body_def *", lib.hn_body_def_default())
-        entry: dict[str, Any] = {"position": _plain(position), "orientation": {"matrix": _plain(orientation)}}
-        keep = ffi.new("hn_shape *")
-        if shape is not None:
-            keep[0] = self._shape(shape)
-            if mass is not None:
-                keep.mass = mass
-            if density is not None:
-                keep.density = density
-            self._context.check(lib.hn_body_def_set_shapes(self._context.pointer, def_, keep, 1))
-            entry["shape"] = {kind: {k: _plain(v) for k, v in sizes.items()} for kind, sizes in shape.items()}
-            entry.update({"density": keep.density} if mass is None else {"mass": mass})
-        if inertia is not None:
-            moments = np.asarray(inertia, dtype=float)
-            tensor = np.diag(moments) if moments.size == 3 else moments.reshape(3, 3)
-            def_.inertia = vector(np.diag(tensor), "inertia")
-            def_.products_of_inertia = vector([tensor[0, 1], tensor[0, 2], tensor[1, 2]], "inertia")
-            def_.center_of_mass = vector(center_of_mass, "center_of_mass")
-            entry.update(inertia=tensor.tolist(), center_of_mass=_plain(center_of_mass))
-        if mass is not None:
-            def_.mass = mass
-            entry["mass"] = mass
-        def_.position = vector(position, "position")
-        def_.orientation = matrix(orientation, "orientation")
-        return self._add_body(def_, name, entry)
 
-    def point_mass(self, name: str | None = None, *, mass: float, position: Vector = (0.0, 0.0, 0.0),
+        position: m, of the body frame at the start (default: the origin); or where a point of the shape is,
+        {"left": [0, 0, 1]}, or between which points it lies, {"between": [p, q]}. orientation: rotation matrix, its columns
+        are the body axes, or as in model files, {"rotate": {"axis": "x", "angle": "pi/3"}}."""
+        entry: dict[str, Any] = {}
+        for key, value in (("shape", shape), ("density", density), ("mass", mass), ("inertia", inertia),
+                           ("center_of_mass", center_of_mass)):
+            if value is not None:
+                entry[key] = value
+        if isinstance(position, Mapping):
+            entry.update(position)
+        elif position is not None:
+            entry["position"] = position
+        if orientation is not None:
+            entry["orientation"] = orientation if isinstance(orientation, Mapping) else {"matrix": orientation}
+        return Body(self, self._add("bodies", name, "body", entry))
+
+    def point_mass(self, name: str | None = None, *, mass: Number, position: Vector = (0.0, 0.0, 0.0),
                    plane_normal: Direction | None = None) -> Body:
         """Add a point mass (kg), free in space or in the plane through its start position with the given normal."""
-        self._writable()
-        def_ = ffi.new("hn_body_def *", lib.hn_body_def_default())
-        def_.kind = lib.HN_BODY_POINT_MASS if plane_normal is None else lib.HN_BODY_PLANAR_POINT_MASS
-        def_.mass = mass
-        def_.position = vector(position, "position")
         point: dict[str, Any] = {"mass": mass}
         if plane_normal is not None:
-            def_.plane_normal = direction(plane_normal, "plane_normal")
-            point["plane_normal"] = _plain(plane_normal)
-        return self._add_body(def_, name, {"point_mass": point, "position": _plain(position)})
+            point["plane_normal"] = plane_normal
+        return Body(self, self._add("bodies", name, "body", {"point_mass": point, "position": position}))
 
-    def _add_body(self, def_: Any, name: str | None, entry: dict[str, Any]) -> Body:
-        words = ffi.NULL if name is None else ffi.new("char[]", raw(name))
-        def_.name = words
-        out = ffi.new("hn_body_id *")
-        self._context.check(lib.hn_model_add_body(self._pointer, def_, out))
-        body = self._body_at(lib.hn_model_body_count(self._pointer) - 1)
-        self._note("bodies", body.name, entry)
-        return body
+    def beam(self, name: str | None = None, *, start: Vector | None = None, to: Vector | None = None,
+             points: Any = None, arc: Any = None, spline: Any = None, frames: Any = None, elements: int = 10,
+             order: int | None = None, direction: Direction | None = None, twist: Number | None = None,
+             section: Mapping[str, Any] | None = None, material: Mapping[str, Number] | None = None, stiffness: Any = None,
+             mass_per_length: Number | None = None, inertia_per_length: Vector | None = None, mass_matrix: Any = None,
+             damping: Number | None = None, masses: Sequence[Mapping[str, Any]] | None = None,
+             clamped: str | Sequence[str] | None = None) -> Beam:
+        """Add a beam: from start to `to`, through points, along an arc or a spline (m, world), with a section
+        {"rectangle": [a, b]} and material {"young": Pa, "poisson": 0.3, "density": kg/m^3}, or with stiffnesses, mass and
+        inertia by length. clamped: "start", "end" or both. The words are those of model files; `start` is their `from`."""
+        entry = {"from": start, "to": to, "points": points, "arc": arc, "spline": spline, "frames": frames,
+                 "elements": elements, "order": order, "direction": direction, "twist": twist, "section": section,
+                 "material": material, "stiffness": stiffness, "mass_per_length": mass_per_length,
+                 "inertia_per_length": inertia_per_length, "mass_matrix": mass_matrix, "damping": damping, "masses": masses,
+                 "clamped": clamped}
+        if frames is not None:
+            del entry["elements"]
+        return Beam(self, self._add("beams", name, "beam", {k: v for k, v in entry.items() if v is not None}))
 
-    @staticmethod
-    def _shape(shape: Mapping[str, Mapping[str, Any]]) -> Any:
-        if len(shape) != 1:
-            raise InvalidArgument("a shape is one of box, sphere, cylinder, ... with its sizes")
-        (word, sizes), = shape.items()
-        kind = ffi.new("hn_shape_kind *")
-        if not lib.hn_shape_kind_from_name(raw(word), kind):
-            raise InvalidArgument(f"unknown shape {word!r}")
-        out = ffi.new("hn_shape *", lib.hn_shape_default(kind[0]))
-        for key, value in sizes.items():
-            if key == "size":
-                out.size = vector(value, "size")
-            elif key == "base":
-                out.size.x, out.size.y = (float(x) for x in value)
-            elif key == "corners":
-                for i, corner in enumerate(value):
-                    out.corners[i] = vector(corner, "corner")
-            elif key in ("radius", "inner_radius", "height"):
-                setattr(out, key, float(value))
-                if key == "height" and word == "pyramid":
-                    out.size.z = float(value)
-            else:
-                raise InvalidArgument(f"shape {word}: unknown size {key!r}")
-        return out[0]
-
-    def joint(self, kind: str, a: Body | str, b: Body | str, *, name: str | None = None,
-              at: Vector = (0.0, 0.0, 0.0), to: Vector | None = None, axis: Direction | None = None,
-              second_axis: Direction | None = None, direction_: Direction | None = None,
-              length: float | None = None) -> Joint:
-        """Add a joint of a kind ("revolute", ...). Coordinates describe the motion of b relative to a; at (m) and axes are
-        world ones at the start; to: another place on b; second_axis: of a universal joint; length: of a distance joint."""
-        self._writable()
-        value = ffi.new("hn_joint_kind *")
-        if not lib.hn_joint_kind_from_name(raw(kind), value):
-            raise InvalidArgument(f"unknown kind of joint {kind!r}")
-        def_ = ffi.new("hn_joint_def *", lib.hn_joint_def_default(value[0]))
-        words = ffi.NULL if name is None else ffi.new("char[]", raw(name))
-        def_.name = words
-        def_.body_a, def_.body_b = self._id(a), self._id(b)
-        def_.point_a = vector(at, "at")
-        entry: dict[str, Any] = {"bodies": [self._name_of(a), self._name_of(b)]}
+    def joint(self, kind: str, a: Body | str, b: Body | str, *, name: str | None = None, at: Any = None,
+              to: Vector | None = None, axis: Direction | Mapping[str, Any] | None = None,
+              second_axis: Direction | Mapping[str, Any] | None = None, direction_: Direction | None = None,
+              length: Number | None = None, coordinates: str | None = None, **more: Any) -> Joint:
+        """Add a joint of a kind ("revolute", ...). Coordinates describe the motion of b relative to a; at (m, default: the
+        origin) and axes are world ones at the start, or in the bodies' frames with coordinates="body"; to: another place on
+        b; second_axis: of a universal joint; length: of a distance joint; further words as in model files."""
+        entry: dict[str, Any] = {"bodies": [_plain(a), _plain(b)]}
+        if coordinates is not None:
+            entry["coordinates"] = coordinates
+        node = any(not isinstance(end, str) or self._body_name(end) != "bodies" for end in entry["bodies"])
+        if at is None and not node:
+            at = (0.0, 0.0, 0.0)
         if kind == "distance":
-            entry.update({"from": _plain(at), "to": _plain(at if to is None else to)})
-        elif to is None:
-            entry["at"] = _plain(at)
-        else:
-            entry["at"] = {"a": _plain(at), "b": _plain(to)}
-        if to is not None:
-            def_.separate_points = True
-            def_.point_b = vector(to, "to")
-        if axis is not None:
-            def_.axis_a = direction(axis, "axis")
-            entry["axis"] = _plain(axis)
+            entry.update({"from": at, "to": at if to is None else to})
+        elif to is not None:
+            entry["at"] = {"a": at, "b": to}
+        elif at is not None:
+            entry["at"] = at
         if second_axis is not None:
-            def_.axis_b = direction(second_axis, "second_axis")
-            entry["axes"] = [entry.pop("axis", None), _plain(second_axis)]
-        if direction_ is not None:
-            def_.direction = direction(direction_, "direction")
-            entry["direction"] = _plain(direction_)
-        if length is not None:
-            def_.length = length
-            entry["length"] = length
-        out = ffi.new("hn_joint_id *")
-        self._context.check(lib.hn_model_add_joint(self._pointer, def_, out))
-        joint = self._joint_at(lib.hn_model_joint_count(self._pointer) - 1)
-        self._note("joints", joint.name, {kind: entry})
-        return joint
+            entry["axes"] = [axis, second_axis]
+        elif axis is not None:
+            entry["normal" if kind == "planar" else "axis"] = axis
+        for key, value in {"direction": direction_, "length": length, **more}.items():
+            if value is not None:
+                entry[key] = value
+        return Joint(self, self._add("joints", name, "joint", {kind: entry}), kind)
 
-    def revolute(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), axis: Direction = "z",
+    def revolute(self, a: Body | str, b: Body | str, *, at: Vector | None = None, axis: Direction = "z",
                  name: str | None = None) -> Joint:
         """Hinge: one angle about the axis."""
         return self.joint("revolute", a, b, at=at, axis=axis, name=name)
 
-    def prismatic(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), axis: Direction = "z",
+    def prismatic(self, a: Body | str, b: Body | str, *, at: Vector | None = None, axis: Direction = "z",
                   name: str | None = None, to: Vector | None = None) -> Joint:
         """Slider: one displacement along the axis."""
         return self.joint("prismatic", a, b, at=at, axis=axis, name=name, to=to)
 
-    def cylindrical(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), axis: Direction = "z",
+    def cylindrical(self, a: Body | str, b: Body | str, *, at: Vector | None = None, axis: Direction = "z",
                     name: str | None = None, to: Vector | None = None) -> Joint:
         """Displacement along and angle about the axis."""
         return self.joint("cylindrical", a, b, at=at, axis=axis, name=name, to=to)
 
-    def planar(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), normal: Direction = "z",
+    def planar(self, a: Body | str, b: Body | str, *, at: Vector | None = None, normal: Direction = "z",
                direction: Direction | None = None, name: str | None = None, to: Vector | None = None) -> Joint:
         """Two displacements at right angles to the normal and an angle about it."""
         return self.joint("planar", a, b, at=at, axis=normal, direction_=direction, name=name, to=to)
 
-    def spherical(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), name: str | None = None) -> Joint:
+    def spherical(self, a: Body | str, b: Body | str, *, at: Vector | None = None, name: str | None = None) -> Joint:
         """Ball joint."""
         return self.joint("spherical", a, b, at=at, name=name)
 
-    def universal(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), axes: tuple[Direction, Direction],
+    def universal(self, a: Body | str, b: Body | str, *, at: Vector | None = None, axes: tuple[Direction, Direction],
                   name: str | None = None) -> Joint:
         """Angles about the first axis, fixed in a, and the second, fixed in b."""
         return self.joint("universal", a, b, at=at, axis=axes[0], second_axis=axes[1], name=name)
 
-    def fixed(self, a: Body | str, b: Body | str, *, at: Vector = (0.0, 0.0, 0.0), name: str | None = None) -> Joint:
+    def fixed(self, a: Body | str, b: Body | str, *, at: Vector | None = None, name: str | None = None) -> Joint:
         """No relative motion."""
         return self.joint("fixed", a, b, at=at, name=name)
 
-    def distance(self, a: Body | str, b: Body | str, *, start: Vector, to: Vector, length: float | None = None,
+    def free(self, a: Body | str, b: Body | str, *, at: Vector | None = None, name: str | None = None) -> Joint:
+        """No constraint: reports the position of b's point in a's frame and a rotation vector."""
+        return self.joint("free", a, b, at=at, name=name)
+
+    def distance(self, a: Body | str, b: Body | str, *, start: Vector, to: Vector, length: Number | None = None,
                  name: str | None = None) -> Joint:
         """Two points at constant distance: start on a, to on b."""
         return self.joint("distance", a, b, at=start, to=to, length=length, name=name)
 
-    def _load(self, kind: str, name: str | None, entry: dict[str, Any], call: Any, def_: Any) -> Load:
-        self._writable()
-        words = ffi.NULL if name is None else ffi.new("char[]", raw(name))
-        def_.name = words
-        out = ffi.new("hn_load_id *")
-        self._context.check(call(self._pointer, def_, out))
-        given = text(lib.hn_model_load_name(self._pointer, lib.hn_model_load_count(self._pointer) - 1))
-        self._note("loads", given, {kind: entry})
-        return Load(self, out[0], given, kind)
+    def _load(self, kind: str, name: str | None, entry: dict[str, Any]) -> Load:
+        given = {key: value for key, value in entry.items() if value is not None}
+        return Load(self, self._add("loads", name, kind if "spring" in kind or kind == "line_load" else "load", {kind: given}),
+                    kind)
 
-    def force(self, body: Body | str, vector_: Vector, *, point: Vector = (0.0, 0.0, 0.0), body_fixed: bool = False,
-              name: str | None = None) -> Load:
-        """Constant force (N) on a body at a point of its frame (m)."""
-        def_ = ffi.new("hn_load_def *", lib.hn_load_def_default())
-        def_.body, def_.body_fixed = self._id(body), body_fixed
-        def_.vector, def_.point = vector(vector_), vector(point, "point")
-        entry = {"body": self._name_of(body), "vector": _plain(vector_), "point": _plain(point), "body_fixed": body_fixed}
-        return self._load("force", name, entry, lib.hn_model_add_load, def_)
+    def force(self, body: Body | str, vector_: Vector, *, point: Vector | None = None, at: Vector | None = None,
+              body_fixed: bool = False, factor: Function | None = None, name: str | None = None) -> Load:
+        """Force (N) on a body at a point of its frame (m) or at a world place at the start; default: its centre of mass.
+        body_fixed: the vector turns with the body. factor: a function of time."""
+        return self._load("force", name, {"body": body, "vector": vector_, "point": point, "at": at,
+                                          "body_fixed": body_fixed or None, "factor": factor})
 
-    def torque(self, body: Body | str, vector_: Vector, *, body_fixed: bool = False, name: str | None = None) -> Load:
-        """Constant torque (N m) on a body."""
-        def_ = ffi.new("hn_load_def *", lib.hn_load_def_default())
-        def_.body, def_.torque, def_.body_fixed, def_.vector = self._id(body), True, body_fixed, vector(vector_)
-        entry = {"body": self._name_of(body), "vector": _plain(vector_), "body_fixed": body_fixed}
-        return self._load("torque", name, entry, lib.hn_model_add_load, def_)
+    def torque(self, body: Body | str, vector_: Vector, *, body_fixed: bool = False, factor: Function | None = None,
+               name: str | None = None) -> Load:
+        """Torque (N m) on a body. factor: a function of time."""
+        return self._load("torque", name, {"body": body, "vector": vector_, "body_fixed": body_fixed or None,
+                                           "factor": factor})
 
-    def spring(self, a: Body | str, b: Body | str, *, start: Vector, to: Vector, stiffness: float, damping: float = 0.0,
-               rest_length: float | None = None, name: str | None = None) -> Load:
-        """Spring (N/m) and damper (N s/m) between world points at the start, start on a and to on b."""
-        def_ = ffi.new("hn_spring_def *", lib.hn_spring_def_default())
-        def_.body_a, def_.body_b = self._id(a), self._id(b)
-        def_.point_a, def_.point_b = vector(start, "start"), vector(to, "to")
-        def_.stiffness, def_.damping = stiffness, damping
-        entry = {"bodies": [self._name_of(a), self._name_of(b)], "from": _plain(start), "to": _plain(to),
-                 "stiffness": stiffness, "damping": damping}
-        if rest_length is not None:
-            def_.rest_length = entry["rest_length"] = rest_length
-        return self._load("spring", name, entry, lib.hn_model_add_spring, def_)
+    def spring(self, a: Body | str, b: Body | str, *, start: Vector, to: Vector, stiffness: Number = 0.0,
+               damping: Number = 0.0, rest_length: Number | None = None, name: str | None = None) -> Load:
+        """Spring (N/m) and damper (N s/m) between world points at the start, start on a and to on b. rest_length: m
+        (default: the length at the start)."""
+        return self._load("spring", name, {"bodies": [a, b], "from": start, "to": to, "stiffness": stiffness,
+                                           "damping": damping, "rest_length": rest_length})
 
-    def torsion_spring(self, joint: Joint | str, *, stiffness: float, damping: float = 0.0, rest_angle: float = 0.0,
-                       name: str | None = None) -> Load:
+    def torsion_spring(self, joint: Joint | str, *, stiffness: Number = 0.0, damping: Number = 0.0,
+                       rest_angle: Number = 0.0, name: str | None = None) -> Load:
         """Spring (N m/rad) and damper (N m s/rad) on the angle of a joint; rest_angle (rad) from the start."""
-        def_ = ffi.new("hn_torsion_spring_def *", lib.hn_torsion_spring_def_default())
-        def_.joint = self._joint_id(joint)
-        def_.stiffness, def_.damping, def_.rest_angle = stiffness, damping, rest_angle
-        entry = {"joint": joint if isinstance(joint, str) else joint.name, "stiffness": stiffness, "damping": damping,
-                 "rest_angle": rest_angle}
-        return self._load("torsion_spring", name, entry, lib.hn_model_add_torsion_spring, def_)
+        return self._load("torsion_spring", name, {"joint": joint, "stiffness": stiffness, "damping": damping,
+                                                   "rest_angle": rest_angle})
 
-    def _joint_id(self, joint: Joint | str) -> Any:
-        if isinstance(joint, Joint):
-            return joint.id
-        id = lib.hn_model_find_joint(self._pointer, raw(joint))
-        if id.index1 == 0:
-            raise InvalidArgument(f"no joint {joint!r} in the model {self.name!r}")
-        return id
+    def line_load(self, beam: Beam | str, vector_: Vector, *, body_fixed: bool = False, factor: Function | None = None,
+                  name: str | None = None) -> Load:
+        """Load by length (N/m) on a whole beam."""
+        return self._load("line_load", name, {"beam": beam, "vector": vector_, "body_fixed": body_fixed or None,
+                                              "factor": factor})
 
-    def start(self, thing: Body | Joint, *, velocity: Vector | None = None, angular_velocity: Vector | None = None,
-              rates: float | Vector | None = None) -> None:
-        """Start velocities: of a body's frame (m/s, rad/s, world), or the rates of a joint."""
-        self._writable()
+    def drive(self, kind: str, joint: Joint | str, *, coordinate: str | None = None, armature: Number | None = None,
+              name: str | None = None, **words: Any) -> Drive:
+        """Add a drive of a kind ("motion", "effort", "servo", "motor", "stop", "spring") on a coordinate of a joint, with
+        the words of model files. armature: kg m^2 or kg, of a rotor that moves with the coordinate."""
+        entry = {"joint": joint, "coordinate": coordinate, **words, "armature": armature}
+        given = {key: value for key, value in entry.items() if value is not None}
+        return Drive(self, self._add("drives", name, "drive", {kind: given}), kind)
+
+    def motion(self, joint: Joint | str, value: Function, *, coordinate: str | None = None, armature: Number | None = None,
+               name: str | None = None) -> Drive:
+        """Prescribe a coordinate (m, rad) over time, with whatever effort that takes."""
+        return self.drive("motion", joint, value=value, coordinate=coordinate, armature=armature, name=name)
+
+    def effort(self, joint: Joint | str, value: Function, *, coordinate: str | None = None, armature: Number | None = None,
+               name: str | None = None) -> Drive:
+        """A force or torque (N, N m) over time."""
+        return self.drive("effort", joint, value=value, coordinate=coordinate, armature=armature, name=name)
+
+    def servo(self, joint: Joint | str, target: Function, *, proportional: Number | None = None,
+              derivative: Number | None = None, integral: Number | None = None, limit: Number | None = None,
+              coordinate: str | None = None, armature: Number | None = None, name: str | None = None) -> Drive:
+        """Follow a target (m, rad) with gains on the error (N/m, N m/rad), its rate and its integral, up to a limit."""
+        return self.drive("servo", joint, target=target, proportional=proportional, derivative=derivative,
+                          integral=integral, limit=limit, coordinate=coordinate, armature=armature, name=name)
+
+    def motor(self, joint: Joint | str, *, stall: Number, no_load: Number, command: Function | None = None,
+              coordinate: str | None = None, armature: Number | None = None, name: str | None = None) -> Drive:
+        """Effort falls with speed in a straight line, from stall (N, N m) at rest to none at no_load (m/s, rad/s)."""
+        return self.drive("motor", joint, stall=stall, no_load=no_load, command=command, coordinate=coordinate,
+                          armature=armature, name=name)
+
+    def stop(self, joint: Joint | str, *, stiffness: Number, lower: Number | None = None, upper: Number | None = None,
+             damping: Number | None = None, coordinate: str | None = None, armature: Number | None = None,
+             name: str | None = None) -> Drive:
+        """Elastic buffers that begin at a lower and an upper value of the coordinate."""
+        return self.drive("stop", joint, stiffness=stiffness, lower=lower, upper=upper, damping=damping,
+                          coordinate=coordinate, armature=armature, name=name)
+
+    def start(self, thing: Body | Joint | Beam | str, *, velocity: Any = None, angular_velocity: Any = None,
+              rates: Number | Vector | None = None) -> None:
+        """Start velocities: of a body's frame (m/s, rad/s, world), or the rates of a joint. start("equilibrium"): at rest
+        where the loads of time zero balance."""
+        document = self._writable()
+        if thing == "equilibrium":
+            document["start"], self._handle = "equilibrium", None
+            return
+        if document["start"] == "equilibrium":
+            raise InvalidModel("start: the model starts at rest at its equilibrium")
         entry: dict[str, Any] = {}
-        if isinstance(thing, Body):
-            if velocity is not None:
-                self._context.check(lib.hn_model_set_velocity(self._pointer, thing.id, vector(velocity)))
-                entry["velocity"] = _plain(velocity)
-            if angular_velocity is not None:
-                self._context.check(lib.hn_model_set_angular_velocity(self._pointer, thing.id, vector(angular_velocity)))
-                entry["angular_velocity"] = _plain(angular_velocity)
-        else:
-            values = [float(x) for x in np.atleast_1d(np.asarray(rates, dtype=float))]
-            self._context.check(lib.hn_model_set_joint_rates(self._pointer, thing.id, values, len(values)))
-            entry["rate" if len(values) == 1 else "rates"] = values[0] if len(values) == 1 else values
-        self._note("start", thing.name, entry)
+        for key, value in (("velocity", velocity), ("angular_velocity", angular_velocity)):
+            if value is not None:
+                entry[key] = _plain(value)
+        if rates is not None:
+            values = _plain(rates)
+            values = values[0] if isinstance(values, list) and len(values) == 1 else values
+            entry["rates" if isinstance(values, list) else "rate"] = values
+        name = thing if isinstance(thing, str) else thing.name
+        whole = {**document["start"].get(name, {}), **entry}
+        if not whole:
+            raise InvalidArgument("start: give velocity, angular_velocity or rates")
+        self._check("start", name, whole)
+        document["start"][name] = whole
+        self._handle = None
+
+    def set_run(self, *, scheme: str | None = None, reduction: str | None = None, step: Number | None = None,
+                end: Number | None = None, rho: float | None = None) -> None:
+        """How the model asks to be run; step and end in s."""
+        document = self._writable()
+        given = {"scheme": scheme, "reduction": reduction, "step": step, "end": end, "rho": rho}
+        words = {k: _plain(v) for k, v in given.items() if v is not None}
+        _parse(self._context, "holonom: 1\nbodies: {-: {point_mass: {mass: 1}}}\nrun: " + line(words), "run")
+        document["run"].update(words)
+        self._handle = None

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import html
+import importlib
 import importlib.resources
 import os
 import pathlib
@@ -40,6 +42,7 @@ class Result:
             self._context.check(lib.hn_result_file_open(self._context.pointer, raw(os.fspath(path)), out))
         self._handle: Any = ffi.gc(out[0], lib.hn_result_file_close)
         self._info = lib.hn_result_file_info(self._handle)
+        self._temporary = temporary
         if temporary:
             weakref.finalize(self, shutil.rmtree, self.path.parent, True)
 
@@ -76,8 +79,10 @@ class Result:
         return f"<result of {text(self._info.model_name)!r}, {self.scheme}, {len(self)} records{whole}>"
 
     def _repr_html_(self) -> str:
+        if self._handle is None:
+            return "result, closed"
         ledger = self.ledger._repr_html_() if self._info.has_ledger else ""
-        return f"<b>{text(self._info.model_name)}</b>, {self.scheme}, {len(self)} records{ledger}"
+        return f"<b>{html.escape(text(self._info.model_name))}</b>, {self.scheme}, {len(self)} records{ledger}"
 
     # ---- about the run ----
 
@@ -240,7 +245,7 @@ class Result:
         shutil.copyfile(self.path, path)
 
     def page(self, path: str | os.PathLike[str] | None = None) -> pathlib.Path:
-        """Write the page of `holonom view`: one file that opens from disk. Returns its place."""
+        """Write the page of `holonom view`: one file that opens from disk. Returns its place, by default beside the result."""
         self._pointer
         target = pathlib.Path(path) if path is not None else self.path.with_suffix(".html")
         done = run_tool("view", str(self.path), "-o", str(target))
@@ -249,15 +254,20 @@ class Result:
         return target
 
     def view(self) -> Any:
-        """Show the page of `holonom view`: in a notebook, or in a browser."""
-        page = self.page()
+        """Show the page of `holonom view`: in a notebook, or in a browser. The page of a temporary result goes to a
+        temporary file that stays, so that the browser has time to read it."""
         if "ipykernel" in sys.modules:
-            from IPython.display import HTML
-
-            source = page.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
-            return HTML(f'<iframe srcdoc="{source}" width="100%" height="600" style="border:0"></iframe>')
+            display: Any = importlib.import_module("IPython.display")
+            with tempfile.TemporaryDirectory(prefix="holonom-") as folder:
+                page = self.page(pathlib.Path(folder) / "page.html")
+                source = page.read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
+            frame = f'<iframe srcdoc="{source}" width="100%" height="600" style="border:0"></iframe>'
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # "consider using IFrame": that one needs a file and a server
+                return display.HTML(frame)
         import webbrowser
 
+        page = self.page(pathlib.Path(tempfile.mkdtemp(prefix="holonom-view-")) / "result.html" if self._temporary else None)
         webbrowser.open(page.resolve().as_uri())
         return page
 
@@ -335,7 +345,7 @@ def _record(sim: Simulation, path: pathlib.Path, count: int, every: int, progres
             done, looked = 0, clock.monotonic()
             while done < count:
                 batch = min(every, count - done)
-                check(lib.hn_simulation_step(handle, batch))
+                sim.step(batch)
                 done += batch
                 with _HDF5:
                     check(lib.hn_results_append(results))

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import html
+import time as clock
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from ._library import Array, Closed, Context, InvalidArgument, Vector, ffi, lib, raw, text
+from ._library import Array, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
 from .ledger import Ledger
-from .model import Model
+from .model import Beam, Drive, Joint, Model
+
+_BATCH = 0.05  # s between looks at Ctrl-C
+_FEW = 16  # steps that are taken without such a look
 
 
 def schemes() -> list[str]:
@@ -43,6 +49,29 @@ def _value(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     return value if isinstance(value, str) else repr(float(value)) if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A small free motion about a configuration at rest."""
+
+    frequency: float  # Hz; 0: it does not swing
+    growth_rate: float  # 1/s, above 0: unstable
+    rigid: bool  # a motion without stiffness
+    body: str  # that moves most
+    shape: Array  # by body: displacement of the centre of mass (m) and rotation vector (rad), world axes
+
+    def __repr__(self) -> str:
+        return f"<mode, {self.frequency:.6g} Hz, mostly of {self.body!r}>"
+
+
+def _fill(def_: Any, settings: dict[str, Any], what: str) -> None:
+    """Fields of a definition by name."""
+    known = [name for name, _ in ffi.typeof(def_[0]).fields if name not in ("on_step", "user")]
+    for name, value in settings.items():
+        if name not in known:
+            raise InvalidArgument(f"{what}: unknown setting {name!r}; there are {', '.join(known)}")
+        setattr(def_, name, value)
 
 
 class Simulation:
@@ -82,7 +111,10 @@ class Simulation:
         return self._handle
 
     def close(self) -> None:
-        """Give it back. Arrays that were taken from it keep their last content; no new ones are given out."""
+        """Give it back. No views are given out any more; arrays that were taken before keep their last content and cannot be
+        written."""
+        for array in self._arrays.values():
+            array.flags.writeable = False
         self._handle = None
         self._arrays = {}
 
@@ -97,11 +129,40 @@ class Simulation:
             return "<simulation, closed>"
         return f"<simulation of {self._model.name!r}, {self.scheme}, t = {self.time:g} s>"
 
+    def _repr_html_(self) -> str:
+        if self._handle is None:
+            return "simulation, closed"
+        s = self.structure
+        rows = {"scheme": self.scheme, "time": f"{self.time:g} s", "step": f"{self.step_size:g} s",
+                "degrees of freedom": s["degrees_of_freedom"], "loops": s["loop_count"]}
+        cells = "".join(f"<tr><td>{key}</td><td>{value}</td></tr>" for key, value in rows.items())
+        return f"<b>{html.escape(self._model.name)}</b><table>{cells}</table>"
+
     # ---- stepping ----
 
     def step(self, count: int = 1) -> None:
-        """Advance by `count` steps; other threads run meanwhile. On failure the state is that of the last good step."""
-        self._context.check(lib.hn_simulation_step(self._pointer, count))
+        """Advance by `count` steps; other threads run meanwhile. On failure, and after Ctrl-C, the state is that of the last
+        good step."""
+        handle = self._handle
+        if handle is None:
+            raise Closed("the simulation has been closed")
+        if count > _FEW:
+            self._step_many(handle, count)
+            return
+        status = lib.hn_simulation_step(handle, count)
+        if status:
+            self._context.check(status)
+
+    def _step_many(self, handle: Any, count: int) -> None:
+        """In batches, between which Python looks at Ctrl-C."""
+        batch, done = _FEW, 0
+        while done < count:
+            batch = min(batch, count - done)
+            began = clock.perf_counter()
+            self._context.check(lib.hn_simulation_step(handle, batch))
+            done += batch
+            took = clock.perf_counter() - began
+            batch = 2 * batch if 2.0 * took < _BATCH else batch if took < 2.0 * _BATCH else max(1, batch // 2)
 
     def cancel(self) -> None:
         """Ask a step() of another thread to stop: it raises Cancelled."""
@@ -262,6 +323,101 @@ class Simulation:
             self._pointer, ffi.from_buffer("double[]", linear, require_writable=True),
             ffi.from_buffer("double[]", angular, require_writable=True), bodies))
         return linear, angular
+
+    def reverse(self) -> None:
+        """Turn all velocities round: a time-symmetric scheme then goes back the way it came."""
+        self._context.check(lib.hn_simulation_reverse(self._pointer))
+
+    # ---- structure, reactions, equilibria ----
+
+    @property
+    def structure(self) -> dict[str, Any]:
+        """What the compiled model looks like: the fields of hn_structure, degrees_of_freedom, loop_count, ..."""
+        found: dict[str, Any] = plain(lib.hn_simulation_structure(self._pointer))
+        found["start_kind"] = text(lib.hn_start_kind_name(found["start_kind"]))
+        return found
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """Newton iterations and the like: the fields of hn_statistics."""
+        return dict(plain(lib.hn_simulation_statistics(self._pointer)))
+
+    def redundancy(self) -> dict[str, Any]:
+        """Constraints that follow from others at the current configuration: redundant_count, misfit, misfit_joint, and by
+        joint whether its reaction is unique."""
+        names = [joint.name for joint in self._model.joints]
+        out, unique = ffi.new("hn_redundancy *"), ffi.new("bool[]", len(names) or 1)
+        self._context.check(lib.hn_simulation_redundancy(self._pointer, out, unique, len(names)))
+        found: dict[str, Any] = plain(out[0])
+        found["misfit_joint"] = names[out.misfit_joint] if out.misfit_joint >= 0 else None
+        found["unique"] = {name: bool(unique[i]) for i, name in enumerate(names)}
+        return found
+
+    def _joint(self, joint: Joint | str) -> Any:
+        names = [j.name for j in self._model.joints]
+        name = joint if isinstance(joint, str) else joint.name
+        if name not in names:
+            raise InvalidArgument(f"no joint {name!r} in the model {self._model.name!r}")
+        return lib.hn_simulation_joint(self._pointer, names.index(name))
+
+    def joint_state(self, joint: Joint | str) -> dict[str, Any]:
+        """Coordinates, rates and reaction of a joint: the fields of hn_joint_state. Reactions act on the second body."""
+        out = ffi.new("hn_joint_state *")
+        self._context.check(lib.hn_simulation_joint_state(self._pointer, self._joint(joint), out))
+        found: dict[str, Any] = plain(out[0])
+        for key in ("coordinates", "rates"):
+            found[key] = np.array(found[key][: out.coordinate_count])
+        return found
+
+    def reaction_verdict(self, joint: Joint | str) -> dict[str, Any]:
+        """What of a joint's reaction is unique though constraints are redundant: the fields of hn_reaction_verdict."""
+        out = ffi.new("hn_reaction_verdict *")
+        self._context.check(lib.hn_simulation_reaction_verdict(self._pointer, self._joint(joint), out))
+        return dict(plain(out[0]))
+
+    def drive_state(self, drive: Drive | str) -> dict[str, float]:
+        """Coordinate, effort, power (W) and work (J) of a drive: the fields of hn_drive_state."""
+        name = drive if isinstance(drive, str) else drive.name
+        if name not in self._model.drives:
+            raise InvalidArgument(f"no drive {name!r} in the model {self._model.name!r}")
+        out = ffi.new("hn_drive_state *")
+        self._context.check(lib.hn_simulation_drive(self._pointer, self._model.drives.index(name), out))
+        return dict(plain(out[0]))
+
+    def beam_element(self, beam: Beam | str, element: int) -> dict[str, Any]:
+        """Strains, resultants (N, N m) and angle (rad) of an element: the fields of hn_beam_element_state."""
+        name = beam if isinstance(beam, str) else beam.name
+        names = [b.name for b in self._model.beams]
+        if name not in names:
+            raise InvalidArgument(f"no beam {name!r} in the model {self._model.name!r}")
+        out = ffi.new("hn_beam_element_state *")
+        id = lib.hn_simulation_beam(self._pointer, names.index(name))
+        self._context.check(lib.hn_simulation_beam_element(self._pointer, id, element, out))
+        return {"strain": np.array(list(out.strain)), "resultant": np.array(list(out.resultant)), "angle": out.angle}
+
+    def find_equilibrium(self, **settings: Any) -> dict[str, Any]:
+        """Go to an equilibrium under the loads, at rest. Settings by the names of hn_static_def: load_steps, relax, ...
+        Returns the fields of hn_equilibrium."""
+        def_ = ffi.new("hn_static_def *", lib.hn_static_def_default())
+        _fill(def_, settings, "find_equilibrium")
+        out = ffi.new("hn_equilibrium *")
+        self._context.check(lib.hn_simulation_find_equilibrium(self._pointer, def_, out))
+        return dict(plain(out[0]))
+
+    def modes(self, count: int = 10, *, at_start: bool = False, **settings: Any) -> list[Mode]:
+        """Small free motions about the equilibrium found from here (at_start: about the configuration as it is), from the
+        lowest frequency on. Settings by the names of hn_static_def."""
+        def_ = ffi.new("hn_modes_def *", lib.hn_modes_def_default())
+        def_.count, def_.at_start = count, at_start
+        statics = ffi.new("hn_static_def *", def_.statics)
+        _fill(statics, settings, "modes")
+        def_.statics = statics[0]
+        bodies = [b.name for b in self._model.bodies]
+        found, report = ffi.new("hn_mode[]", max(1, count)), ffi.new("hn_modes_report *")
+        shapes = np.zeros((max(1, count), len(bodies), 6))
+        self._context.check(lib.hn_simulation_modes(self._pointer, def_, found, ffi.from_buffer("double[]", shapes), report))
+        return [Mode(found[i].frequency, found[i].growth_rate, bool(found[i].rigid), bodies[found[i].body.index1 - 1],
+                     shapes[i].copy()) for i in range(report.count)]
 
     # ---- ledger and snapshots ----
 
