@@ -28,7 +28,7 @@ TEST(beams, free_flight_keeps_energy_and_momenta)
         CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
         CHECK_BELOW(ledger.entry[HN_PROMISE_ENERGY].error, 1e-12);           // measured 7.1e-14
         CHECK_BELOW(ledger.entry[HN_PROMISE_LINEAR_MOMENTUM].error, 1e-12);  // measured 2.8e-14
-        CHECK_BELOW(ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM].error, 1e-12); // measured 6.1e-15
+        CHECK_BELOW(ledger.entry[HN_PROMISE_ANGULAR_MOMENTUM].error, 5e-13); // measured 6.1e-15
         CHECK_BELOW(ledger.entry[HN_PROMISE_CONSTRAINTS].error, 1e-14);      // measured 3e-16
         run_end(&r);
     }
@@ -67,7 +67,7 @@ TEST(beams, third_directors_carry_no_momentum)
     }
     CHECK_EQUAL(worst, 0.0);
     CHECK_OK(r.context, hn_simulation_constraints(r.sim, &constraints));
-    CHECK_BELOW(constraints.hidden_projected, 1e-12); // rad/s; measured 5e-15
+    CHECK_BELOW(constraints.hidden_projected, 3e-13); // rad/s; measured 5e-15
     CHECK_BELOW(size, 10.0);
     run_end(&r);
 }
@@ -85,7 +85,7 @@ TEST(beams, velocities_reported_are_those_given)
         worst = fmax(worst, vec3_norm(vec3_subtract(s.velocity, v)));
         worst = fmax(worst, vec3_norm(vec3_subtract(s.angular_velocity, omega)));
     }
-    CHECK_BELOW(worst, 1e-12); // m/s, rad/s; measured 4e-15
+    CHECK_BELOW(worst, 2e-13); // m/s, rad/s; measured 4e-15
     run_end(&r);
 }
 
@@ -200,8 +200,8 @@ TEST(three_bar_swing, passes_event_x)
     CHECK_NEAR(e.reversal, 1.47, 0.02);     // s; errata.md: about 1.47
     CHECK_NEAR(v.reversal, 1.47, 0.02);
     CHECK_NEAR(fine.reversal, 1.47, 0.02);
-    CHECK_BELOW(e.out_of_plane, 1e-12);               // measured 1e-15
-    CHECK_BELOW(v.out_of_plane, 1e-12);               // measured 1e-15
+    CHECK_BELOW(e.out_of_plane, 5e-14);               // measured 1e-15
+    CHECK_BELOW(v.out_of_plane, 5e-14);               // measured 1e-15
     CHECK_BELOW(e.axial_before / e.axial_after, 0.5); // measured 0.2
 }
 
@@ -217,7 +217,7 @@ TEST(three_bar_swing, stiff_material_passes_event_x)
         CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
         // measured 2.5e-14; 1.1e-3
         CHECK_BELOW(ledger.entry[HN_PROMISE_ENERGY].error, k == 0 ? 1e-12 : 1e-2);
-        CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 1e-13); // m; measured 1e-16
+        CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 5e-15); // m; measured 1e-16
         run_end(&r);
     }
 }
@@ -412,7 +412,7 @@ TEST(beams, energy_balance_closes_with_loads_gravity_and_damping)
             CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
             CHECK_OK(r.context, hn_simulation_constraints(r.sim, &state));
             CHECK_BELOW(ledger.entry[HN_PROMISE_ENERGY].error, 1e-12); // relative; measured 1.3e-14
-            CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 1e-12); // m; measured 1.8e-15
+            CHECK_BELOW(ledger.entry[HN_PROMISE_JOINTS].error, 1e-13); // m; measured 1.8e-15
             CHECK_BELOW(ledger.entry[HN_PROMISE_CONSTRAINTS].error, 1e-12); // measured 1.1e-14
             CHECK_BELOW(state.orthonormality, 1e-14);                       // measured 2.2e-16
             run_end(&r);

@@ -201,7 +201,7 @@ TEST(tangent, of_loads_is_that_of_their_residual_wherever_they_act)
             CHECK_BELOW(worst_tangent(ELEMENT_FORCE, fixed != 0, true, true, weights[w]),
                         2e-10); // measured 2.9e-12
             CHECK_BELOW(worst_tangent(ELEMENT_TORQUE, fixed != 0, true, true, weights[w]),
-                        1e-7); // measured 4.1e-10 to 7.9e-9: differences near flat midpoints
+                        3e-8); // measured 4.1e-10 to 7.9e-9: differences near flat midpoints
         }
 }
 
@@ -369,7 +369,7 @@ TEST(springs, neither_push_nor_turn_the_whole)
             }
         }
     }
-    CHECK_BELOW(worst, 1e-13); // measured 5.8e-16
+    CHECK_BELOW(worst, 3e-14); // measured 5.8e-16
 }
 
 // P_int^T F of a load is its wrench, at a midpoint as well, where the directors are not orthonormal.

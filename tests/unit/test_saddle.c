@@ -51,7 +51,7 @@ static void check_rank(const run *r, const char *name, int loops, int redundant,
         print_message("%s: %d dropped, smallest kept %.2g, largest dropped %.2g\n", name,
                       c.dropped_count, c.smallest_kept, c.largest_dropped);
         CHECK_EQUAL(c.dropped_count, redundant);
-        CHECK_BELOW(c.largest_dropped, 1e-13); // squared sine; measured 8.6e-16
+        CHECK_BELOW(c.largest_dropped, 5e-14); // squared sine; measured 8.6e-16
         CHECK(c.smallest_kept > 0.02);         // measured 0.1
     }
 }
@@ -95,7 +95,7 @@ TEST(saddle, tells_dependent_rows_of_thin_bars_in_motion)
         largest = fmax(largest, c.largest_dropped);
     }
     CHECK_BELOW(1.0 / smallest, 20.0); // 1 over a squared sine; measured 6.1
-    CHECK_BELOW(largest, 1e-13);       // measured 3.3e-16
+    CHECK_BELOW(largest, 2e-14);       // measured 3.3e-16
     mechanism_end(&x);
     mechanism_destroy(&m);
 }
@@ -364,7 +364,7 @@ TEST(saddle, rates_that_contradict_each_other_are_refused_with_their_size)
     CHECK(told > 1e-7 && told < 1e-4);
     hn_constraint_state state;
     CHECK_OK(context, hn_simulation_constraints(r.sim, &state));
-    CHECK_BELOW(state.hidden_momentum, 1e-12); // m/s, rad/s; measured 3.6e-15
+    CHECK_BELOW(state.hidden_momentum, 2e-13); // m/s, rad/s; measured 3.6e-15
     hn_simulation_destroy(r.sim);
     hn_model_destroy(r.model);
     hn_context_destroy(context);
