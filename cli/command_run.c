@@ -419,6 +419,7 @@ static int perform(run *r)
     if (!r->quiet && have_ledger) {
         print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);
         print_drives(r->model, r->simulation, stdout);
+        print_couplings(r->model, r->simulation, stdout);
     }
     if (code == EXIT_FINE && r->condition) {
         print_condition(r->simulation, r->context);

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /// Above this part of the h |omega| that a scheme can solve its rotations are no longer trusted.
@@ -289,6 +290,21 @@ void print_drives(const hn_model *model, const hn_simulation *simulation, FILE *
             fprintf(out, "%s %s %.5g J", i == 0 ? "" : ",", SHOWN(hn_model_drive_name(model, i)),
                     state.work);
     fprintf(out, "%s\n", count > SHOWN_MAX ? ", ..." : "");
+}
+
+void print_couplings(const hn_model *model, const hn_simulation *simulation, FILE *out)
+{
+    int count = hn_model_coupling_count(model), worst = 0;
+    if (count == 0) return;
+    double gap = 0.0;
+    hn_coupling_state state;
+    for (int i = 0; i < count; ++i)
+        if (hn_simulation_coupling(simulation, i, &state) == HN_OK && fabs(state.gap) > gap)
+            gap = fabs(state.gap), worst = i;
+    fputs("  ", out);
+    print_padded("couplings", LABEL_WIDTH, out);
+    fprintf(out, "%8.1e rad or m, largest gap at the end: %s\n", gap,
+            SHOWN(hn_model_coupling_name(model, worst)));
 }
 
 bool ledger_is_kept(const hn_ledger *ledger)

@@ -38,6 +38,8 @@ bool warn_spin_step(hn_scheme scheme, const hn_structure *structure);
 
 /// The line of what drives have done, where there are some.
 void print_drives(const hn_model *model, const hn_simulation *simulation, FILE *out);
+/// The line of how well couplings hold, where there are some.
+void print_couplings(const hn_model *model, const hn_simulation *simulation, FILE *out);
 /// The lines of the ledger. Of a run that is not complete nothing is said to be kept.
 void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete, FILE *out);
 

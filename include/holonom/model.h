@@ -439,6 +439,43 @@ HN_API double hn_model_drive_command(const hn_model *model, int index, double ti
 /// NULL: no such coordinate.
 HN_API const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate);
 
+// ---- couplings of joint coordinates ------------------------------------------------------------------
+
+typedef enum hn_coupling_kind {
+    HN_COUPLING_GEAR,     ///< two angles, of wheels that mesh
+    HN_COUPLING_BELT,     ///< two angles, of pulleys
+    HN_COUPLING_RACK,     ///< an angle and a displacement
+    HN_COUPLING_RELATION, ///< any
+} hn_coupling_kind;
+#define HN_COUPLING_KIND_COUNT 4
+#define HN_COUPLING_TERMS_MAX 4
+HN_API const char *hn_coupling_kind_name(hn_coupling_kind kind);
+
+typedef struct hn_coupling_id {
+    uint32_t index1; ///< 1 for the first, 0 for none
+    uint32_t model;
+} hn_coupling_id;
+
+/// The sum of factors times coordinates of joints keeps the value that it has at the start; angles count turns. All
+/// kinds are such a relation, and differ in what a model file says of them. Joints whose rates are not set start with
+/// those that follow. `energy-momentum` and `variational` take couplings.
+typedef struct hn_coupling_def {
+    const char *name;      ///< NULL: "coupling1", ...
+    hn_coupling_kind kind;
+    int term_count;        ///< 2 to HN_COUPLING_TERMS_MAX
+    hn_joint_id joints[HN_COUPLING_TERMS_MAX];
+    int coordinates[HN_COUPLING_TERMS_MAX]; ///< as hn_simulation_joint_coordinates counts, from 0
+    double factors[HN_COUPLING_TERMS_MAX];  ///< none of them zero
+} hn_coupling_def;
+
+HN_API hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind);
+/// @return HN_OK, HN_INVALID_MODEL (joints, coordinates, factors, name), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
+                                                    hn_coupling_id *coupling);
+HN_API int hn_model_coupling_count(const hn_model *model);
+HN_API const char *hn_model_coupling_name(const hn_model *model, int index); ///< "" where there is none
+HN_API hn_coupling_kind hn_model_coupling_kind(const hn_model *model, int index); ///< 0 <= index < coupling count
+
 // ---- start velocities ---------------------------------------------------------------------------
 // What is not set follows from the joints: a body moves with its neighbour nearer to the ground (or to the root of a
 // free tree) as if the joint were locked; a free body is at rest. What is set is kept, or checked where it is too much.

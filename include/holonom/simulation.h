@@ -251,6 +251,16 @@ typedef struct hn_drive_state {
 /// @return HN_OK, HN_INVALID_ARGUMENT (no such drive)
 HN_API HN_NODISCARD hn_status hn_simulation_drive(const hn_simulation *simulation, int index, hn_drive_state *state);
 
+/// A coupling of joint coordinates.
+typedef struct hn_coupling_state {
+    double effort; ///< N m or N, in the last step, on its first coordinate; on another: times the ratio of their
+                   ///< factors. Where couplings follow from others: the least that add up (a third each of three)
+    double gap;    ///< rad or m, by which its first coordinate is off
+} hn_coupling_state;
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such coupling)
+HN_API HN_NODISCARD hn_status hn_simulation_coupling(const hn_simulation *simulation, int index,
+                                                     hn_coupling_state *state);
+
 HN_API hn_beam_id hn_simulation_beam(const hn_simulation *simulation, int index); ///< 0 <= index < beams of the model
 HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int index); ///< 0: no such beam
 /// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)

@@ -6,7 +6,7 @@
 //   (D2)  servo    tau = clamp( k_p e + k_d (dr - D x/h) + k_i (I_n + h e/2) ),  e = mean r(t) - x_mid,
 //                  I_n+1 = I_n + h e unless the limit holds
 //   (D3)  motor    tau = tau_0 (mean u(t) - (D x/h)/v_0)
-//   (D7)  motion   tau = lambda, such that x_n+1 = r(t_n+1): found by motions.c
+//   (D7)  motion   tau = lambda, such that x_n+1 = r(t_n+1): found by holds.c
 //   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
 //   (D8)  stop     tau = -k <x - u> in the mean over the way, and -c D<x - u>/h, which never pulls; likewise below
 //   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table

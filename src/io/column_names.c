@@ -64,6 +64,17 @@ static bool drive_parts(const hn_model *model, size_t index, series_id id, name_
     return true;
 }
 
+static bool coupling_parts(const hn_model *model, size_t index, series_id id, name_parts *parts)
+{
+    if (index >= (size_t)model->coupling_count) return false;
+    const model_coupling *c = &model->couplings[index];
+    const char *unit = joint_coordinate_unit(model->joints[c->joints[0]].kind, c->coordinates[0]);
+    parts->element = c->name;
+    parts->unit = unit;
+    if (id == SERIES_COUPLING_EFFORT) parts->unit = strcmp(unit, "rad") == 0 ? "N m" : "N";
+    return true;
+}
+
 static bool find_parts(const hn_model *model, series_id id, size_t index, name_parts *parts)
 {
     const series_info *info = series_get(id);
@@ -85,6 +96,7 @@ static bool find_parts(const hn_model *model, series_id id, size_t index, name_p
     case SERIES_JOINT_COORDINATES:
         return coordinate_parts(model, index, id == SERIES_JOINT_RATE, parts);
     case SERIES_DRIVE: return drive_parts(model, index, id, parts);
+    case SERIES_COUPLING: return coupling_parts(model, index, id, parts);
     case SERIES_BEAM_SIX: return beam_parts(model, index, id == SERIES_BEAM_RESULTANT, parts);
     }
     return false;

@@ -16,7 +16,7 @@
 
 static const char *const TOP_WORDS[] = {"holonom", "name",  "gravity", "parameters",
                                         "bodies",  "beams", "joints",  "loads",
-                                        "drives",  "start", "run"};
+                                        "drives",  "start", "run",     "couplings"};
 
 static hn_status read_version(const model_reader *r, int root)
 {
@@ -118,11 +118,12 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
         return reader_fail(r, bodies >= 0 ? bodies : beams,
                            "the model has no bodies; expected at least one");
     int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads"),
-        drives = reader_find(r, root, "drives");
+        drives = reader_find(r, root, "drives"), couplings = reader_find(r, root, "couplings");
     int start = reader_find(r, root, "start"), run = reader_find(r, root, "run");
     if (joints >= 0) TRY(reader_joints(r, joints));
     if (loads >= 0) TRY(reader_loads(r, loads));
     if (drives >= 0) TRY(reader_drives(r, drives));
+    if (couplings >= 0) TRY(reader_couplings(r, couplings));
     if (start >= 0) TRY(reader_start(r, start));
     if (run >= 0) TRY(read_run(r, run));
     return model_set_text(r->model, text, length, r->file);

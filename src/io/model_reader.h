@@ -108,6 +108,7 @@ hn_status reader_bodies(model_reader *r, int index);
 hn_status reader_beams(model_reader *r, int index);
 hn_status reader_joints(model_reader *r, int index);
 hn_status reader_loads(model_reader *r, int index);
+hn_status reader_couplings(model_reader *r, int index);
 hn_status reader_drives(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);
 

@@ -29,6 +29,7 @@ static column_parts parts_of(const hn_result_file *file, const reader_series *se
         parts.component = string_at(&file->coordinate_names, index);
         break;
     case SERIES_DRIVE: parts.element = string_at(&file->drive_names, index); break;
+    case SERIES_COUPLING: parts.element = string_at(&file->coupling_names, index); break;
     case SERIES_BEAM_SIX: parts.element = string_at(&file->beam_element_names, element); break;
     }
     return parts;
@@ -87,7 +88,7 @@ static hn_status fail_with_suggestion(hn_result_file *file, const char *word,
         return context_fail(
             file->context, HN_FILE_FORMAT,
             "%s: unknown series '%s' (series are time, bodies, joints, beams, drives, "
-            "ledger, newton and their parts, "
+            "couplings, ledger, newton and their parts, "
             "such as ledger/energy or bodies/NAME/position)",
             file->path, word);
     return context_fail(file->context, HN_FILE_FORMAT,
@@ -125,9 +126,9 @@ static hn_status suggest_element(hn_result_file *file, const char *word, const c
 static hn_status fail_unknown_series(hn_result_file *file, const char *word)
 {
     // groups, series with their group, and totals without it
-    const char *words[6 + 2 * SERIES_COUNT] = {"bodies", "joints", "beams",
-                                               "drives", "ledger", "newton"};
-    int count = 6;
+    const char *words[7 + 2 * SERIES_COUNT] = {"bodies",    "joints", "beams", "drives",
+                                               "couplings", "ledger", "newton"};
+    int count = 7;
     for (int i = 0; i < file->series_count; ++i) {
         const series_info *info = series_get(file->series[i].id);
         words[count++] = file->series[i].name;
@@ -140,6 +141,8 @@ static hn_status fail_unknown_series(hn_result_file *file, const char *word)
     if (nearest == NULL)
         TRY(suggest_element(file, word, "beams", &file->beam_element_names, &nearest));
     if (nearest == NULL) TRY(suggest_element(file, word, "drives", &file->drive_names, &nearest));
+    if (nearest == NULL)
+        TRY(suggest_element(file, word, "couplings", &file->coupling_names, &nearest));
     if (nearest == NULL) nearest = nearest_word(word, words, count);
     return fail_with_suggestion(file, word, nearest);
 }

@@ -61,6 +61,7 @@ hn_status description_gather(results_description *description)
     for (int i = 0; i < model->beam_count; ++i)
         extent->beam_element_count += (size_t)model->beams[i].element_count;
     extent->drive_count = (size_t)model->drive_count;
+    extent->coupling_count = (size_t)model->coupling_count;
     TRY(gather_names(description->context, model, extent->body_count, body_name,
                      &description->body_names));
     return gather_names(description->context, model, extent->joint_count, joint_name,
@@ -478,6 +479,54 @@ static hn_status write_drives(const results_description *description, hid_t file
     return status;
 }
 
+static const char *coupling_name(const hn_model *model, size_t index)
+{
+    return model->couplings[index].name;
+}
+
+static const char *coupling_kind_name(const hn_model *model, size_t index)
+{
+    return hn_coupling_kind_name(model->couplings[index].kind);
+}
+
+/// Couplings with their kinds, and their joints, coordinates and factors: as many numbers each as a coupling may have
+/// terms, -1 and 0 where there is none.
+static hn_status write_couplings(const results_description *description, hid_t file, bool *written)
+{
+    hn_context *context = description->context;
+    const hn_model *model = description->model;
+    const size_t count = (size_t)model->coupling_count, terms = HN_COUPLING_TERMS_MAX;
+    if (count == 0) return HN_OK;
+    hid_t group = H5Gcreate2(file, "couplings", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    name_block names = {NULL, 0};
+    int *integers = context_allocate(context, 2 * terms * count * sizeof *integers);
+    double *factors = context_allocate(context, terms * count * sizeof *factors);
+    hn_status status = integers == NULL || factors == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) status = gather_names(context, model, count, coupling_name, &names);
+    if (status == HN_OK) {
+        for (size_t i = 0; i < count; ++i)
+            for (size_t k = 0; k < terms; ++k) {
+                const model_coupling *c = &model->couplings[i];
+                bool there = (int)k < c->term_count;
+                integers[terms * i + k] = there ? c->joints[k] : -1;
+                integers[terms * (count + i) + k] = there ? c->coordinates[k] : -1;
+                factors[terms * i + k] = there ? c->factors[k] : 0.0;
+            }
+        const hsize_t dims[2] = {count, terms};
+        *written =
+            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
+            hdf5_write_integers(group, "joint", 2, dims, integers) &&
+            hdf5_write_integers(group, "joint_coordinate", 2, dims, integers + terms * count) &&
+            hdf5_write_doubles(group, "factor", "1", 2, dims, factors) && *written;
+        status = write_kinds(description, group, count, coupling_kind_name, written);
+    }
+    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
+    context_release(context, names.text);
+    context_release(context, integers);
+    context_release(context, factors);
+    return status;
+}
+
 typedef enum group_id {
     GROUP_MODEL,
     GROUP_OPTIONS,
@@ -521,6 +570,7 @@ hn_status description_write(const results_description *description, hid_t file, 
         status = write_loads(description, groups[GROUP_LOADS], &complete);
     if (complete && status == HN_OK) status = write_beams(description, file, &complete);
     if (complete && status == HN_OK) status = write_drives(description, file, &complete);
+    if (complete && status == HN_OK) status = write_couplings(description, file, &complete);
     for (int i = 0; i < GROUP_COUNT; ++i)
         if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
     *written = complete;

@@ -724,6 +724,14 @@ static hn_status read_drives(hn_result_file *file)
     return HN_OK;
 }
 
+static hn_status read_couplings(hn_result_file *file)
+{
+    if (!has(file, "couplings/names")) return HN_OK;
+    TRY(read_strings(file, "couplings/names", &file->coupling_names));
+    file->extent.coupling_count = file->coupling_names.count;
+    return HN_OK;
+}
+
 // ---- series ---------------------------------------------------------------------------------------
 
 static hn_status open_series(hn_result_file *file, series_id id)
@@ -780,6 +788,7 @@ static hn_status take_name(hn_result_file *file)
     if (file->joint_names.stride > longest) longest = file->joint_names.stride;
     if (file->beam_element_names.stride > longest) longest = file->beam_element_names.stride;
     if (file->drive_names.stride > longest) longest = file->drive_names.stride;
+    if (file->coupling_names.stride > longest) longest = file->coupling_names.stride;
     file->name_size = longest + file->coordinate_names.stride + FIXED_NAME_SIZE;
     file->name = context_allocate(file->context, file->name_size);
     return file->name == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -828,6 +837,7 @@ static hn_status read_description(hn_result_file *file)
     TRY(read_loads(file));
     TRY(read_beams(file));
     TRY(read_drives(file));
+    TRY(read_couplings(file));
     TRY(take_name(file));
     TRY(open_all_series(file));
     TRY(read_ledger(file));
@@ -876,7 +886,8 @@ void hn_result_file_close(hn_result_file *file)
                             &file->load_kinds,
                             &file->beam_names,
                             &file->beam_element_names,
-                            &file->drive_names};
+                            &file->drive_names,
+                            &file->coupling_names};
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);

@@ -41,7 +41,7 @@ struct hn_result_file {
     string_list load_names, load_kinds;
     hn_result_load *loads; ///< load_count
     double *load_profiles; ///< times of all loads, then their factors
-    string_list beam_names, beam_element_names, drive_names;
+    string_list beam_names, beam_element_names, drive_names, coupling_names;
     hn_result_beam *beams; ///< beam_count
     reader_series series[SERIES_COUNT];
     int series_count;

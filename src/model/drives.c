@@ -177,8 +177,10 @@ static void start_joint(hn_model *model, const model_drive *drive)
     model_joint *joint = &model->joints[drive->joint];
     if (joint->has_rates && !joint->rates_of_motions) return;
     joint->has_rates = joint->rates_of_motions = true;
+    joint->rates_known |= 1u << drive->def.coordinate;
     joint->rates[drive->def.coordinate] =
         drive->def.scale * profile_at(&drive->def.function, 0.0).rate;
+    model_follow_couplings(model);
 }
 
 hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive)

@@ -102,6 +102,18 @@ static uint64_t hash_drive(uint64_t hash, const model_drive *d)
     return hash_profile(hash, &x->damper_table);
 }
 
+static uint64_t hash_coupling(uint64_t hash, const model_coupling *c)
+{
+    hash = hash_string(hash, c->name);
+    hash = hash_integer(hash, c->kind);
+    hash = hash_integer(hash, c->term_count);
+    for (int i = 0; i < c->term_count; ++i) {
+        hash = hash_integer(hash, c->joints[i]);
+        hash = hash_integer(hash, c->coordinates[i]);
+    }
+    return hash_doubles(hash, c->factors, (size_t)c->term_count);
+}
+
 uint64_t model_identity(const hn_model *model)
 {
     uint64_t hash = hash_vector(HASH_START, model->gravity);
@@ -117,5 +129,7 @@ uint64_t model_identity(const hn_model *model)
     // a model without drives has the identity it had before there were any
     if (model->drive_count > 0) hash = hash_integer(hash, model->drive_count);
     for (int i = 0; i < model->drive_count; ++i) hash = hash_drive(hash, &model->drives[i]);
+    for (int i = 0; i < model->coupling_count; ++i)
+        hash = hash_coupling(hash, &model->couplings[i]);
     return hash;
 }

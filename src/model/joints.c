@@ -356,5 +356,7 @@ hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const dou
     for (int i = 0; i < count; ++i) j->rates[i] = rates[i];
     j->has_rates = true;
     j->rates_of_motions = false;
+    j->rates_known = j->rates_coupled = 0;
+    model_follow_couplings(model);
     return HN_OK;
 }

@@ -69,6 +69,10 @@ void hn_model_destroy(hn_model *model)
     name_table_clear(context, &model->drive_names);
     for (int i = 0; i < model->drive_count; ++i) model_drive_clear(context, &model->drives[i]);
     context_release(context, model->drives);
+    name_table_clear(context, &model->coupling_names);
+    for (int i = 0; i < model->coupling_count; ++i)
+        context_release(context, model->couplings[i].name);
+    context_release(context, model->couplings);
     for (int i = 0; i < model->beam_count; ++i) {
         context_release(context, model->beams[i].name);
         context_release(context, model->beams[i].lengths);

@@ -46,7 +46,9 @@ typedef struct model_joint {
                               ///< apart; universal: third of frame_a is the first axis, third of frame_b the second
     double length;            ///< m, distance joint
     bool has_rates;
-    bool rates_of_motions; ///< they are those of drives that move its coordinates
+    bool rates_of_motions; ///< they are those of drives that move its coordinates, or follow from couplings
+    unsigned rates_known;  ///< there: which of them, a bit each
+    unsigned rates_coupled;///< of these: which follow from couplings
     double rates[HN_JOINT_COORDINATES_MAX];
 } model_joint;
 
@@ -80,6 +82,17 @@ typedef struct model_drive {
     hn_drive_def def; ///< its name is NULL
     int joint;
 } model_drive;
+
+/// A relation of joint coordinates; the first factor is 1.
+typedef struct model_coupling {
+    char *name;
+    model_place place;
+    hn_coupling_kind kind;
+    int term_count;
+    int joints[HN_COUPLING_TERMS_MAX];
+    int coordinates[HN_COUPLING_TERMS_MAX];
+    double factors[HN_COUPLING_TERMS_MAX];
+} model_coupling;
 
 /// A beam: its nodes are `element_count + 1` bodies one after the other.
 typedef struct model_beam {
@@ -116,10 +129,12 @@ struct hn_model {
     int load_count, load_capacity;
     model_drive *drives;
     int drive_count, drive_capacity;
+    model_coupling *couplings;
+    int coupling_count, coupling_capacity;
     model_beam *beams;
     int beam_count, beam_capacity;
     name_table body_names, joint_names, load_names, beam_names,
-        drive_names; ///< index by name; the names are those of the elements
+        drive_names, coupling_names; ///< index by name; the names are those of the elements
     model_parameter *parameters; ///< of the file; identity.c leaves them out: what they act on is in the model
     int parameter_count, parameter_capacity;
     hn_run_options run;
@@ -182,6 +197,9 @@ hn_vec3 shape_centroid(const hn_shape *shape);
 /// the kind and a number. On success the caller owns `*copy`.
 hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
                          char **copy);
+
+/// Give rates of the start to joints where couplings say them and nothing else does.
+void model_follow_couplings(hn_model *model);
 
 /// Release what a drive owns.
 void model_drive_clear(hn_context *context, model_drive *drive);

@@ -23,6 +23,10 @@ static const model_place *place_of(const hn_model *model, const char *kind, cons
         index = name_table_find(&model->drive_names, name);
         return index < 0 ? NULL : &model->drives[index].place;
     }
+    if (strcmp(kind, "coupling") == 0) {
+        index = name_table_find(&model->coupling_names, name);
+        return index < 0 ? NULL : &model->couplings[index].place;
+    }
     index = name_table_find(&model->load_names, name);
     return index < 0 ? NULL : &model->loads[index].place;
 }

@@ -103,7 +103,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
     int iterations = 0;
     newton_options one = *options;
     // motions are held by differences of whole solutions
-    if (s->motion_count == 0)
+    if (s->hold_count == 0)
         one.increment_tolerance = fmax(options->increment_tolerance, SWEEP_INCREMENT);
     if (options->residual_tolerance > 0.0) one.residual_tolerance = SWEEP_RESIDUAL;
     for (int k = 0; k < options->iterations_max; ++k) {

@@ -17,7 +17,8 @@ void observation_measure(const hn_system *system, series_extent *extent)
 {
     *extent = (series_extent){.body_count = (size_t)system->body_count,
                               .joint_count = (size_t)system->joint_count,
-                              .drive_count = (size_t)system->drive_count};
+                              .drive_count = (size_t)system->drive_count,
+                              .coupling_count = (size_t)system->coupling_count};
     for (int k = 0; k < system->joint_count; ++k)
         extent->coordinate_count += (size_t)simulation_joint_coordinate_count(system, k);
     if (system->beam_count > 0)
@@ -178,6 +179,46 @@ hn_status hn_simulation_drive(const hn_simulation *s, int index, hn_drive_state 
                               .effort = slots[DRIVE_EFFORT],
                               .power = slots[DRIVE_POWER],
                               .work = slots[DRIVE_WORK]};
+    return HN_OK;
+}
+
+// By how much a coupling is off, along its first coordinate; `relative`: against its largest term and the joint's size.
+static double coupling_gap(const hn_simulation *s, int index, bool relative)
+{
+    const system_coupling *c = &s->system->couplings[index];
+    const element *e = &s->system->elements[c->first];
+    double gap = -c->start, scale = 1.0;
+    if (e->displacement) scale = system_joint_size(s->system, &s->system->reports[e->joint].rows);
+    for (int k = 0; k < c->term_count; ++k) {
+        double term = c->factors[k] * e[k].law->sign * s->angles[e[k].angle];
+        gap += term;
+        scale = fmax(scale, fabs(term));
+    }
+    return relative ? fabs(gap) / scale : gap;
+}
+
+static hn_status observe_couplings(hn_simulation *s)
+{
+    for (int i = 0; i < s->system->coupling_count; ++i) {
+        hn_coupling_state state;
+        TRY(hn_simulation_coupling(s, i, &state));
+        *numbers(s, SERIES_COUPLING_EFFORT, 1, i) = state.effort;
+        *numbers(s, SERIES_COUPLING_GAP, 1, i) = state.gap;
+    }
+    return HN_OK;
+}
+
+hn_status hn_simulation_coupling(const hn_simulation *s, int index, hn_coupling_state *state)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, state != NULL);
+    const hn_system *system = s->system;
+    if (index < 0 || index >= system->coupling_count)
+        return context_fail(s->context, HN_INVALID_ARGUMENT, "coupling %d of %d; expected 0 to %d",
+                            index, system->coupling_count, system->coupling_count - 1);
+    const element *e = &system->elements[system->couplings[index].first];
+    *state = (hn_coupling_state){.effort = s->angles[e->angle + DRIVE_EFFORT],
+                                 .gap = coupling_gap(s, index, false)};
     return HN_OK;
 }
 
@@ -401,7 +442,10 @@ hn_status hn_simulation_momentum(const hn_simulation *s, hn_vec3 *linear, hn_vec
 const constraint_check *observe_check(const hn_simulation *s)
 {
     observation *o = &((hn_simulation *)s)->observed;
-    if (!o->check_known) o->check = system_check_constraints(s->system, s->state.q);
+    if (o->check_known) return &o->check;
+    o->check = system_check_constraints(s->system, s->state.q);
+    for (int i = 0; i < s->system->coupling_count; ++i)
+        o->check.residual = fmax(o->check.residual, coupling_gap(s, i, true));
     o->check_known = true;
     return &o->check;
 }
@@ -561,17 +605,12 @@ static hn_status observe_run(hn_simulation *s)
 hn_status simulation_observe(const hn_simulation *simulation, observation_group group)
 {
     static hn_status (*const passes[OBSERVATION_GROUP_COUNT])(hn_simulation *) = {
-        [OBSERVE_RUN] = observe_run,
-        [OBSERVE_BODIES] = observe_bodies,
-        [OBSERVE_JOINTS] = observe_joints,
-        [OBSERVE_REACTIONS] = observe_reactions,
-        [OBSERVE_VERDICTS] = observe_verdicts,
-        [OBSERVE_BEAMS] = observe_beams,
-        [OBSERVE_DRIVES] = observe_drives,
-        [OBSERVE_TOTALS] = observe_totals,
-        [OBSERVE_CONSTRAINTS] = observe_constraints,
-        [OBSERVE_HIDDEN] = observe_hidden,
-        [OBSERVE_PROJECTED] = observe_projected,
+        [OBSERVE_RUN] = observe_run,           [OBSERVE_BODIES] = observe_bodies,
+        [OBSERVE_JOINTS] = observe_joints,     [OBSERVE_REACTIONS] = observe_reactions,
+        [OBSERVE_VERDICTS] = observe_verdicts, [OBSERVE_BEAMS] = observe_beams,
+        [OBSERVE_DRIVES] = observe_drives,     [OBSERVE_COUPLINGS] = observe_couplings,
+        [OBSERVE_TOTALS] = observe_totals,     [OBSERVE_CONSTRAINTS] = observe_constraints,
+        [OBSERVE_HIDDEN] = observe_hidden,     [OBSERVE_PROJECTED] = observe_projected,
     };
     hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     if (s->observed.known[group]) return HN_OK;

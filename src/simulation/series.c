@@ -64,6 +64,12 @@ static const series_info TABLE[SERIES_COUNT] = {
                             false, OBSERVE_DRIVES},
     [SERIES_DRIVE_WORK] = {PLACE("drives", "work"), "J", "since the start, likewise", SERIES_DRIVE,
                            false, OBSERVE_DRIVES},
+    [SERIES_COUPLING_EFFORT] = {PLACE("couplings", "effort"), "N m or N",
+                                "in the last step, on the first coordinate", SERIES_COUPLING, false,
+                                OBSERVE_COUPLINGS},
+    [SERIES_COUPLING_GAP] = {PLACE("couplings", "gap"), "rad or m",
+                             "by which the first coordinate is off", SERIES_COUPLING, false,
+                             OBSERVE_COUPLINGS},
     [SERIES_KINETIC] = {PLACE("ledger", "kinetic"), "J", "kinetic energy", SERIES_SCALAR, false,
                         OBSERVE_TOTALS},
     [SERIES_POTENTIAL] = {PLACE("ledger", "potential"), "J", "potential energy", SERIES_SCALAR,
@@ -140,6 +146,7 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
         return 2;
     case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
     case SERIES_DRIVE: dims[0] = extent->drive_count; return 1;
+    case SERIES_COUPLING: dims[0] = extent->coupling_count; return 1;
     case SERIES_BEAM_SIX:
         dims[0] = extent->beam_element_count;
         dims[1] = 6;

@@ -14,6 +14,7 @@ typedef enum observation_group {
     OBSERVE_VERDICTS, ///< of redundant constraints: which reactions are unique
     OBSERVE_BEAMS,
     OBSERVE_DRIVES,
+    OBSERVE_COUPLINGS,
     OBSERVE_TOTALS, ///< energies and momenta
     OBSERVE_CONSTRAINTS,
     OBSERVE_HIDDEN,    ///< constraints of velocities
@@ -35,6 +36,7 @@ typedef enum series_shape {
     SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
     SERIES_BEAM_SIX,          ///< [records, elements of all beams, 6]
     SERIES_DRIVE,             ///< [records, drives]
+    SERIES_COUPLING,          ///< [records, couplings]
 } series_shape;
 
 typedef enum series_id {
@@ -59,6 +61,8 @@ typedef enum series_id {
     SERIES_DRIVE_EFFORT,
     SERIES_DRIVE_POWER,
     SERIES_DRIVE_WORK,
+    SERIES_COUPLING_EFFORT,
+    SERIES_COUPLING_GAP,
     SERIES_KINETIC,
     SERIES_POTENTIAL,
     SERIES_EXTERNAL_WORK,
@@ -83,7 +87,8 @@ typedef enum series_id {
 } series_id;
 
 typedef struct series_info {
-    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "drives", "ledger", "newton"
+    const char *group;   ///< "" for the root, otherwise "bodies", "joints", "beams", "drives", "couplings", "ledger",
+                         ///< "newton"
     const char *name;    ///< dataset in the group
     const char *full;    ///< both: "bodies/position"
     const char *unit;    ///< value of its attribute `unit`
@@ -102,6 +107,7 @@ typedef struct series_extent {
     size_t coordinate_count; ///< of all joints
     size_t beam_element_count; ///< of all beams
     size_t drive_count;
+    size_t coupling_count;
 } series_extent;
 
 /// Shape of one record: fills `dims` (at most 3) and returns how many there are; 0 for a scalar.

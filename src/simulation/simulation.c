@@ -99,11 +99,11 @@ static void layout(arena *a, hn_simulation *s)
     s->damper_reference = arena_doubles(a, dampers > 0 ? POSE_SIZE * n : 0);
     s->damper_impulse = arena_doubles(a, dampers > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
     s->damper_responses = arena_doubles(a, responses);
-    size_t motions = (size_t)motions_find(system, NULL);
-    s->motion_count = (int)motions;
-    s->motions = arena_bytes(a, motions * sizeof(int));
-    s->motion_pivots = arena_bytes(a, motions * sizeof(int));
-    s->motion_space = arena_doubles(a, motions * (motions + 4));
+    size_t holds = (size_t)holds_find(system, NULL);
+    s->hold_count = (int)holds;
+    s->holds = arena_bytes(a, holds * sizeof(hold));
+    s->hold_pivots = arena_bytes(a, holds * sizeof(int));
+    s->hold_space = arena_doubles(a, holds * (holds + 4));
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
@@ -248,11 +248,11 @@ static hn_status project_start_velocities(hn_simulation *s)
     return HN_OK;
 }
 
-// Rotors turn with their joints at the start; `v`: velocities of all bodies.
+// Rotors, and the terms of couplings, move with their joints at the start; `v`: velocities of all bodies.
 static void start_rotors(hn_simulation *s, const double *v)
 {
     const hn_system *system = s->system;
-    for (int i = 0; i < system->drive_count; ++i) {
+    for (int i = 0; i < system->law_count; ++i) {
         const element *e = &system->elements[system->drive_first + i];
         double row[2 * POSE_SIZE], rate = 0.0;
         element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), row);
@@ -299,9 +299,9 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     }
     start_rotors(s, s->momenta);
     inputs_start(s);
-    motions_find(system, s->motions);
-    s->held_drive = -1;
-    TRY(motions_check_start(s));
+    holds_find(system, s->holds);
+    s->held = -1;
+    TRY(holds_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
     TRY(unless_cancelled(s));
@@ -355,8 +355,8 @@ static hn_status create_reference(hn_simulation *s)
     a = (arena){.block = r->memory};
     layout(&a, r);
     r->turning_count = turns_find(r->system, r->turning);
-    motions_find(r->system, r->motions);
-    r->held_drive = -1;
+    holds_find(r->system, r->holds);
+    r->held = -1;
     return create_reductions(r);
 }
 
@@ -412,6 +412,11 @@ static hn_status check_drives(hn_context *context, const scheme_type *scheme, co
                                 "convected do",
                                 d->name, scheme->name);
     }
+    if (!scheme->takes_motions && model->coupling_count > 0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "coupling '%s': scheme '%s' takes no couplings; energy-momentum and "
+                            "variational do",
+                            model->couplings[0].name, scheme->name);
     return HN_OK;
 }
 
@@ -634,7 +639,7 @@ hn_status simulation_solve_reduction(hn_simulation *s, solved_step *step,
 {
     if (guess != GUESS_SOLVED) predict_step(s, s->reduction_kind, step, guess);
     TRY(simulation_solve_iterate(s, step, options));
-    return s->motion_count == 0 ? HN_OK : motions_hold(s, step, options);
+    return s->hold_count == 0 ? HN_OK : holds_solve(s, step, options);
 }
 
 static hn_status solve_from(hn_simulation *s, solved_step *step, const newton_options *options,
@@ -666,7 +671,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
         options.freezing = SINGULAR_FREEZING;
         status = solve_from(s, step, &options, guess);
     }
-    bool plain = s->motion_count == 0 && !s->scheme->both_levels;
+    bool plain = s->hold_count == 0 && !s->scheme->both_levels;
     if (plain && (status != HN_OK || long_steps_seem(s))) {
         newton_options straight = newton_options_of(s);
         bool found = status == HN_OK;
@@ -890,15 +895,18 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
     }
-    if (s->held_drive >= 0)
+    if (s->held >= 0) {
+        const element *e = &system->elements[s->holds[s->held].first];
+        bool couples = s->holds[s->held].coupling >= 0;
         return context_fail(
             s->context, HN_SINGULAR_SYSTEM,
-            "step %lld at t = %.9g s: drive '%s' cannot move its joint '%s': no effort of it "
+            "step %lld at t = %.9g s: %s '%s' cannot move its joint '%s': no effort of it "
             "changes "
-            "the coordinate, since the loop of the joint or another motion holds it",
-            (long long)s->step_count + 1, hn_simulation_time(s),
-            system->elements[s->held_drive].name,
-            system->reports[system->elements[s->held_drive].joint].name);
+            "the %s, since the loop of the joint%s or another motion or coupling holds it",
+            (long long)s->step_count + 1, hn_simulation_time(s), couples ? "coupling" : "drive",
+            e->name, system->reports[e->joint].name, couples ? "relation" : "coordinate",
+            couples ? "s" : "");
+    }
     int worst = s->newton.worst_body, spinning = 0;
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
@@ -1161,6 +1169,8 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         spin = fmax(spin, vec3_norm(vec3_load(system->twist_start + TWIST_SIZE * (size_t)i + 3)) *
                               s->def.step_size);
     if (s->step_count == 0) spin = fmax(spin, largest_spin(s, &body));
+    int couplings = 0; // that do not follow from others
+    for (int i = 0; i < s->hold_count; ++i) couplings += s->holds[i].coupling >= 0;
     hn_structure structure = {
         .body_count = system->body_count,
         .joint_count = system->joint_count,
@@ -1170,7 +1180,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .internal_constraint_count = system->internal_count,
         .constraint_rank = system->constraint_count - s->dropped_count,
         .degrees_of_freedom =
-            system->coordinate_count - system->constraint_count + s->dropped_count,
+            system->coordinate_count - system->constraint_count + s->dropped_count - couplings,
         .tree_degrees_of_freedom = system->dof,
         .unknown_count = s->reduction_kind->unknown_count(system),
         .position_projection = system->position_projection,

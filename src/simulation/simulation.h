@@ -49,6 +49,14 @@ typedef struct both_levels {
     int history_count;
 } both_levels;
 
+/// A relation of joint coordinates that holds at the end of every step: a motion, or a coupling.
+typedef struct hold {
+    int term_count;
+    int first;    ///< its first element, one per term
+    int coupling; ///< or -1
+    double factors[HN_COUPLING_TERMS_MAX];
+} hold;
+
 /// A joint whose angle counts turns, with its bodies in the tree or GROUND.
 typedef struct turning_joint {
     int joint;
@@ -145,11 +153,11 @@ struct hn_simulation {
     double *damper_reference; ///< 12 per body: poses then
     double *damper_impulse;   ///< 18 per body: scratch
     double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
-    int motion_count;     ///< drives that prescribe coordinates
-    int *motions;         ///< their elements
-    double *motion_space; ///< motions.c: motion_count times (motion_count + 4) numbers
-    int *motion_pivots;
-    int held_drive;       ///< a motion that nothing can move, or -1
+    int hold_count;       ///< relations of joint coordinates that hold: motions and couplings
+    hold *holds;
+    double *hold_space;   ///< holds.c: hold_count times (hold_count + 4) numbers
+    int *hold_pivots;
+    int held;             ///< one of them that nothing can move, or -1
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
@@ -235,12 +243,12 @@ hn_status simulation_project_momenta(hn_simulation *simulation, const double *p,
 /// Place of body and joint ids in the system; -1 when they are not of this model.
 int simulation_body_index(const hn_simulation *simulation, hn_body_id body);
 
-/// Elements of drives that prescribe coordinates; `list` NULL: their number alone.
-int motions_find(const hn_system *system, int *list);
-/// Do they begin as their joints do? @return HN_OK, HN_INVALID_MODEL with a message that names the drive
-hn_status motions_check_start(const hn_simulation *s);
-/// After a step was solved: find the efforts with which prescribed coordinates hold at its end.
-hn_status motions_hold(hn_simulation *s, solved_step *step, const newton_options *options);
+/// Relations of joint coordinates that hold at the end of every step (holds.c); `list` NULL: their number alone.
+int holds_find(const hn_system *system, hold *list);
+/// Do they hold at the start? @return HN_OK, HN_INVALID_MODEL with a message that names the drive or coupling
+hn_status holds_check_start(const hn_simulation *s);
+/// After a step was solved: find the efforts with which they hold at its end.
+hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options);
 /// Solve a step on from its iterate.
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step, const newton_options *options);
 

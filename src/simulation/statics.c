@@ -53,6 +53,11 @@ static hn_status check_drives(const hn_system *system)
                                 hn_drive_kind_name(law->kind),
                                 law->kind == HN_DRIVE_MOTION ? "" : " with an integral gain");
     }
+    if (system->coupling_count > 0)
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "coupling '%s': equilibria and modes take no couplings; a run with "
+                            "dampers comes to rest there",
+                            system->couplings[0].name);
     return HN_OK;
 }
 

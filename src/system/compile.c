@@ -5,6 +5,7 @@
 #include "linalg/dense.h"
 #include "model/inertia.h"
 #include "model/profiles.h"
+#include "system/couplings.h"
 #include "system/graph.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
@@ -17,7 +18,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
-enum { COMPILE_BLOCKS = 25 }; // allocations made by `compile`
+enum { COMPILE_BLOCKS = 26 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
@@ -463,6 +464,47 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
     return HN_OK;
 }
 
+// The efforts of couplings are held like those of motions, term by term.
+static void compile_couplings(hn_system *system, const hn_model *model)
+{
+    drive_law *law = system->laws + model->drive_count;
+    system->law_count = model->drive_count;
+    system->coupling_count = model->coupling_count;
+    for (int i = 0; i < model->coupling_count; ++i) {
+        const model_coupling *from = &model->couplings[i];
+        system_coupling *c = &system->couplings[i];
+        c->first = system->element_count;
+        c->term_count = from->term_count;
+        for (int k = 0; k < from->term_count; ++k, ++law) {
+            element *e = &system->elements[system->element_count++];
+            *e = (element){.kind = ELEMENT_DRIVE,
+                           .name = c->name,
+                           .joint = from->joints[k],
+                           .angle = system->angle_count,
+                           .law = law,
+                           .mass_edge = -1};
+            *law = (drive_law){.kind = HN_DRIVE_MOTION, .held = (double)NAN, .limit = HUGE_VAL};
+            c->factors[k] = from->factors[k];
+            system->angle_count += DRIVE_SLOTS;
+            system->law_count++;
+            place_drive(system, from->coordinates[k], e, law);
+            place_element(system, system->element_count - 1);
+        }
+    }
+}
+
+// Where the relations stand at the start.
+static void start_couplings(hn_system *system)
+{
+    for (int i = 0; i < system->coupling_count; ++i) {
+        system_coupling *c = &system->couplings[i];
+        for (int k = 0; k < c->term_count; ++k) {
+            const element *e = &system->elements[c->first + k];
+            c->start += c->factors[k] * e->law->sign * system->angle_start[e->angle];
+        }
+    }
+}
+
 static hn_status compile_drives(hn_system *system, const hn_model *model)
 {
     system->drive_first = system->element_count;
@@ -677,6 +719,7 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     for (int k = 0; k < model->joint_count; ++k) size += strlen(model->joints[k].name) + 1;
     for (int k = 0; k < model->load_count; ++k) size += strlen(model->loads[k].name) + 1;
     for (int k = 0; k < model->drive_count; ++k) size += strlen(model->drives[k].name) + 1;
+    for (int k = 0; k < model->coupling_count; ++k) size += strlen(model->couplings[k].name) + 1;
     char *text = system_allocate(system, size);
     if (text == NULL) return HN_OUT_OF_MEMORY;
     system->name = strcpy(text, model->name);
@@ -697,6 +740,10 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
     for (int k = 0; k < model->beam_count; ++k) first += model->beams[k].element_count;
     for (int k = 0; k < model->drive_count; ++k) {
         system->elements[first + k].name = strcpy(text, model->drives[k].name);
+        text += strlen(text) + 1;
+    }
+    for (int k = 0; k < model->coupling_count; ++k) {
+        system->couplings[k].name = strcpy(text, model->couplings[k].name);
         text += strlen(text) + 1;
     }
     return HN_OK;
@@ -786,7 +833,9 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
         beam_elements += (size_t)model->beams[i].element_count;
         if (model->beams[i].order == 2) extras += (size_t)model->beams[i].element_count / 2;
     }
-    size_t loads = (size_t)model->load_count + beam_elements + extras + drives +
+    size_t couplings = (size_t)model->coupling_count, terms = 0;
+    for (size_t i = 0; i < couplings; ++i) terms += (size_t)model->couplings[i].term_count;
+    size_t loads = (size_t)model->load_count + beam_elements + extras + drives + terms +
                    (system->has_inputs ? 2 * n : 0);
     system->input_first = system_allocate(system, n * sizeof(int));
     system->beam_count = model->beam_count;
@@ -807,8 +856,10 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     system->profiles = system_allocate(system, loads * sizeof(hn_profile));
     system->q_start = system_allocate(system, POSE_SIZE * n * sizeof(double));
     system->twist_start = system_allocate(system, TWIST_SIZE * n * sizeof(double));
-    system->angle_start = system_allocate(system, (loads + DRIVE_SLOTS * drives) * sizeof(double));
-    system->laws = system_allocate(system, drives * sizeof(drive_law));
+    system->angle_start =
+        system_allocate(system, (loads + DRIVE_SLOTS * (drives + terms)) * sizeof(double));
+    system->laws = system_allocate(system, (drives + terms) * sizeof(drive_law));
+    system->couplings = system_allocate(system, couplings * sizeof(system_coupling));
     system->law_functions = system_allocate(system, 3 * drives * sizeof(hn_profile));
     t->order = system_allocate(system, n * sizeof(int));
     t->place = system_allocate(system, n * sizeof(int));
@@ -832,6 +883,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     }
     compile_beams(system, model, t);
     TRY(compile_drives(system, model));
+    compile_couplings(system, model);
     if (system->has_inputs) compile_inputs(system);
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
@@ -844,6 +896,8 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
             system->angle_start[e->angle] = element_angle(e, system_pose(system->q_start, e->a),
                                                           system_pose(system->q_start, e->b), 0.0);
     }
+    start_couplings(system);
+    TRY(couplings_find_dependent(system, model));
     return system_start_velocities(system, model, start_tolerance);
 }
 

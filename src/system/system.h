@@ -57,6 +57,16 @@ typedef enum start_velocities {
     VELOCITIES_LEAST,    ///< in a model with loops: of least kinetic energy
 } start_velocities;
 
+/// A relation of joint coordinates: sum of factors times them is `start`. Its elements follow those of the drives.
+typedef struct system_coupling {
+    const char *name;
+    int first; ///< its first element, one per term
+    int term_count;
+    double factors[HN_COUPLING_TERMS_MAX]; ///< the first is 1
+    double start;
+    bool dependent; ///< it follows from couplings and motions before it
+} system_coupling;
+
 typedef struct hn_system {
     hn_context *context;
     char *name;
@@ -97,7 +107,11 @@ typedef struct hn_system {
     element *elements;    ///< loads of the model, the elements of its beams, its drives, and inputs
     int drive_count;
     int drive_first;      ///< its first element
-    drive_law *laws;      ///< per drive
+    drive_law *laws;      ///< per drive, then per term of a coupling
+    int law_count;        ///< of them
+    int coupling_count;
+    system_coupling *couplings;
+    double *coupling_shares; ///< P of couplings.c, coupling_count squared; NULL: none follows from others
     hn_profile *law_functions; ///< three per drive
     bool has_inputs;
     int *input_first;     ///< per body: elements of its force and torque from outside, with has_inputs

@@ -184,6 +184,20 @@ TEST(misuse, of_a_model)
     CHECK_TEXT(hn_model_parameter_name(w.model, -1), "");
     CHECK(isnan(hn_model_parameter_value(NULL, 0)));
 
+    hn_coupling_def coupling_def = hn_coupling_def_default((hn_coupling_kind)77);
+    hn_coupling_id coupling;
+    REFUSED(hn_model_add_coupling(NULL, &coupling_def, &coupling));
+    REFUSED(hn_model_add_coupling(w.model, NULL, &coupling));
+    REFUSED(hn_model_add_coupling(w.model, &coupling_def, NULL));
+    CHECK(hn_model_add_coupling(w.model, &coupling_def, &coupling) != HN_OK);
+    coupling_def.term_count = HN_COUPLING_TERMS_MAX + 1;
+    REFUSED(hn_model_add_coupling(w.model, &coupling_def, &coupling));
+    CHECK_TEXT(hn_coupling_kind_name((hn_coupling_kind)-1), "");
+    CHECK_EQUAL(hn_model_coupling_count(NULL), 0);
+    CHECK_TEXT(hn_model_coupling_name(NULL, 0), "");
+    CHECK_TEXT(hn_model_coupling_name(w.model, 5), "");
+    CHECK_EQUAL(hn_model_coupling_kind(w.model, 5), HN_COUPLING_RELATION);
+
     double rate = 1.0;
     REFUSED(hn_model_set_velocity(NULL, w.body, (hn_vec3){0}));
     REFUSED(hn_model_set_angular_velocity(NULL, w.body, (hn_vec3){0}));
@@ -256,6 +270,10 @@ TEST(misuse, of_beams)
     REFUSED(hn_simulation_drive(NULL, 0, &drive_state));
     REFUSED(hn_simulation_drive(s, 0, NULL));
     REFUSED(hn_simulation_drive(s, 0, &drive_state));
+    hn_coupling_state coupling_state;
+    REFUSED(hn_simulation_coupling(NULL, 0, &coupling_state));
+    REFUSED(hn_simulation_coupling(s, 0, NULL));
+    REFUSED(hn_simulation_coupling(s, 0, &coupling_state));
     REFUSED(hn_simulation_beam_element(NULL, beam, 0, &state));
     REFUSED(hn_simulation_beam_element(s, beam, 0, NULL));
     REFUSED(hn_simulation_beam_element(s, beam, 10, &state));

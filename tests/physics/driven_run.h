@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// A simulation of a model text, and its balance of energy.
+#ifndef TESTS_PHYSICS_DRIVEN_RUN_H
+#define TESTS_PHYSICS_DRIVEN_RUN_H
+
+#include <holonom/holonom.h>
+
+#include "support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct driven_run {
+    hn_context *context;
+    hn_model *model;
+    hn_simulation *simulation;
+} driven_run;
+
+static inline driven_run begin_run(const char *text, hn_scheme scheme, hn_reduction reduction, double step)
+{
+    driven_run r = {.context = hn_context_create(NULL)};
+    CHECK_OK(r.context, hn_model_parse(r.context, text, strlen(text), "model", &r.model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = scheme;
+    def.reduction = reduction;
+    def.step_size = step;
+    def.ledger = false;
+    CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.simulation));
+    return r;
+}
+
+static inline void end_run(driven_run *r)
+{
+    hn_simulation_destroy(r->simulation);
+    hn_model_destroy(r->model);
+    hn_context_destroy(r->context);
+}
+
+static inline hn_drive_state drive_of(const driven_run *r, int index)
+{
+    hn_drive_state state;
+    CHECK_OK(r->context, hn_simulation_drive(r->simulation, index, &state));
+    return state;
+}
+
+// Energy less work, against that at the start, over the largest energies and works on the way.
+static inline double balance_error(driven_run *r, int steps, int every)
+{
+    double start = 0.0, worst = 0.0, scale = 0.0;
+    for (int i = 0; i <= steps; i += every) {
+        hn_energy e;
+        CHECK_OK(r->context, hn_simulation_energy(r->simulation, &e));
+        double now = e.kinetic + e.potential - e.external_work;
+        if (i == 0) start = now;
+        worst = fmax(worst, fabs(now - start));
+        scale = fmax(scale, e.kinetic + fabs(e.potential) + fabs(e.external_work));
+        if (i < steps) CHECK_OK(r->context, hn_simulation_step(r->simulation, every));
+    }
+    return worst / scale;
+}
+
+#endif
