@@ -9,6 +9,7 @@
 #include "say.h"
 #include "table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { ROWS_MAX = 40 };           // bodies and joints listed without --all
@@ -17,6 +18,8 @@ enum { PLANE_BODIES_MAX = 2000 }; // larger models are not asked whether they ar
 enum {
     PLANE_JOINTS_MAX = 100
 }; // nor those with more joints at one body: projected-rk takes their cube
+
+static const double ROUND_OFF = 1e-14; // m, rad: a coordinate as drawn that is zero
 
 /// A step for models that name none: assembling does not depend on it.
 static const double SUBSTITUTE_STEP = 1e-3; // s
@@ -122,6 +125,54 @@ static void print_joints(const hn_model *model, const bool *unique, int limit)
     table_print(&t, 4, 5, stdout);
     table_end(&t);
     print_rest(count, shown);
+}
+
+static const char *coordinate_word(hn_joint_kind kind, int index)
+{
+    static const char *const ROTATION[3] = {"rotation x", "rotation y", "rotation z"},
+                             *const PLACE[3] = {"place x", "place y", "place z"};
+    const char *word = hn_joint_coordinate_name(kind, index);
+    if (word != NULL) return word;
+    return kind == HN_JOINT_FREE && index < 3 ? PLACE[index] : ROTATION[index % 3];
+}
+
+/// Joint coordinates of an assembled model: as drawn, at the start, and what assembly made of them.
+static void print_assembly(const hn_model *model, int limit)
+{
+    hn_assembly report;
+    if (!hn_model_assembly(model, &report)) return;
+    table t = table_begin(5);
+    table_add_row(&t);
+    const char *const header[5] = {"joint", "coordinate", "drawn", "start", "change m, rad"};
+    for (int c = 0; c < 5; ++c) table_set(&t, c, "%s", header[c]);
+    int count = 0, shown = 0;
+    for (int i = 0; i < hn_model_joint_count(model); ++i) {
+        hn_joint_id joint = hn_model_joint(model, i);
+        double drawn[HN_JOINT_COORDINATES_MAX], start[HN_JOINT_COORDINATES_MAX];
+        int coordinates = hn_model_joint_start(model, joint, drawn, start);
+        for (int k = 0; k < coordinates; ++k, ++count) {
+            if (count >= limit) continue;
+            ++shown;
+            table_add_row(&t);
+            table_set(&t, 0, "%s", hn_model_joint_name(model, joint));
+            table_set(&t, 1, "%s", coordinate_word(hn_model_joint_kind(model, joint), k));
+            table_set(&t, 2, "%.9g", fabs(drawn[k]) < ROUND_OFF ? 0.0 : drawn[k]);
+            table_set(&t, 3, "%.9g", start[k]);
+            table_set(&t, 4, "%.6g", start[k] - drawn[k]);
+        }
+    }
+    if (count > 0) {
+        putchar('\n');
+        table_print(&t, 4, 2, stdout);
+    }
+    table_end(&t);
+    print_rest(count, shown);
+    printf("\n  assembled           %d iteration%s; joints were open by %.3g m, %.3g rad, now by "
+           "%.3g m, "
+           "%.3g rad\n                      bodies with a place moved by up to %.6g m, %.6g rad\n",
+           report.iterations, report.iterations == 1 ? "" : "s", report.opening,
+           report.misalignment, report.left_opening, report.left_misalignment, report.moved,
+           report.turned);
 }
 
 /// The verdict on redundant constraints: how many, which joints share them, what that means for their reactions.
@@ -261,6 +312,7 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     print_bodies(model, limit);
     print_beams(model, limit);
     print_joints(model, unique, limit);
+    print_assembly(model, limit);
     if (hn_model_load_count(model) > 0) {
         printf("\n  loads               ");
         for (int i = 0; i < hn_model_load_count(model) && i < limit; ++i)

@@ -3,6 +3,7 @@
 #ifndef HOLONOM_HOLONOM_H
 #define HOLONOM_HOLONOM_H
 
+#include <holonom/assembly.h>
 #include <holonom/base.h>
 #include <holonom/model.h>
 #include <holonom/results.h>

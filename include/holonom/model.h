@@ -140,6 +140,7 @@ typedef struct hn_body_def {
     hn_vec3 position;            ///< m, world place of the body frame's origin at the start
     hn_mat3 orientation;         ///< body axes in the world at the start, a rotation matrix
     hn_vec3 plane_normal;        ///< planar point mass only: world direction it cannot move in
+    bool through_joints;         ///< position and orientation follow from its joints (assembly.h); not read here
     const hn_shape *shapes;      ///< picture of the body, body frame; copied; may be NULL
     int shape_count;
 } hn_body_def;
@@ -293,6 +294,9 @@ typedef struct hn_joint_def {
     hn_vec3 axis_b;        ///< universal: second axis; others, with body_coordinates: the axis in b, zero: as axis_a
     hn_vec3 direction;     ///< planar: direction of the first displacement (frame of axis_a); zero: chosen
     double length;         ///< m, distance joint only; 0: the distance at the start
+    bool separate_frames;  ///< with body_coordinates: frame_a and frame_b are read, and no axis or direction
+    hn_mat3 frame_a;       ///< columns: the joint's frame in a, third the axis; frames meet at coordinates of zero
+    hn_mat3 frame_b;       ///< the same in b; universal: third the second axis, first the first one at zero
 } hn_joint_def;
 
 HN_API hn_joint_def hn_joint_def_default(hn_joint_kind kind);

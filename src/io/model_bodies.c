@@ -63,8 +63,8 @@ static hn_status read_quaternion(const model_reader *r, int index, hn_mat3 *orie
     return HN_OK;
 }
 
-static hn_status read_orientation(const model_reader *r, int index, const char *owner,
-                                  hn_mat3 *orientation)
+hn_status reader_orientation(const model_reader *r, int index, const char *owner,
+                             hn_mat3 *orientation)
 {
     static const char *const WORDS[] = {"rotate", "matrix", "quaternion"};
     TRY(reader_expect_keys(r, index, "orientation", WORDS, WORD_COUNT(WORDS)));
@@ -295,7 +295,7 @@ static hn_status read_placement(const model_reader *r, int map, const char *owne
     int position_node = reader_find(r, map, "position");
     int between_node = reader_find(r, map, "between");
     int direction_node = reader_find(r, map, "direction");
-    if (orientation_node >= 0) TRY(read_orientation(r, orientation_node, owner, orientation));
+    if (orientation_node >= 0) TRY(reader_orientation(r, orientation_node, owner, orientation));
     if (direction_node >= 0 && between_node < 0)
         return reader_fail(r, direction_node,
                            "direction goes with 'between'; expected orientation here");
@@ -575,6 +575,17 @@ static hn_status read_rigid_body(const model_reader *r, int map, body_reading *b
     return read_placement(r, map, body->owner, NULL, &body->def.position, &body->def.orientation);
 }
 
+// No key says where the body is, and a joint can.
+static bool is_placed_by_joints(const model_reader *r, int map, const char *name)
+{
+    static const char *const WORDS[] = {"position", "orientation", "between"};
+    for (int i = 0; i < WORD_COUNT(WORDS); ++i)
+        if (reader_find(r, map, WORDS[i]) >= 0) return false;
+    for (int i = 0; i < SHAPE_POINT_COUNT; ++i)
+        if (reader_find(r, map, POINT_WORDS[i]) >= 0) return false;
+    return reader_is_jointed(r, name);
+}
+
 static hn_status read_body(model_reader *r, int key)
 {
     int map = reader_value(r, key);
@@ -586,6 +597,7 @@ static hn_status read_body(model_reader *r, int key)
     hn_status status = point_mass >= 0 ? read_point_mass(r, map, point_mass, &body)
                                        : read_rigid_body(r, map, &body);
     hn_body_id id;
+    body.def.through_joints = is_placed_by_joints(r, map, body.name);
     if (status == HN_OK) status = reader_place(r, key, hn_model_add_body(r->model, &body.def, &id));
     if (status == HN_OK) r->model->bodies[r->model->body_count - 1].place = reader_position(r, key);
     context_release(r->context, body.shapes);

@@ -108,25 +108,27 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     if (parameters >= 0) TRY(read_parameters(r, parameters));
     TRY(create_model(r, root));
     if (parameters >= 0) TRY(keep_parameters(r, parameters));
+    TRY(model_set_text(r->model, text, length, r->file));
 
     // bodies before joints before what refers to these, in whatever order they stand
     int bodies = reader_find(r, root, "bodies"), beams = reader_find(r, root, "beams");
     if (beams < 0) TRY(reader_require(r, root, "bodies", "the model", &bodies));
+    int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads"),
+        drives = reader_find(r, root, "drives"), couplings = reader_find(r, root, "couplings");
+    if (joints >= 0) TRY(reader_scan_joints(r, joints));
     if (bodies >= 0) TRY(reader_bodies(r, bodies));
     if (beams >= 0) TRY(reader_beams(r, beams));
     if (hn_model_body_count(r->model) == 0)
         return reader_fail(r, bodies >= 0 ? bodies : beams,
                            "the model has no bodies; expected at least one");
-    int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads"),
-        drives = reader_find(r, root, "drives"), couplings = reader_find(r, root, "couplings");
     int start = reader_find(r, root, "start"), run = reader_find(r, root, "run");
     if (joints >= 0) TRY(reader_joints(r, joints));
     if (loads >= 0) TRY(reader_loads(r, loads));
     if (drives >= 0) TRY(reader_drives(r, drives));
     if (couplings >= 0) TRY(reader_couplings(r, couplings));
+    TRY(reader_assembly(r, start));
     if (start >= 0) TRY(reader_start(r, start));
-    if (run >= 0) TRY(read_run(r, run));
-    return model_set_text(r->model, text, length, r->file);
+    return run >= 0 ? read_run(r, run) : HN_OK;
 }
 
 static hn_status parse_model(hn_context *context, const char *text, size_t length, const char *name,
@@ -141,6 +143,7 @@ static hn_status parse_model(hn_context *context, const char *text, size_t lengt
         status = context_fail(context, HN_CANCELLED, "%s: cancelled while it was read", name);
     yaml_tree_clear(&r.tree);
     expression_set_destroy(r.expressions);
+    context_release(context, (void *)r.jointed);
     if (status == HN_OK) *model = r.model;
     else hn_model_destroy(r.model);
     return status;

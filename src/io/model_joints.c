@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The `joints`, `loads` and `start` sections of a model file.
+// The `joints` and `loads` sections of a model file.
 #include "io/model_reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The single key of {KIND: {...}} and its map.
@@ -100,6 +101,30 @@ static hn_status read_joint_axis(const model_reader *r, int index, const char *w
     return reader_direction(r, b, what, &axes_b, &def->axis_b);
 }
 
+// frame: {a: orientation, b: orientation}, which stands for all directions of the joint.
+static hn_status read_joint_frames(const model_reader *r, int map, int index, const char *owner,
+                                   hn_joint_def *def)
+{
+    static const char *const WORDS[] = {"a", "b"}, *const INSTEAD[] = {"axis", "axes", "normal",
+                                                                       "direction"};
+    char what[160];
+    int a, b;
+    if (!def->body_coordinates)
+        return reader_fail(r, index, "frame is given in the bodies; expected 'coordinates: body'");
+    for (int i = 0; i < WORD_COUNT(INSTEAD); ++i)
+        if (reader_find(r, map, INSTEAD[i]) >= 0)
+            return reader_fail(r, reader_find(r, map, INSTEAD[i]),
+                               "%s has both frame and %s; expected one of them", owner, INSTEAD[i]);
+    TRY(reader_expect_keys(r, index, "frame", WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, index, "a", "frame", &a));
+    TRY(reader_require(r, index, "b", "frame", &b));
+    snprintf(what, sizeof what, "%s: frame", owner);
+    TRY(reader_orientation(r, a, what, &def->frame_a));
+    TRY(reader_orientation(r, b, what, &def->frame_b));
+    def->separate_frames = true;
+    return HN_OK;
+}
+
 static hn_status read_universal_axes(const model_reader *r, int map, const char *owner,
                                      hn_joint_def *def)
 {
@@ -153,11 +178,11 @@ static bool place_at_node(const model_reader *r, hn_joint_def *def)
 static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
                                      hn_joint_def *def)
 {
-    static const char *const PLAIN[] = {"bodies", "coordinates", "at"};
-    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis"};
-    static const char *const PLANAR[] = {"bodies", "coordinates", "at",
-                                         "normal", "axis",        "direction"};
-    static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes"};
+    static const char *const PLAIN[] = {"bodies", "coordinates", "at", "frame"};
+    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame"};
+    static const char *const PLANAR[] = {"bodies", "coordinates", "at",   "normal",
+                                         "axis",   "direction",   "frame"};
+    static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes", "frame"};
     static const char *const DISTANCE[] = {"bodies", "coordinates", "from", "to", "length"};
     const char *const *words = AXIS;
     int count = WORD_COUNT(AXIS);
@@ -175,8 +200,9 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
     TRY(read_coordinates(r, map, &def->body_coordinates));
     if (def->kind == HN_JOINT_DISTANCE) return read_distance(r, map, owner, def);
 
-    int at = reader_find(r, map, "at"), axis, direction;
+    int at = reader_find(r, map, "at"), frame = reader_find(r, map, "frame"), axis, direction;
     if (at >= 0) TRY(read_joint_place(r, at, def));
+    if (frame >= 0) TRY(read_joint_frames(r, map, frame, owner, def));
     switch (def->kind) {
     case HN_JOINT_FIXED:
     case HN_JOINT_FREE:
@@ -186,6 +212,7 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
     }
     if (at < 0 && !place_at_node(r, def))
         return reader_fail(r, map, "%s has no 'at'; expected its place", owner);
+    if (frame >= 0) return HN_OK;
     switch (def->kind) {
     case HN_JOINT_SPHERICAL: return HN_OK;
     case HN_JOINT_UNIVERSAL: return read_universal_axes(r, map, owner, def);
@@ -204,6 +231,65 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
         TRY(reader_require(r, map, "axis", owner, &axis));
         return read_joint_axis(r, axis, "axis", def);
     }
+}
+
+// ---- bodies that joints place ----------------------------------------------------------------------------------
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Does a joint give its places in both bodies? What is not understood is found later.
+static bool places_bodies(const model_reader *r, int map)
+{
+    int coordinates = reader_find(r, map, "coordinates"), at = reader_find(r, map, "at");
+    if (coordinates < 0 || strcmp(reader_text(r, coordinates), "body") != 0) return false;
+    return at < 0 ? reader_find(r, map, "from") >= 0 : reader_node(r, at)->kind == YAML_MAPPING;
+}
+
+static void sort_texts(const char **texts, int count)
+{
+    if (count > 0) qsort((void *)texts, (size_t)count, sizeof *texts, compare_texts);
+}
+
+static bool has_text(const char *const *texts, int count, const char *text)
+{
+    return count > 0 &&
+           bsearch(&text, (const void *)texts, (size_t)count, sizeof *texts, compare_texts) != NULL;
+}
+
+hn_status reader_scan_joints(model_reader *r, int index)
+{
+    const yaml_node *section = reader_node(r, index);
+    if (section->kind != YAML_MAPPING) return HN_OK;
+    size_t count = 2 * (size_t)section->count;
+    r->jointed = context_allocate(r->context, (2 * count + 1) * sizeof *r->jointed);
+    if (r->jointed == NULL) return HN_OUT_OF_MEMORY;
+    r->drawn = r->jointed + count;
+    for (int k = section->first; k >= 0; k = reader_next_key(r, k)) {
+        const yaml_node *kind = reader_node(r, reader_value(r, k));
+        if (kind->kind != YAML_MAPPING || kind->count != 1) continue;
+        int map = reader_value(r, kind->first);
+        int list = reader_node(r, map)->kind == YAML_MAPPING ? reader_find(r, map, "bodies") : -1;
+        if (list < 0 || reader_node(r, list)->kind != YAML_SEQUENCE) continue;
+        int entry = reader_node(r, list)->first;
+        bool places = places_bodies(r, map);
+        for (int i = 0; i < 2 && entry >= 0; ++i, entry = r->tree.nodes[entry].next) {
+            if (reader_node(r, entry)->kind != YAML_SCALAR) continue;
+            if (places) r->jointed[r->jointed_count++] = reader_text(r, entry);
+            else r->drawn[r->drawn_count++] = reader_text(r, entry);
+        }
+    }
+    sort_texts(r->jointed, r->jointed_count);
+    sort_texts(r->drawn, r->drawn_count);
+    return HN_OK;
+}
+
+bool reader_is_jointed(const model_reader *r, const char *body)
+{
+    return has_text(r->jointed, r->jointed_count, body) &&
+           !has_text(r->drawn, r->drawn_count, body);
 }
 
 static hn_status read_joint(model_reader *r, int key)
@@ -292,6 +378,11 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
     if (at >= 0) {
         hn_vec3 world;
         TRY(reader_vector(r, at, "at", &world));
+        if (r->model->bodies[model_body_index(r->model, def->body)].unplaced)
+            return reader_fail(r, at,
+                               "%s has a place in the world, but body '%s' is placed through its "
+                               "joints; expected 'point', in its frame",
+                               owner, hn_model_body_name(r->model, def->body));
         def->point = model_point_to_body(r->model, model_body_index(r->model, def->body), world);
     }
 
@@ -393,134 +484,6 @@ hn_status reader_loads(model_reader *r, int index)
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         TRY(read_load(r, k));
         r->model->loads[r->model->load_count - 1].place = reader_position(r, k);
-    }
-    return HN_OK;
-}
-
-// ---- start values ----------------------------------------------------------------------------------------------
-
-// {axis, rate}: rate times the unit vector along the axis.
-static hn_status read_rate_about(const model_reader *r, int index, const char *what,
-                                 const hn_mat3 *axes, hn_vec3 *value)
-{
-    static const char *const WORDS[] = {"axis", "rate"};
-    int axis, rate;
-    hn_vec3 direction;
-    double speed;
-    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
-    TRY(reader_require(r, index, "axis", what, &axis));
-    TRY(reader_require(r, index, "rate", what, &rate));
-    TRY(reader_direction(r, axis, "axis", axes, &direction));
-    TRY(reader_number(r, rate, "rate", &speed));
-    *value = vec3_scale(speed / vec3_norm(direction), direction);
-    return HN_OK;
-}
-
-// A velocity: three numbers, {axis, rate}, or {sum: [{axis, rate}, ...]}.
-static hn_status read_velocity(const model_reader *r, int index, const char *what,
-                               const hn_mat3 *axes, hn_vec3 *value)
-{
-    static const char *const WORDS[] = {"sum"};
-    if (reader_node(r, index)->kind != YAML_MAPPING) return reader_vector(r, index, what, value);
-    int sum = reader_find(r, index, "sum"), entry;
-    if (sum < 0) return read_rate_about(r, index, what, axes, value);
-    TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
-    TRY(reader_expect_list(r, sum, "sum", -1, &entry));
-    *value = vec3(0.0, 0.0, 0.0);
-    for (; entry >= 0; entry = r->tree.nodes[entry].next) {
-        hn_vec3 part;
-        TRY(read_rate_about(r, entry, what, axes, &part));
-        *value = vec3_add(*value, part);
-    }
-    return HN_OK;
-}
-
-// A whole beam moves as a rigid body.
-static hn_status read_beam_start(model_reader *r, int map, hn_beam_id beam)
-{
-    hn_vec3 v = {0.0, 0.0, 0.0}, omega = v;
-    hn_mat3 axes = hn_model_body_orientation(r->model, hn_model_beam_node(r->model, beam, 0));
-    int velocity = reader_find(r, map, "velocity"),
-        angular = reader_find(r, map, "angular_velocity");
-    if (velocity >= 0) TRY(read_velocity(r, velocity, "velocity", &axes, &v));
-    if (angular >= 0) TRY(read_velocity(r, angular, "angular_velocity", &axes, &omega));
-    return reader_beam_start(r, map, beam, &v, &omega);
-}
-
-static hn_status read_body_start(model_reader *r, int key, int map)
-{
-    hn_body_id body;
-    hn_vec3 value;
-    hn_beam_id beam = hn_model_find_beam(r->model, reader_text(r, key));
-    if (beam.index1 != 0 && hn_model_find_body(r->model, reader_text(r, key)).index1 == 0)
-        return read_beam_start(r, map, beam);
-    TRY(reader_body(r, key, false, &body));
-    hn_mat3 axes = hn_model_body_orientation(r->model, body);
-    int velocity = reader_find(r, map, "velocity"),
-        angular = reader_find(r, map, "angular_velocity");
-    if (velocity >= 0) {
-        TRY(read_velocity(r, velocity, "velocity", &axes, &value));
-        TRY(reader_place(r, velocity, hn_model_set_velocity(r->model, body, value)));
-    }
-    if (angular >= 0) {
-        TRY(read_velocity(r, angular, "angular_velocity", &axes, &value));
-        TRY(reader_place(r, angular, hn_model_set_angular_velocity(r->model, body, value)));
-    }
-    return HN_OK;
-}
-
-static hn_status read_joint_start(model_reader *r, int key, int map)
-{
-    hn_joint_id joint;
-    double rates[HN_JOINT_COORDINATES_MAX];
-    TRY(reader_joint(r, key, &joint));
-    int rate = reader_find(r, map, "rate"), list = reader_find(r, map, "rates"), entry;
-    if (rate >= 0 && list >= 0)
-        return reader_fail(r, list, "both rate and rates are given; expected one of them");
-    if (rate >= 0) {
-        TRY(reader_number(r, rate, "rate", rates));
-        return reader_place(r, rate, hn_model_set_joint_rates(r->model, joint, rates, 1));
-    }
-    TRY(reader_expect_list(r, list, "rates", -1, &entry));
-    int count = reader_node(r, list)->count,
-        expected = hn_model_joint_coordinate_count(r->model, joint);
-    if (count != expected)
-        return reader_fail(r, list, "%d rates for joint '%s'; expected %d (%s)", count,
-                           hn_model_joint_name(r->model, joint), expected,
-                           hn_joint_kind_name(hn_model_joint_kind(r->model, joint)));
-    TRY(reader_numbers(r, list, "rates", count, rates));
-    return reader_place(r, list, hn_model_set_joint_rates(r->model, joint, rates, count));
-}
-
-hn_status reader_start(model_reader *r, int index)
-{
-    static const char *const WORDS[] = {"velocity", "angular_velocity", "rate", "rates"};
-    static const char *const PLACES[] = {"equilibrium"};
-    const char *word;
-    if (reader_node(r, index)->kind == YAML_SCALAR) {
-        TRY(reader_word(r, index, "start", &word));
-        if (strcmp(word, PLACES[0]) != 0)
-            return reader_fail_word(r, index, "start", NULL, word, PLACES, WORD_COUNT(PLACES));
-        return hn_model_start_at_equilibrium(r->model, true);
-    }
-    TRY(reader_expect_map(r, index, "start"));
-    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
-        int map = reader_value(r, k);
-        char owner[128];
-        snprintf(owner, sizeof owner, "start of '%.100s'", reader_text(r, k));
-        TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
-        // the keys tell whether a body or a joint is meant
-        bool of_body =
-            reader_find(r, map, "velocity") >= 0 || reader_find(r, map, "angular_velocity") >= 0;
-        bool of_joint = reader_find(r, map, "rate") >= 0 || reader_find(r, map, "rates") >= 0;
-        if (of_body == of_joint)
-            return reader_fail(r, map,
-                               "%s has %s; expected velocity and angular_velocity of a body, or "
-                               "rate or rates of a "
-                               "joint",
-                               owner, of_body ? "keys of a body and of a joint" : "no values");
-        if (of_body) TRY(read_body_start(r, k, map));
-        else TRY(read_joint_start(r, k, map));
     }
     return HN_OK;
 }

@@ -14,6 +14,9 @@ typedef struct model_reader {
     yaml_tree tree;
     expression_set *expressions;
     hn_model *model;
+    const char **jointed; ///< bodies at joints with places in the bodies' frames, sorted
+    const char **drawn;   ///< bodies at joints with places in the world, likewise
+    int jointed_count, drawn_count;
 } model_reader;
 
 /// HN_FILE_FORMAT with a message that begins with the place of the node at `index`.
@@ -75,6 +78,14 @@ hn_status reader_vector(const model_reader *r, int index, const char *what, hn_v
 /// offered here). Not normalised.
 hn_status reader_direction(const model_reader *r, int index, const char *what, const hn_mat3 *frame, hn_vec3 *value);
 
+/// {rotate: ...}, {matrix: ...} or {quaternion: ...}; `owner` stands in messages.
+hn_status reader_orientation(const model_reader *r, int index, const char *owner, hn_mat3 *orientation);
+
+/// Find how the joints of the section at `index` are given.
+hn_status reader_scan_joints(model_reader *r, int index);
+/// All joints of a body have places in both their bodies' frames: they can place it.
+bool reader_is_jointed(const model_reader *r, const char *body);
+
 /// A body by name, or a node of a beam; "ground" where `ground_allowed`.
 hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_body_id *body);
 hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint);
@@ -111,6 +122,8 @@ hn_status reader_loads(model_reader *r, int index);
 hn_status reader_couplings(model_reader *r, int index);
 hn_status reader_drives(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);
+/// Joint coordinates of the `start` section (-1: none), and all bodies placed where that is asked for or needed.
+hn_status reader_assembly(model_reader *r, int index);
 
 #define WORD_COUNT(words) ((int)(sizeof(words) / sizeof((words)[0])))
 

@@ -43,9 +43,10 @@ typedef struct field_kinds {
 static const field_kinds FIELDS[] = {
     {"position center_of_mass radius inner_radius height size length lengths rest_length at from "
      "to point between "
-     "direction corners base apex bottom top left right front back",
+     "direction corners base apex bottom top left right front back displacement displacement_1 "
+     "displacement_2 place",
      &LENGTH, NULL, "a length"},
-    {"angle rest_angle", &ANGLE, NULL, "an angle"},
+    {"angle angle_a angle_b rest_angle rotation", &ANGLE, NULL, "an angle"},
     {"start end peak step times", &TIME, NULL, "a time"},
     {"mass", &MASS, NULL, "a mass"},
     {"density", &DENSITY, NULL, "a density"},
@@ -55,7 +56,7 @@ static const field_kinds FIELDS[] = {
     {"velocity", &SPEED, NULL, "a speed"},
     {"angular_velocity", &SPIN, NULL, "an angular speed"},
     {"rate rates no_load", &SPIN, &SPEED, "a speed or an angular speed"},
-    {"rest target displacements lower upper", &ANGLE, &LENGTH, "an angle or a length"},
+    {"rest target displacements lower upper coordinates", &ANGLE, &LENGTH, "an angle or a length"},
     {"vector limit stall efforts forces", &FORCE, &TORQUE, "a force or a torque"},
     {"stiffness proportional", &STIFF, &TORSION_STIFF, "a stiffness"},
     {"damping derivative", &DAMP, &TORSION_DAMP, "a damping coefficient"},

@@ -238,6 +238,38 @@ void joint_coordinate_rates(const joint *j, const double *a, const double *b, co
         rates[k] = vec3_dot(joint_coordinate_axis(j, k, a, b), type->axes[k].turning ? omega : v);
 }
 
+static hn_vec3 unit_axis(int axis)
+{
+    return vec3(axis == 0 ? 1.0 : 0.0, axis == 1 ? 1.0 : 0.0, axis == 2 ? 1.0 : 0.0);
+}
+
+bool joint_relative(hn_joint_kind kind, const double *coordinates, hn_vec3 *offset, hn_mat3 *turn)
+{
+    const joint_type *type = joint_type_of(kind);
+    hn_vec3 rotation = vec3(0.0, 0.0, 0.0);
+    hn_mat3 before = mat3_identity(), zero = before, after = before;
+    *offset = rotation;
+    for (int k = 0; k < type->coordinate_count; ++k) {
+        coordinate_axis of = type->axes[k];
+        hn_vec3 along = vec3_scale(coordinates[k], unit_axis(of.axis));
+        if (!of.turning) {
+            *offset = vec3_add(*offset, along);
+        } else if (of.home == AXIS_OF_WORLD) {
+            rotation = vec3_add(rotation, along); // a rotation vector
+        } else if (of.home == AXIS_OF_A) {
+            before = rotation_exponential(along);
+        } else {
+            // two axes at right angles: b's frame is (a3, -a2, a1) at zero
+            after = rotation_exponential(along);
+            zero = (hn_mat3){{{0.0, 0.0, 1.0}, {0.0, -1.0, 0.0}, {1.0, 0.0, 0.0}}};
+        }
+    }
+    hn_mat3 free = rotation_exponential(rotation), inner = mat3_multiply(&zero, &after),
+            outer = mat3_multiply(&before, &free);
+    *turn = mat3_multiply(&outer, &inner);
+    return type->coordinate_count > 0 || type->row_count == JOINT_ROWS_MAX;
+}
+
 int joint_angle_place(hn_joint_kind kind)
 {
     const joint_type *type = joint_type_of(kind);

@@ -317,6 +317,10 @@ hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const 
 void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
                             const double *twist_b, double *rates);
 
+/// Place and turn of b's frame seen from a's frame when the joint has these coordinates: the inverse of `coordinates`.
+/// False where they do not tell it (distance).
+bool joint_relative(hn_joint_kind kind, const double *coordinates, hn_vec3 *offset, hn_mat3 *turn);
+
 /// Place of the angle that counts turns among the coordinates of a joint, or -1: a turn about a3, the only one.
 int joint_angle_place(hn_joint_kind kind);
 /// Rotation vector of b's frame relative to a's, components in a's frame.

@@ -206,9 +206,16 @@ hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id 
         .position = def->position,
         .orientation = def->orientation,
         .plane_normal = normal,
+        .through_joints = def->through_joints,
+        .unplaced = def->through_joints,
         .shapes = shapes,
         .shape_count = def->shape_count,
     };
+    if (def->through_joints) {
+        model->bodies[model->body_count].position = vec3(0.0, 0.0, 0.0);
+        model->bodies[model->body_count].orientation = mat3_identity();
+        model->assembly_pending = true;
+    }
     model->body_count += 1;
     *body = hn_model_body(model, model->body_count - 1);
     return HN_OK;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Joints: from a definition in world or body coordinates to points and frames fixed in the two bodies.
-#include <holonom/model.h>
-
-#include "base/vector.h"
+#include "base/rotation.h"
 #include "model/model.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { OWNER_SIZE = 160 };
 
 static const double RIGHT_ANGLE_TOLERANCE = 1e-9; // rad, between the axes of a universal joint
 static const double PARALLEL_TOLERANCE = 1e-9;    // rad, between the normals of planar point masses
@@ -167,6 +168,60 @@ static hn_status check_bodies(const hn_model *model, const char *name, const mod
     return HN_OK;
 }
 
+// ---- bodies that are placed through their joints ---------------------------------------------------------
+
+static bool is_unplaced(const hn_model *model, int body)
+{
+    return body != BODY_GROUND && model->bodies[body].unplaced;
+}
+
+static bool joins_unplaced(const hn_model *model, const model_joint *joint)
+{
+    return is_unplaced(model, joint->body_a) || is_unplaced(model, joint->body_b);
+}
+
+// A place or direction of the world means nothing on a body whose own place follows from its joints.
+static hn_status check_unplaced(const hn_model *model, const char *name, const hn_joint_def *def,
+                                const model_joint *joint)
+{
+    if (!joins_unplaced(model, joint)) return HN_OK;
+    int body = is_unplaced(model, joint->body_a) ? joint->body_a : joint->body_b;
+    if (!def->body_coordinates || !def->separate_points)
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "joint '%s': body '%s' has no position and is placed through its "
+                            "joints; expected the joint's place on both bodies (coordinates: body, "
+                            "with a place for a and for b)",
+                            name, model->bodies[body].name);
+    if (joint->kind == HN_JOINT_DISTANCE && def->length == 0.0)
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "joint '%s': body '%s' has no position, which leaves no distance at "
+                            "the start; expected a length",
+                            name, model->bodies[body].name);
+    return HN_OK;
+}
+
+// Body axes as a joint sees them when it is drawn; of bodies without a place, parallel to each other.
+static hn_vec3 drawn_direction(const hn_model *model, const model_joint *joint, int body,
+                               hn_vec3 local)
+{
+    return joins_unplaced(model, joint) ? local : model_direction_to_world(model, body, local);
+}
+
+static hn_mat3 drawn_frame_in_body(const hn_model *model, const model_joint *joint, int body,
+                                   const hn_mat3 *frame)
+{
+    return joins_unplaced(model, joint) ? *frame : frame_to_body(model, body, frame);
+}
+
+// The smallest rotation that takes the unit vector `from` to `to`.
+static hn_mat3 shortest_turn(hn_vec3 from, hn_vec3 to)
+{
+    hn_vec3 axis = vec3_cross(from, to);
+    double sine = vec3_norm(axis), angle = atan2(sine, vec3_dot(from, to));
+    axis = sine > 0.0 ? vec3_scale(1.0 / sine, axis) : vec3_perpendicular(from);
+    return rotation_exponential(vec3_scale(angle, axis));
+}
+
 // ---- points -----------------------------------------------------------------------------------------
 
 static hn_status place_points(const hn_model *model, const char *name, const hn_joint_def *def,
@@ -198,7 +253,7 @@ static hn_status place_points(const hn_model *model, const char *name, const hn_
     hn_vec3 apart = vec3_subtract(model_point_to_world(model, b, joint->point_b),
                                   model_point_to_world(model, a, joint->point_a));
     joint->length = def->length > 0.0 ? def->length : vec3_norm(apart);
-    if (!(vec3_norm(apart) > 0.0))
+    if (!(vec3_norm(apart) > 0.0) && !joins_unplaced(model, joint))
         return context_fail(
             context, HN_INVALID_MODEL,
             "joint '%s': its two points are at the same place; expected a distance above zero",
@@ -215,8 +270,8 @@ static hn_status universal_frames(const hn_model *model, const char *name, const
     TRY(check_axis(context, name, "second axis", def->axis_b));
     hn_vec3 n1 = unit(def->axis_a), n2 = unit(def->axis_b);
     if (def->body_coordinates) {
-        n1 = model_direction_to_world(model, joint->body_a, n1);
-        n2 = model_direction_to_world(model, joint->body_b, n2);
+        n1 = drawn_direction(model, joint, joint->body_a, n1);
+        n2 = drawn_direction(model, joint, joint->body_b, n2);
     }
     double sine = vec3_norm(vec3_cross(n1, n2)), cosine = vec3_dot(n1, n2);
     if (fabs(cosine) > RIGHT_ANGLE_TOLERANCE)
@@ -226,8 +281,8 @@ static hn_status universal_frames(const hn_model *model, const char *name, const
             name, DEGREES * atan2(sine, cosine));
     hn_mat3 frame_a = frame_about(unit(across(n2, n1)), n1);
     hn_mat3 frame_b = frame_about(unit(across(n1, n2)), n2);
-    joint->frame_a = frame_to_body(model, joint->body_a, &frame_a);
-    joint->frame_b = frame_to_body(model, joint->body_b, &frame_b);
+    joint->frame_a = drawn_frame_in_body(model, joint, joint->body_a, &frame_a);
+    joint->frame_b = drawn_frame_in_body(model, joint, joint->body_b, &frame_b);
     return HN_OK;
 }
 
@@ -258,7 +313,8 @@ static hn_status axis_frames(const hn_model *model, const char *name, const hn_j
     } else {
         joint->frame_a = frame_to_body(model, a, &frame);
     }
-    joint->frame_b = frame_to_body(model, b, &world);
+    joint->frame_b =
+        joins_unplaced(model, joint) ? joint->frame_a : frame_to_body(model, b, &world);
     if (!def->body_coordinates || is_zero(def->axis_b)) return HN_OK;
 
     // the axis was given in b as well: keep it, and turn the first vector as little as possible
@@ -266,19 +322,46 @@ static hn_status axis_frames(const hn_model *model, const char *name, const hn_j
         return context_fail(context, HN_INVALID_MODEL,
                             "joint '%s': axis in the second body is not finite", name);
     hn_vec3 axis_b = unit(def->axis_b);
+    if (joins_unplaced(model, joint)) {
+        hn_mat3 turn = shortest_turn(axis, axis_b);
+        joint->frame_b = frame_about(unit(across(mat3_apply(&turn, first), axis_b)), axis_b);
+        return HN_OK;
+    }
     hn_vec3 first_b = across(mat3_column(&joint->frame_b, 0), axis_b);
     if (vec3_norm(first_b) < DIRECTION_TOLERANCE) first_b = vec3_perpendicular(axis_b);
     joint->frame_b = frame_about(unit(first_b), axis_b);
     return HN_OK;
 }
 
+// Frames as given, free of round-off.
+static hn_status given_frames(const hn_model *model, const char *name, const hn_joint_def *def,
+                              model_joint *joint)
+{
+    const hn_mat3 *given[2] = {&def->frame_a, &def->frame_b};
+    hn_mat3 *to[2] = {&joint->frame_a, &joint->frame_b};
+    char owner[OWNER_SIZE];
+    if (!def->body_coordinates)
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "joint '%s': frames are given in the bodies; expected "
+                            "body coordinates",
+                            name);
+    for (int i = 0; i < 2; ++i) {
+        snprintf(owner, sizeof owner, "joint '%.100s': frame in %s", name, i == 0 ? "a" : "b");
+        TRY(model_check_rotation(model->context, owner, given[i]));
+        hn_vec3 axis = unit(mat3_column(given[i], 2));
+        *to[i] = frame_about(unit(across(mat3_column(given[i], 0), axis)), axis);
+    }
+    return HN_OK;
+}
+
 static hn_status place_frames(const hn_model *model, const char *name, const hn_joint_def *def,
                               model_joint *joint)
 {
+    if (def->separate_frames) return given_frames(model, name, def, joint);
     if (!kind_has_axis(joint->kind)) {
         hn_mat3 world = mat3_identity();
-        joint->frame_a = frame_to_body(model, joint->body_a, &world);
-        joint->frame_b = frame_to_body(model, joint->body_b, &world);
+        joint->frame_a = drawn_frame_in_body(model, joint, joint->body_a, &world);
+        joint->frame_b = drawn_frame_in_body(model, joint, joint->body_b, &world);
         return HN_OK;
     }
     TRY(check_axis(model->context, name, joint->kind == HN_JOINT_PLANAR ? "normal" : "axis",
@@ -307,6 +390,7 @@ hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_
         status = context_fail(context, HN_INVALID_MODEL, "joint '%s': unknown kind %d", name,
                               (int)def->kind);
     if (status == HN_OK) status = check_bodies(model, name, &added);
+    if (status == HN_OK) status = check_unplaced(model, name, def, &added);
     if (status == HN_OK) status = place_points(model, name, def, &added);
     if (status == HN_OK) status = place_frames(model, name, def, &added);
 
@@ -359,4 +443,64 @@ hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const dou
     j->rates_known = j->rates_coupled = 0;
     model_follow_couplings(model);
     return HN_OK;
+}
+
+hn_status hn_model_set_joint_coordinate(hn_model *model, hn_joint_id joint, int coordinate,
+                                        double value)
+{
+    REQUIRE(NULL, model != NULL);
+    hn_context *context = model->context;
+    int index = model_joint_index(model, joint);
+    if (index < 0)
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "start coordinate: no such joint in this model");
+    model_joint *j = &model->joints[index];
+    int count = hn_model_joint_coordinate_count(model, joint);
+    if (coordinate < 0 || coordinate >= count)
+        return context_fail(
+            context, HN_INVALID_ARGUMENT,
+            "joint '%s': start coordinate %d was set; a %s joint between these bodies has %d",
+            j->name, coordinate, hn_joint_kind_name(j->kind), count);
+    if (!isfinite(value))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': start coordinate %d is not finite", j->name, coordinate);
+    j->coordinates[coordinate] = value;
+    j->given |= 1U << (unsigned)coordinate;
+    model->assembly_pending = true;
+    return HN_OK;
+}
+
+bool hn_model_needs_assembly(const hn_model *model)
+{
+    return model != NULL && model->assembly_pending;
+}
+
+bool hn_model_assembly(const hn_model *model, hn_assembly *report)
+{
+    if (model == NULL || !model->assembled) return false;
+    if (report != NULL) *report = model->assembly;
+    return true;
+}
+
+int hn_model_joint_start(const hn_model *model, hn_joint_id joint, double *drawn, double *start)
+{
+    int index = model == NULL ? -1 : model_joint_index(model, joint);
+    if (index < 0 || !model->assembled) return 0;
+    int count = hn_model_joint_coordinate_count(model, joint);
+    for (int k = 0; k < count; ++k) {
+        if (drawn != NULL) drawn[k] = model->joints[index].drawn[k];
+        if (start != NULL) start[k] = model->joints[index].start[k];
+    }
+    return count;
+}
+
+bool hn_model_joint_geometry(const hn_model *model, hn_joint_id joint, bool on_b, hn_vec3 *point,
+                             hn_mat3 *frame)
+{
+    int index = model == NULL ? -1 : model_joint_index(model, joint);
+    if (index < 0) return false;
+    const model_joint *j = &model->joints[index];
+    if (point != NULL) *point = on_b ? j->point_b : j->point_a;
+    if (frame != NULL) *frame = on_b ? j->frame_b : j->frame_a;
+    return true;
 }

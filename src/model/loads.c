@@ -116,6 +116,16 @@ static hn_status check_spring(const hn_model *model, const hn_spring_def *def, m
     if (!vec3_is_finite(def->point_a) || !vec3_is_finite(def->point_b))
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': a point of the spring is not finite", name);
+    bool unplaced = (a != BODY_GROUND && model->bodies[a].unplaced) ||
+                    (b != BODY_GROUND && model->bodies[b].unplaced);
+    if (unplaced && (!def->body_coordinates || def->rest_length < 0.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': a body of the spring has no position and is placed through "
+                            "its joints; expected %s",
+                            name,
+                            def->body_coordinates
+                                ? "a rest length"
+                                : "places on the bodies (coordinates: body) and a rest length");
     spring->point_a =
         def->body_coordinates ? def->point_a : model_point_to_body(model, a, def->point_a);
     spring->point_b =
@@ -131,7 +141,7 @@ static hn_status check_spring(const hn_model *model, const hn_spring_def *def, m
     double length = vec3_norm(vec3_subtract(model_point_to_world(model, b, spring->point_b),
                                             model_point_to_world(model, a, spring->point_a)));
     spring->rest = def->rest_length < 0.0 ? length : def->rest_length;
-    if (length == 0.0 && (spring->rest > 0.0 || spring->damping > 0.0))
+    if (!unplaced && length == 0.0 && (spring->rest > 0.0 || spring->damping > 0.0))
         return context_fail(
             context, HN_INVALID_MODEL,
             "load '%s': the spring's ends are at the same place, so its force has no direction",

@@ -3,7 +3,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
-#include <holonom/model.h>
+#include <holonom/assembly.h>
 
 #include "base/context.h"
 #include "model/names.h"
@@ -26,6 +26,8 @@ typedef struct model_body {
     hn_vec3 position;       ///< m, world, of the body frame's origin
     hn_mat3 orientation;    ///< body axes in the world
     hn_vec3 plane_normal;   ///< unit vector, planar point mass only
+    bool through_joints;    ///< position and orientation follow from its joints
+    bool unplaced;          ///< and are not known yet (hn_model_assemble)
     hn_shape *shapes;       ///< shape_count
     int shape_count;
     double node_inertia[4];    ///< beam node: m (kg), E1, E2, E3 (kg m^2) of the node alone, as mass.h has them
@@ -50,6 +52,9 @@ typedef struct model_joint {
     unsigned rates_known;  ///< there: which of them, a bit each
     unsigned rates_coupled;///< of these: which follow from couplings
     double rates[HN_JOINT_COORDINATES_MAX];
+    unsigned given;        ///< bit k: coordinate k at the start was set
+    double coordinates[HN_JOINT_COORDINATES_MAX];                                ///< m, rad, as far as they were
+    double drawn[HN_JOINT_COORDINATES_MAX], start[HN_JOINT_COORDINATES_MAX]; ///< before and after assembly
 } model_joint;
 
 typedef enum model_load_kind {
@@ -121,6 +126,9 @@ struct hn_model {
     char *name;
     hn_vec3 gravity;
     bool starts_at_equilibrium;
+    bool assembly_pending; ///< places that follow from joints are not found yet
+    bool assembled;        ///< they were: `drawn` and `start` of joints are known
+    hn_assembly assembly;  ///< what that took
     model_body *bodies;
     int body_count, body_capacity;
     model_joint *joints;

@@ -2,12 +2,11 @@
 // From a model to a system: principal axes, spanning tree, joints seen from the tree, elements, start poses.
 #include "system/system.h"
 
-#include "linalg/dense.h"
 #include "model/inertia.h"
 #include "model/profiles.h"
+#include "system/close_loops.h"
 #include "system/couplings.h"
 #include "system/graph.h"
-#include "system/kinematics.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 // Start positions off by less than this (m over the model's length, rad) are taken as exact.
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
-enum { SETTLE_SWEEPS = 4, CLOSE_LOOPS_SWEEPS = 12, CLOSE_LOOPS_MAX = 3000 };
+enum { SETTLE_SWEEPS = 4 };
 enum { COMPILE_BLOCKS = 26 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
@@ -531,67 +530,6 @@ static void settle_tree(hn_system *system)
     }
 }
 
-// Close the loops: Gauss-Newton in the joint increments of the tree, smallest change first.
-static hn_status close_loops(hn_system *system)
-{
-    hn_context *context = system->context;
-    size_t n = (size_t)system->body_count, d = (size_t)system->dof,
-           rows = (size_t)system->cut_row_count;
-    if (d > CLOSE_LOOPS_MAX)
-        return context_fail(context, HN_INVALID_MODEL,
-                            "the loops of a model with %d joint coordinates are open at the start; "
-                            "give joint places so "
-                            "that they are closed",
-                            system->dof);
-    double *memory =
-        context_allocate(context, (3 * POSE_SIZE * n + rows * d + rows + d + 8) * sizeof(double));
-    body_step *bodies = context_allocate(context, n * sizeof(body_step));
-    joint_step *joints = context_allocate(context, n * sizeof(joint_step));
-    hn_status status =
-        memory == NULL || bodies == NULL || joints == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    double *q = memory, *delta = q + POSE_SIZE * n, *matrix = delta + POSE_SIZE * n;
-    double *right = matrix + rows * d, *u = right + rows;
-    step_data step = {
-        .q_start = system->q_start, .q = q, .delta = delta, .bodies = bodies, .joints = joints};
-    for (int sweep = 0; sweep < CLOSE_LOOPS_SWEEPS && status == HN_OK; ++sweep) {
-        double worst = 0.0;
-        memset(matrix, 0, rows * d * sizeof(double));
-        for (int c = 0; c < system->cut_count; ++c) {
-            const joint *j = &system->cuts[c];
-            const double *a = system_pose(system->q_start, j->parent),
-                         *b = system_pose(system->q_start, j->child);
-            for (int r = 0; r < j->row_count; ++r) {
-                constraint_row row;
-                size_t place = (size_t)(system->cut_row[c] + r);
-                joint_type_of(j->kind)->row(j, r, &row);
-                right[place] = -row_value(&row, a, b);
-                double unit =
-                    row.rotational ? 1.0 : system->unit_length[j->child < 0 ? j->parent : j->child];
-                worst = fmax(worst, fabs(right[place]) / unit);
-                system_row_on_tree(system, &row, j->parent, j->child, matrix + place * d);
-            }
-        }
-        if (worst < START_ROUND_OFF) break;
-        status = dense_least_squares(context, (int)rows, (int)d, matrix, right, 1e-10, u);
-        if (status != HN_OK) break;
-        memcpy(q, system->q_start, POSE_SIZE * n * sizeof(double));
-        memset(bodies, 0, n * sizeof(body_step));
-        memset(joints, 0, n * sizeof(joint_step));
-        for (int i = 0; i < system->body_count; ++i) {
-            const joint *j = &system->joints[i];
-            joint_type_of(j->kind)->begin(j, system_pose(system->q_start, j->parent),
-                                          system_pose(system->q_start, i), &joints[i]);
-        }
-        tree_advance(system, u, &step);
-        tree_settle(system, &step);
-        memcpy(system->q_start, q, POSE_SIZE * n * sizeof(double));
-    }
-    context_release(context, memory);
-    context_release(context, bodies);
-    context_release(context, joints);
-    return status;
-}
-
 static hn_status start_positions(hn_system *system, double start_tolerance)
 {
     constraint_check check = system_check_constraints(system, system->q_start);
@@ -603,15 +541,15 @@ static hn_status start_positions(hn_system *system, double start_tolerance)
             "joint '%s': the start positions violate it by %.3g m and %.3g rad, more than the "
             "tolerance "
             "of %.3g rad, or %.3g m at the size of its bodies; move the bodies or the joint so "
-            "that "
-            "they meet",
+            "that they meet, or let them be moved: 'start: assembled'",
             name, check.worst_opening, check.worst_misalignment, start_tolerance,
             start_tolerance * system_joint_size(system, &system->reports[check.worst_joint].rows));
     if (off > START_ROUND_OFF)
         system->position_projection = fmax(check.opening, check.misalignment);
     for (int sweep = 0; sweep < SETTLE_SWEEPS; ++sweep) settle_tree(system);
     if (off <= START_ROUND_OFF || system->cut_count == 0) return HN_OK;
-    TRY(close_loops(system));
+    loop_closure closure;
+    TRY(system_close_loops(system, NULL, 0, &closure));
     check = system_check_constraints(system, system->q_start);
     if (check.relative > START_CLOSED)
         return context_fail(
@@ -824,7 +762,8 @@ static void compile_inputs(hn_system *system)
     }
 }
 
-static hn_status compile(hn_system *system, const hn_model *model, tree *t, double start_tolerance)
+// Everything but the start.
+static hn_status compile(hn_system *system, const hn_model *model, tree *t)
 {
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count,
            beams = (size_t)model->beam_count, beam_elements = 0;
@@ -888,6 +827,11 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t, doub
     TRY(mass_prepare_edges(system));
     number_unknowns(system, t);
     system_find_sizes(system);
+    return HN_OK;
+}
+
+static hn_status compile_start(hn_system *system, const hn_model *model, double start_tolerance)
+{
     TRY(start_positions(system, start_tolerance));
     TRY(check_rods(system));
     for (int i = 0; i < system->element_count; ++i) {
@@ -906,8 +850,8 @@ hn_status system_create(const hn_model *model, double start_tolerance, hn_system
     return system_create_in(model->context, model, start_tolerance, false, out);
 }
 
-hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance,
-                           bool inputs, hn_system **out)
+static hn_status create_parts(hn_context *context, const hn_model *model, bool inputs,
+                              hn_system **out)
 {
     *out = NULL;
     if (model->body_count == 0)
@@ -920,11 +864,33 @@ hn_status system_create_in(hn_context *context, const hn_model *model, double st
     system->joint_count = model->joint_count;
     system->gravity = model->gravity;
     tree t = {0};
-    hn_status status = compile(system, model, &t, start_tolerance);
+    hn_status status = compile(system, model, &t);
     if (status != HN_OK) {
         system_destroy(system);
         return status;
     }
     *out = system;
     return HN_OK;
+}
+
+hn_status system_create_drawn(hn_context *context, const hn_model *model, hn_system **out)
+{
+    return create_parts(context, model, false, out);
+}
+
+hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance,
+                           bool inputs, hn_system **out)
+{
+    *out = NULL;
+    if (model->assembly_pending)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "model '%s' has joint coordinates or bodies without a place that wait "
+                            "for hn_model_assemble",
+                            model->name);
+    TRY(create_parts(context, model, inputs, out));
+    hn_status status = compile_start(*out, model, start_tolerance);
+    if (status == HN_OK) return HN_OK;
+    system_destroy(*out);
+    *out = NULL;
+    return status;
 }

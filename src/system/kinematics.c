@@ -96,6 +96,25 @@ void step_add_closure_forces(const hn_system *system, const step_equations *equa
     }
 }
 
+void system_wrench_on_tree(const hn_system *system, int body, const double *wrench, double *row)
+{
+    const double *q = system->q_start;
+    hn_vec3 force = vec3_load(wrench), moment = vec3_load(wrench + 3);
+    for (; body >= 0; body = system->parent[body]) {
+        const joint *j = &system->joints[body];
+        joint_step step = {0};
+        motion m;
+        joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), system_pose(q, body), &step);
+        joint_type_of(j->kind)->motion(j, &step, system_pose(q, j->parent), system_pose(q, body),
+                                       &m);
+        for (int k = 0; k < m.dof; ++k)
+            row[system->dof_offset[body] + k] +=
+                vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
+        if (m.carry == CARRY_NONE) break;
+        moment = carry_moment(&m, force, moment);
+    }
+}
+
 void system_row_on_tree(const hn_system *system, const constraint_row *constraint, int a, int b,
                         double *row)
 {
@@ -107,20 +126,6 @@ void system_row_on_tree(const hn_system *system, const constraint_row *constrain
         double flat[POSE_SIZE], wrench[TWIST_SIZE];
         for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
         force_to_wrench(system_pose(q, body), flat, wrench);
-        hn_vec3 force = vec3_load(wrench), moment = vec3_load(wrench + 3);
-        for (; body >= 0; body = system->parent[body]) {
-            const joint *j = &system->joints[body];
-            joint_step step = {0};
-            motion m;
-            joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), system_pose(q, body),
-                                          &step);
-            joint_type_of(j->kind)->motion(j, &step, system_pose(q, j->parent),
-                                           system_pose(q, body), &m);
-            for (int k = 0; k < m.dof; ++k)
-                row[system->dof_offset[body] + k] +=
-                    vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
-            if (m.carry == CARRY_NONE) break;
-            moment = carry_moment(&m, force, moment);
-        }
+        system_wrench_on_tree(system, body, wrench, row);
     }
 }

@@ -20,6 +20,10 @@ void tree_advance(const hn_system *system, const double *u, step_data *step);
 /// Remove round-off from the iterate: every body exactly on its joint, root to leaves.
 void tree_settle(const hn_system *system, step_data *step);
 
+/// Add a wrench (force, moment about the centre of mass) on a body, at the start poses, to `row` (dof): its power by
+/// the joint rates of the tree.
+void system_wrench_on_tree(const hn_system *system, int body, const double *wrench, double *row);
+
 /// Add a constraint row between two bodies, at the start poses, to `row` (dof): its rates by the joint rates of the
 /// tree.
 void system_row_on_tree(const hn_system *system, const constraint_row *constraint, int a, int b, double *row);

@@ -169,6 +169,8 @@ hn_status system_create(const hn_model *model, double start_tolerance, hn_system
 /// The same with a context of its own; `inputs`: with a force and a torque on every body, zero at first.
 hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance, bool inputs,
                            hn_system **system);
+/// The same without a start: poses are those drawn, whether joints hold there or not; there are no velocities.
+hn_status system_create_drawn(hn_context *context, const hn_model *model, hn_system **system);
 void system_destroy(hn_system *system);
 
 /// Zeroed memory that lives as long as the system, or NULL.

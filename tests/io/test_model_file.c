@@ -77,7 +77,8 @@ static const bad_file BAD_FILES[] = {
     {"beam-with-half-an-element", HN_FILE_FORMAT, 3, 51,
      "elements is 2.5; expected a whole number from 1 on"},
     {"beam-without-material", HN_FILE_FORMAT, 3, 63,
-     "beam 'bar' has a section and no material; expected both, or stiffness, mass_per_length and inertia_per_length"},
+     "beam 'bar' has a section and no material; expected both, or stiffness, mass_per_length "
+     "and inertia_per_length"},
     {"binary", HN_FILE_FORMAT, 1, 1,
      "found the control character 0x7f; expected a YAML text file, this one looks binary"},
     {"bodies-is-a-list", HN_FILE_FORMAT, 3, 3, "bodies is a list of 1; expected a map of 'key: value' pairs"},
@@ -108,6 +109,48 @@ static const bad_file BAD_FILES[] = {
      "drive 'd': its damper has no entry 0 at the rate 0; expected one"},
     {"drive-of-an-unknown-kind", HN_FILE_FORMAT, 9, 7,
      "unknown kind 'servos' in drive 'd' (did you mean 'servo'?)"},
+    {"body-that-nothing-places", HN_INVALID_MODEL, 3, 3,
+     "body 'one': it has no position, and no joint places it: expected a chain of joints other "
+     "than distance to the ground or to a body with a position"},
+    {"coordinates-that-contradict", HN_INVALID_MODEL, 6, 3,
+     "joint 'tube': the coordinates given of 'hinge', 'tube' cannot be had together: 1 rad, or "
+     "of the size of the mechanism, are left; give fewer of them"},
+    {"frame-and-axis", HN_FILE_FORMAT, 5, 105,
+     "joint 'hinge' has both frame and axis; expected one of them"},
+    {"frame-in-the-world", HN_FILE_FORMAT, 5, 68,
+     "frame is given in the bodies; expected 'coordinates: body'"},
+    {"frame-not-a-rotation", HN_INVALID_MODEL, 5, 119,
+     "joint 'hinge': frame: orientation is not a rotation matrix (its axes miss orthonormality "
+     "by 3; at most 1e-09 is accepted)"},
+    {"loop-of-links-too-short", HN_INVALID_MODEL, 7, 3,
+     "joint 'knee': the loop does not close, 1 m and 0 rad are left whichever way its joints "
+     "('hip', 'foot', 'knee') move; give places and axes that fit"},
+    {"loop-that-the-crank-keeps-open", HN_INVALID_MODEL, 9, 3,
+     "joint 'head': the loop of joints 'hip', 'knee', 'foot', 'head' does not close with the "
+     "given coordinates of 'foot', 0.382 m and 0 rad are left; without them it does. From the "
+     "drawing they can go 25 % of their way"},
+    {"spring-without-rest-on-a-body-without-a-place", HN_INVALID_MODEL, 7, 3,
+     "load 's': a body of the spring has no position and is placed through its joints; expected "
+     "a rest length"},
+    {"start-angle-in-metres", HN_FILE_FORMAT, 8, 20,
+     "angle is in 'mm'; expected an angle"},
+    {"start-by-an-unknown-word", HN_FILE_FORMAT, 7, 8,
+     "unknown start 'assembld' (did you mean 'assembled'?)"},
+    {"start-of-a-hinge-by-displacement", HN_FILE_FORMAT, 8, 11,
+     "unknown key 'displacement' in start of the revolute joint 'hinge'; expected one of angle, "
+     "coordinates, rate, rates"},
+    {"start-of-an-unknown-joint", HN_FILE_FORMAT, 8, 3,
+     "unknown joint 'hing' (did you mean 'hinge'?)"},
+    {"start-with-coordinates-twice", HN_FILE_FORMAT, 8, 17,
+     "both coordinates and angle are given; expected one of them"},
+    {"start-with-too-many-coordinates", HN_FILE_FORMAT, 8, 23,
+     "3 coordinates for joint 'tube'; expected 2 (cylindrical)"},
+    {"world-force-on-a-body-without-a-place", HN_FILE_FORMAT, 7, 50,
+     "load 'f' has a place in the world, but body 'link' is placed through its joints; expected "
+     "'point', in its frame"},
+    {"world-spring-on-a-body-without-a-place", HN_INVALID_MODEL, 7, 3,
+     "load 's': a body of the spring has no position and is placed through its joints; expected "
+     "places on the bodies (coordinates: body) and a rest length"},
     {"drive-on-a-ball", HN_INVALID_MODEL, 9, 3,
      "drive 'd': joint 'ball' is spherical; a drive needs a revolute, prismatic, cylindrical, planar or "
      "universal one"},
@@ -145,7 +188,8 @@ static const bad_file BAD_FILES[] = {
     {"height-and-between", HN_FILE_FORMAT, 3, 48,
      "height is given although 'between' tells it; expected one of them"},
     {"hinge-on-a-point-mass", HN_INVALID_MODEL, 5, 3,
-     "joint 'hinge': 'bob' is a point mass, which takes only spherical, distance and free joints, not revolute"},
+     "joint 'hinge': 'bob' is a point mass, which takes only spherical, distance and free "
+     "joints, not revolute"},
     {"factor-and-pulse", HN_FILE_FORMAT, 5, 57,
      "load 'push' has more than one of table, pulse and factor; expected one of them"},
     {"factor-of-no-kind", HN_FILE_FORMAT, 5, 57,
@@ -160,13 +204,16 @@ static const bad_file BAD_FILES[] = {
     {"inertia-negative", HN_INVALID_MODEL, 3, 28,
      "body 'link': inertia has the negative principal moment -1 kg m^2; expected none below zero"},
     {"inertia-triangle", HN_INVALID_MODEL, 3, 28,
-     "body 'link': inertia violates the triangle inequality: principal moment 2.1 is larger than 1 + 1 kg m^2"},
+     "body 'link': inertia violates the triangle inequality: principal moment 2.1 is larger "
+     "than 1 + 1 kg m^2"},
     {"inertia-unsymmetric", HN_INVALID_MODEL, 3, 28,
      "body 'link': inertia tensor is not symmetric (entries differ by 0.1 kg m^2)"},
     {"inertia-without-mass", HN_FILE_FORMAT, 3, 9, "body 'link' has inertia but no mass; expected 'mass'"},
     {"inertia-zero", HN_INVALID_MODEL, 3, 28,
-     "body 'link': inertia is zero; expected at least two positive principal moments (or make it a point mass)"},
-    {"infinite-by-expression", HN_FILE_FORMAT, 3, 16, "mass: the value of '1/0' is inf; expected a finite number"},
+     "body 'link': inertia is zero; expected at least two positive principal moments (or make "
+     "it a point mass)"},
+    {"infinite-by-expression", HN_FILE_FORMAT, 3, 16, "mass: the value of '1/0' is inf; "
+    "expected a finite number"},
     {"joint-beside-a-point-mass", HN_INVALID_MODEL, 5, 3,
      "joint 'rod': its place is 0.5 m away from the point mass 'bob'; expected its position"},
     {"joint-of-two-kinds", HN_FILE_FORMAT, 5, 44,
@@ -181,20 +228,24 @@ static const bad_file BAD_FILES[] = {
     {"list-as-key", HN_FILE_FORMAT, 2, 3, "a list, map or alias stands as a key; expected a word"},
     {"load-on-an-unknown-node", HN_FILE_FORMAT, 5, 24,
      "unknown body 'bar.9' (did you mean 'bar.4'?)"},
-    {"mass-and-density", HN_FILE_FORMAT, 3, 58, "body 'link' has both mass and density; expected one of them"},
+    {"mass-and-density", HN_FILE_FORMAT, 3, 58, "body 'link' has both mass and density; "
+    "expected one of them"},
     {"missing-mass", HN_FILE_FORMAT, 4, 5, "body 'link' has no mass; expected 'mass' or 'density'"},
     {"misspelt-joint-kind", HN_FILE_FORMAT, 5, 11,
      "unknown kind 'revolut' in joint 'hinge' (did you mean 'revolute'?)"},
     {"misspelt-reduction", HN_FILE_FORMAT, 4, 18, "unknown reduction 'reduce' (did you mean 'reduced'?)"},
-    {"misspelt-scheme", HN_FILE_FORMAT, 4, 15, "unknown scheme 'energy-momentun' (did you mean 'energy-momentum'?)"},
+    {"misspelt-scheme", HN_FILE_FORMAT, 4, 15, "unknown scheme 'energy-momentun' (did you mean "
+    "'energy-momentum'?)"},
     {"misspelt-shape", HN_FILE_FORMAT, 3, 18, "unknown key 'cilinder' in shape (did you mean 'cylinder'?)"},
     {"motion-by-a-pulse", HN_INVALID_MODEL, 7, 3,
-     "drive 'd': a motion by a pulse has jumps of speed; expected an expression, a spline, a step or a table"},
+     "drive 'd': a motion by a pulse has jumps of speed; expected an expression, a spline, a "
+     "step or a table"},
     {"motion-twice", HN_INVALID_MODEL, 8, 3,
      "drive 'd': the angle of joint 'hinge' is moved by drive 'c' already"},
     {"motor-without-speed", HN_FILE_FORMAT, 9, 48,
      "no_load is 0; expected a positive number of m/s or rad/s"},
-    {"name-with-a-slash", HN_INVALID_MODEL, 3, 3, "body 'left/arm': a name may not contain '/' nor be dots alone"},
+    {"name-with-a-slash", HN_INVALID_MODEL, 3, 3, "body 'left/arm': a name may not contain '/' "
+    "nor be dots alone"},
     {"negative-density", HN_FILE_FORMAT, 5, 14, "density is -2700; expected a positive number of kg/m^3"},
     {"negative-length", HN_FILE_FORMAT, 5, 84, "length is -1; expected a positive number of metres"},
     {"negative-size", HN_FILE_FORMAT, 3, 34, "size has -1; expected a positive number of metres"},
@@ -207,7 +258,8 @@ static const bad_file BAD_FILES[] = {
     {"not-a-number", HN_FILE_FORMAT, 3, 16, "mass: '.nan' found; expected a finite number"},
     {"not-utf8", HN_FILE_FORMAT, 2, 10, "byte 0xe9 is not UTF-8 text; expected a YAML file"},
     {"number-too-large", HN_FILE_FORMAT, 3, 50, "position: '1e999' is too large; expected a finite number"},
-    {"only-comments", HN_FILE_FORMAT, 1, 1, "the file is empty; expected a model beginning with 'holonom: 1'"},
+    {"only-comments", HN_FILE_FORMAT, 1, 1, "the file is empty; expected a model beginning with "
+    "'holonom: 1'"},
     {"orientation-left-handed", HN_INVALID_MODEL, 3, 61,
      "body 'link': orientation is left-handed; expected a rotation matrix with determinant 1"},
     {"orientation-not-a-rotation", HN_INVALID_MODEL, 3, 61,
@@ -224,7 +276,8 @@ static const bad_file BAD_FILES[] = {
      "body 'bob' is a point mass and takes no 'inertia' here; expected only 'mass' in point_mass"},
     {"point-of-another-shape", HN_FILE_FORMAT, 3, 55,
      "body 'link' has no point 'apex'; expected position, or a point of its shape"},
-    {"pulse-backwards", HN_FILE_FORMAT, 5, 81, "end is 1 s, not after the peak at 2 s; expected increasing times"},
+    {"pulse-backwards", HN_FILE_FORMAT, 5, 81, "end is 1 s, not after the peak at 2 s; expected "
+    "increasing times"},
     {"quaternion-not-of-length-one", HN_FILE_FORMAT, 3, 65,
      "quaternion has length 1.41421; expected 1 (order: w, x, y, z)"},
     {"rack-of-no-radius", HN_FILE_FORMAT, 9, 45,
@@ -242,7 +295,9 @@ static const bad_file BAD_FILES[] = {
     {"start-of-an-unknown-place", HN_FILE_FORMAT, 4, 8,
      "unknown start 'equlibrium' (did you mean 'equilibrium'?)"},
     {"start-with-an-unknown-key", HN_FILE_FORMAT, 5, 10,
-     "unknown key 'speed' in start of 'link'; expected one of velocity, angular_velocity, rate, rates"},
+     "unknown key 'speed' in start of 'link'; expected one of velocity, angular_velocity, rate, "
+     "rates, angle, displacement, displacement_1, displacement_2, angle_a, angle_b, rotation, "
+     "place, coordinates"},
     {"step-backwards", HN_FILE_FORMAT, 5, 80,
      "end is 1 s, not after the start at 2 s; expected increasing times"},
     {"stop-upside-down", HN_INVALID_MODEL, 7, 3,
@@ -262,7 +317,8 @@ static const bad_file BAD_FILES[] = {
      "factor: a parameter has the name t, which is the time here; rename it"},
     {"too-many-rates", HN_FILE_FORMAT, 7, 18, "2 rates for joint 'hinge'; expected 1 (revolute)"},
     {"torsion-spring-on-a-slider", HN_INVALID_MODEL, 7, 3,
-     "load 'twist': joint 'rail' is prismatic; a torsional spring needs a revolute, cylindrical or planar one"},
+     "load 'twist': joint 'rail' is prismatic; a torsional spring needs a revolute, cylindrical "
+     "or planar one"},
     {"tube-inside-out", HN_INVALID_MODEL, 7, 21,
      "beam section: the inner radius of the tube is 0.02 m; expected less than its radius 0.01 m"},
     {"two-documents", HN_FILE_FORMAT, 4, 1, "a second document begins here; expected one model a file"},
@@ -280,7 +336,8 @@ static const bad_file BAD_FILES[] = {
     {"unknown-alias", HN_FILE_FORMAT, 2, 16, "an alias (*) has no anchor (&) before it"},
     {"unknown-axis", HN_FILE_FORMAT, 5, 67,
      "axis is 'w'; expected x, y, z, d1, d2, d3, one of these with a minus sign, or three numbers"},
-    {"unknown-body-key", HN_FILE_FORMAT, 5, 5, "unknown key 'inertai' in body 'link' (did you mean 'inertia'?)"},
+    {"unknown-body-key", HN_FILE_FORMAT, 5, 5, "unknown key 'inertai' in body 'link' (did you "
+    "mean 'inertia'?)"},
     {"unknown-body", HN_FILE_FORMAT, 6, 39, "unknown body 'lnik' (did you mean 'link'?)"},
     {"unknown-key", HN_FILE_FORMAT, 2, 1, "unknown key 'gravitiy' in the model (did you mean 'gravity'?)"},
     {"unknown-load", HN_FILE_FORMAT, 5, 10, "unknown kind 'forse' in load 'push' (did you mean 'force'?)"},
@@ -291,8 +348,10 @@ static const bad_file BAD_FILES[] = {
     {"vector-with-a-word", HN_FILE_FORMAT, 2, 17,
      "gravity: unknown word 'down'; expected a number, a function, pi or a parameter"},
     {"version-is-a-list", HN_FILE_FORMAT, 1, 10, "format version is a list of 1; expected a number"},
-    {"wrong-vector-length", HN_FILE_FORMAT, 2, 10, "gravity is a list of 2; expected a list of three numbers"},
-    {"wrong-version", HN_FILE_FORMAT, 1, 10, "format version is 2; expected 1, the version this library reads"},
+    {"wrong-vector-length", HN_FILE_FORMAT, 2, 10, "gravity is a list of 2; expected a list of "
+    "three numbers"},
+    {"wrong-version", HN_FILE_FORMAT, 1, 10, "format version is 2; expected 1, the version this "
+    "library reads"},
     {"zero-axis", HN_FILE_FORMAT, 6, 61, "axis has zero length; expected a direction"},
     {"zero-mass", HN_FILE_FORMAT, 3, 16, "mass is 0; expected a positive number of kilograms"},
 };

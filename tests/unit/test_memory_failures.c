@@ -93,6 +93,35 @@ TEST(memory, of_a_model_file_may_run_out_anywhere)
           20);
 }
 
+static hn_status assemble_attempt(hn_context *context, void *user)
+{
+    static const char text[] = "holonom: 1\n"
+                               "bodies:\n"
+                               "  a: {mass: 1, inertia: [1, 1, 1]}\n"
+                               "  b: {mass: 1, inertia: [1, 1, 1]}\n"
+                               "  c: {mass: 1, inertia: [1, 1, 1]}\n"
+                               "joints:\n"
+                               "  one: {revolute: {bodies: [ground, a], coordinates: body, at: {a: "
+                               "[0, 0, 0], b: [-1, 0, 0]}, axis: z}}\n"
+                               "  two: {revolute: {bodies: [a, b], coordinates: body, at: {a: [1, "
+                               "0, 0], b: [-1, 0, 0]}, axis: z}}\n"
+                               "  three: {revolute: {bodies: [b, c], coordinates: body, at: {a: "
+                               "[1, 0, 0], b: [-1, 0, 0]}, axis: z}}\n"
+                               "  four: {revolute: {bodies: [c, ground], coordinates: body, at: "
+                               "{a: [1, 0, 0], b: [2, 0, 0]}, axis: z}}\n"
+                               "start: {one: {angle: 1}}\n";
+    hn_model *model = NULL;
+    (void)user;
+    hn_status status = hn_model_parse(context, text, sizeof text - 1, "text", &model);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(memory, of_an_assembly_may_run_out_anywhere)
+{
+    CHECK(check_every_allocation_failing(assemble_attempt, NULL) > 60);
+}
+
 typedef struct run_choice {
     hn_scheme scheme;
     hn_reduction reduction;

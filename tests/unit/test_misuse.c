@@ -204,6 +204,20 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_set_joint_rates(NULL, w.joint, &rate, 1));
     REFUSED(hn_model_set_joint_rates(w.model, w.joint, NULL, 1));
     REFUSED(hn_model_set_joint_rates(w.model, w.joint, &rate, -1));
+    REFUSED(hn_model_set_joint_coordinate(NULL, w.joint, 0, 1.0));
+    REFUSED(hn_model_set_joint_coordinate(w.model, w.foreign_joint, 0, 1.0));
+    REFUSED(hn_model_set_joint_coordinate(w.model, w.joint, -1, 1.0));
+    REFUSED(hn_model_set_joint_coordinate(w.model, w.joint, 1, 1.0));
+    CHECK_STATUS(w.context, hn_model_set_joint_coordinate(w.model, w.joint, 0, (double)NAN),
+                 HN_INVALID_MODEL);
+    CHECK(!hn_model_needs_assembly(NULL) && !hn_model_needs_assembly(w.model));
+    REFUSED(hn_model_assemble(NULL, NULL));
+    CHECK(!hn_model_assembly(NULL, NULL) && !hn_model_assembly(w.model, NULL));
+    CHECK_EQUAL(hn_model_joint_start(NULL, w.joint, NULL, NULL), 0);
+    CHECK_EQUAL(hn_model_joint_start(w.model, w.foreign_joint, NULL, NULL), 0);
+    CHECK(!hn_model_joint_geometry(NULL, w.joint, false, NULL, NULL));
+    CHECK(!hn_model_joint_geometry(w.model, w.foreign_joint, true, NULL, NULL));
+    CHECK(hn_model_joint_geometry(w.model, w.joint, true, NULL, NULL));
     REFUSED(hn_model_set_velocity(w.model, hn_ground(), (hn_vec3){0}));
     REFUSED(hn_model_set_angular_velocity(w.model, (hn_body_id){0}, (hn_vec3){0}));
     close_world(&w);
