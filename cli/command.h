@@ -27,6 +27,7 @@ int command_plot(int argument_count, char **arguments);
 int command_reproduce(int argument_count, char **arguments);
 int command_generate(int argument_count, char **arguments);
 int command_convert(int argument_count, char **arguments);
+int command_fmu(int argument_count, char **arguments);
 int command_view(int argument_count, char **arguments);
 
 #endif

@@ -34,6 +34,8 @@ static const command COMMANDS[] = {
     {"plot", "RESULT", "draw series of result files as SVG, PNG or PDF", command_plot},
     {"reproduce", "PAPER", "run the examples of the papers; report what holds", command_reproduce},
     {"convert", "ROBOT", "write a robot description (URDF) as a model file", command_convert},
+    {"fmu", "MODEL", "write a model as a co-simulation unit (FMI 2.0, 3.0) for other programs",
+     command_fmu},
     {"generate", "KIND",
      "write a model file of any size: chain, tree, ladder of four-bars, net, hub",
      command_generate},
