@@ -4,6 +4,8 @@
 # Sets HOLONOM_DEPENDENCIES (targets), HOLONOM_PKGCONFIG_MODULES and HOLONOM_PLAIN_LIBRARIES (for holonom.pc).
 
 find_package(PkgConfig REQUIRED)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 pkg_check_modules(FYAML REQUIRED IMPORTED_TARGET libfyaml)
 pkg_check_modules(MUPARSER REQUIRED IMPORTED_TARGET muparser)
 # The serial library comes first where one with MPI is installed too, which may then own the plain name: it needs no MPI
@@ -40,6 +42,6 @@ set_target_properties(holonom_dependency::amd PROPERTIES
 set(HOLONOM_DEPENDENCIES
     PkgConfig::FYAML PkgConfig::MUPARSER PkgConfig::HDF5 PkgConfig::LIBXML2 PkgConfig::ZLIB_MODULE PkgConfig::LAPACKE
     holonom_dependency::lapack holonom_dependency::blas
-    holonom_dependency::amd holonom_dependency::suitesparseconfig)
+    holonom_dependency::amd holonom_dependency::suitesparseconfig Threads::Threads)
 set(HOLONOM_PKGCONFIG_MODULES "libfyaml muparser ${HDF5_MODULE_NAME} libxml-2.0 zlib lapacke lapack blas")
-set(HOLONOM_PLAIN_LIBRARIES "-lamd -lsuitesparseconfig -lm")
+set(HOLONOM_PLAIN_LIBRARIES "-lamd -lsuitesparseconfig -lm -pthread")

@@ -5,6 +5,7 @@
 
 #include <holonom/assembly.h>
 #include <holonom/base.h>
+#include <holonom/batch.h>
 #include <holonom/model.h>
 #include <holonom/results.h>
 #include <holonom/simulation.h>

@@ -117,6 +117,11 @@ void context_drop(hn_context *context)
     allocator.release(context, allocator.user);
 }
 
+hn_allocator context_allocator(const hn_context *context)
+{
+    return context->allocator;
+}
+
 uint32_t context_new_tag(hn_context *context)
 {
     // contexts lie at different places, models of one context have different numbers

@@ -25,6 +25,9 @@ hn_status context_refuse(hn_context *context, const char *function, const char *
 hn_context *context_retain(hn_context *context);
 void context_drop(hn_context *context);
 
+/// Where its memory comes from.
+hn_allocator context_allocator(const hn_context *context);
+
 /// A number other than zero that no other model of this context has, and hardly one of another context.
 uint32_t context_new_tag(hn_context *context);
 

@@ -9,16 +9,23 @@
 // One list of what a snapshot holds, walked to count, to save and to restore.
 typedef enum snapshot_action { SNAPSHOT_COUNT, SNAPSHOT_SAVE, SNAPSHOT_RESTORE } snapshot_action;
 
-static void snapshot_part(snapshot_action action, void *part, size_t size, char *buffer,
+// The same part of `count` states stands side by side in a block: those of a batch. A snapshot has one state.
+typedef struct state_block {
+    char *bytes;
+    size_t count, index;
+} state_block;
+
+static void snapshot_part(snapshot_action action, void *part, size_t size, state_block block,
                           size_t *used)
 {
     if (size == 0) return; // and there may be no part
-    if (action == SNAPSHOT_SAVE) memcpy(buffer + *used, part, size);
-    if (action == SNAPSHOT_RESTORE) memcpy(part, buffer + *used, size);
+    char *place = block.bytes + *used * block.count + block.index * size;
+    if (action == SNAPSHOT_SAVE) memcpy(place, part, size);
+    if (action == SNAPSHOT_RESTORE) memcpy(part, place, size);
     *used += size;
 }
 
-static size_t snapshot_walk(hn_simulation *s, snapshot_action action, char *buffer)
+static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_block buffer)
 {
     const hn_system *system = s->system;
     size_t n = (size_t)system->body_count, used = 0;
@@ -112,12 +119,27 @@ static uint64_t checksum_of(const char *snapshot, size_t size)
 
 void snapshot_keep(const hn_simulation *s, void *buffer)
 {
-    snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, (char *)buffer + sizeof(snapshot_head));
+    snapshot_keep_in(s, (char *)buffer + sizeof(snapshot_head), 1, 0);
 }
 
 void snapshot_take_back(hn_simulation *s, const void *buffer)
 {
-    snapshot_walk(s, SNAPSHOT_RESTORE, (char *)buffer + sizeof(snapshot_head));
+    snapshot_take_from(s, (const char *)buffer + sizeof(snapshot_head), 1, 0);
+}
+
+size_t snapshot_state_size(const hn_simulation *s)
+{
+    return snapshot_walk((hn_simulation *)s, SNAPSHOT_COUNT, (state_block){0});
+}
+
+void snapshot_keep_in(const hn_simulation *s, void *block, size_t count, size_t index)
+{
+    snapshot_walk((hn_simulation *)s, SNAPSHOT_SAVE, (state_block){block, count, index});
+}
+
+void snapshot_take_from(hn_simulation *s, const void *block, size_t count, size_t index)
+{
+    snapshot_walk(s, SNAPSHOT_RESTORE, (state_block){(char *)block, count, index});
     s->steps[0].valid = s->steps[1].valid = false;
     s->observed.verdicts_known = false;
     simulation_set_load_times(s);
@@ -128,7 +150,7 @@ void snapshot_take_back(hn_simulation *s, const void *buffer)
 size_t hn_simulation_snapshot_size(const hn_simulation *s)
 {
     if (s == NULL) return 0;
-    return sizeof(snapshot_head) + snapshot_walk((hn_simulation *)s, SNAPSHOT_COUNT, NULL);
+    return sizeof(snapshot_head) + snapshot_state_size(s);
 }
 
 hn_status hn_simulation_save(const hn_simulation *s, void *snapshot, size_t size)

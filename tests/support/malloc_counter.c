@@ -33,11 +33,11 @@ bool malloc_counter_works(void)
 }
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define MALLOC_IS_TAKEN 1
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define MALLOC_IS_TAKEN 1
 #endif
 

@@ -835,3 +835,78 @@ TEST(cancel, ends_the_next_long_call_once)
     hn_model_destroy(read);
     close_world(&w);
 }
+
+TEST(misuse, of_batches)
+{
+    world w = open_world();
+    hn_batch *batch = NULL;
+    hn_batch_def def = hn_batch_def_default();
+    hn_batch_view view;
+    hn_batch_input input;
+    hn_ledger ledger;
+    const hn_simulation *simulation;
+    char bytes[8] = {0};
+    def.simulation.step_size = 1e-3;
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch)); // no members
+    def.member_count = 3;
+    REFUSED(hn_batch_create(w.context, NULL, &def, &batch));
+    REFUSED(hn_batch_create(w.context, w.model, NULL, &batch));
+    REFUSED(hn_batch_create(w.context, w.model, &def, NULL));
+    CHECK_EQUAL(hn_batch_create(NULL, w.model, &def, &batch), HN_INVALID_ARGUMENT);
+    def.thread_count = -1;
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch));
+    def.thread_count = 2;
+    def.parameter_count = 1;
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch));
+    const char *names[] = {NULL};
+    const double values[] = {1.0, 2.0, 3.0};
+    def.parameters = names;
+    def.parameter_values = values;
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch)); // no name
+    names[0] = "length";
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch)); // a model without text
+    CHECK(batch == NULL);
+    def.parameter_count = 0;
+    def.simulation.step_size = -1.0;
+    REFUSED(hn_batch_create(w.context, w.model, &def, &batch));
+    def.simulation.step_size = 1e-3;
+    def.simulation.ledger = false;
+    CHECK_OK(w.context, hn_batch_create(w.context, w.model, &def, &batch));
+    REFUSED(hn_batch_step(batch, -1));
+    REFUSED(hn_batch_simulation(batch, 3, &simulation));
+    REFUSED(hn_batch_simulation(batch, 0, NULL));
+    REFUSED(hn_batch_ledger(batch, -1, &ledger));
+    REFUSED(hn_batch_ledger(batch, 0, NULL));
+    REFUSED(hn_batch_ledger(batch, 0, &ledger)); // created without one
+    REFUSED(hn_batch_view_of(batch, "bodies/positoin", &view));
+    REFUSED(hn_batch_view_of(batch, NULL, &view));
+    REFUSED(hn_batch_view_of(batch, "time", NULL));
+    REFUSED(hn_batch_input_of(batch, "joints/effort", &input)); // created without inputs
+    REFUSED(hn_batch_input_of(batch, NULL, &input));
+    REFUSED(hn_batch_input_of(batch, "joints/effort", NULL));
+    REFUSED(hn_batch_set_joints(batch, values, NULL, 2, NULL));
+    REFUSED(hn_batch_set_bodies(batch, NULL, 1, NULL));
+    hn_body_values bodies = {0};
+    REFUSED(hn_batch_set_bodies(batch, &bodies, 2, NULL));
+    REFUSED(hn_batch_save(batch, 0, bytes, sizeof bytes));
+    REFUSED(hn_batch_save(batch, 0, NULL, 0));
+    REFUSED(hn_batch_save(batch, 7, bytes, sizeof bytes));
+    REFUSED(hn_batch_restore(batch, 0, bytes, sizeof bytes));
+    REFUSED(hn_batch_restore(batch, 0, NULL, sizeof bytes));
+    REFUSED(hn_batch_restore(batch, 7, bytes, sizeof bytes));
+    CHECK_EQUAL(hn_batch_status(batch, 3), HN_INVALID_ARGUMENT);
+    CHECK_EQUAL(hn_batch_snapshot_size(batch, 3), 0);
+    CHECK_EQUAL(hn_batch_step_count(batch, -1), 0);
+    CHECK_TEXT(hn_batch_message(batch, 99), "");
+    CHECK_EQUAL(hn_batch_member_count(batch), 3);
+    CHECK_EQUAL(hn_batch_thread_count(batch), 2);
+    hn_batch_destroy(batch);
+    CHECK_EQUAL(hn_batch_member_count(NULL), 0);
+    CHECK_EQUAL(hn_batch_thread_count(NULL), 0);
+    CHECK_EQUAL(hn_batch_failed_count(NULL), 0);
+    CHECK_EQUAL(hn_batch_memory_use(NULL).total, 0);
+    CHECK_EQUAL(hn_batch_step(NULL, 1), HN_INVALID_ARGUMENT);
+    CHECK_EQUAL(hn_batch_view_of(NULL, "time", &view), HN_INVALID_ARGUMENT);
+    hn_batch_destroy(NULL);
+    close_world(&w);
+}
