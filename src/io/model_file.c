@@ -14,9 +14,9 @@
 
 // ---- top level -----------------------------------------------------------------------------------------------
 
-static const char *const TOP_WORDS[] = {"holonom", "name",  "gravity", "parameters",
-                                        "bodies",  "beams", "joints",  "loads",
-                                        "drives",  "start", "run",     "couplings"};
+static const char *const TOP_WORDS[] = {"holonom", "name",      "gravity", "parameters", "bodies",
+                                        "beams",   "joints",    "loads",   "drives",     "start",
+                                        "run",     "couplings", "repeat"};
 
 static hn_status read_version(const model_reader *r, int root)
 {
@@ -111,6 +111,7 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     TRY(model_set_text(r->model, text, length, r->file));
 
     // bodies before joints before what refers to these, in whatever order they stand
+    TRY(reader_repeat(r, root));
     int bodies = reader_find(r, root, "bodies"), beams = reader_find(r, root, "beams");
     if (beams < 0) TRY(reader_require(r, root, "bodies", "the model", &bodies));
     int joints = reader_find(r, root, "joints"), loads = reader_find(r, root, "loads"),

@@ -81,6 +81,9 @@ hn_status reader_direction(const model_reader *r, int index, const char *what, c
 /// {rotate: ...}, {matrix: ...} or {quaternion: ...}; `owner` stands in messages.
 hn_status reader_orientation(const model_reader *r, int index, const char *owner, hn_mat3 *orientation);
 
+/// Write out the repetitions of the file, before its sections are read.
+hn_status reader_repeat(model_reader *r, int root);
+
 /// Find how the joints of the section at `index` are given.
 hn_status reader_scan_joints(model_reader *r, int index);
 /// All joints of a body have places in both their bodies' frames: they can place it.
