@@ -54,6 +54,7 @@ typedef struct urdf_joint {
     bool limited;
     double lower, upper, effort, velocity;
     const char *mimic; ///< joint it follows, or NULL
+    double mimic_multiplier, mimic_offset; ///< its coordinate is multiplier times that one's, plus offset
     bool dropped;      ///< has become part of another joint, or moves nothing that has mass
 } urdf_joint;
 

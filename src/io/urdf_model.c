@@ -430,6 +430,35 @@ static void write_limits(text_builder *t, const urdf_joint *j)
     append(t, j->kind == URDF_PRISMATIC ? " m/s" : " rad/s");
 }
 
+// does the joint move a body that has mass?
+static bool is_last(const urdf_robot *robot, const urdf_joint *j)
+{
+    return j->kind != URDF_FIXED && !j->dropped && is_whole(robot, j->child);
+}
+
+static bool has_one_coordinate(const urdf_joint *j)
+{
+    return j->kind == URDF_REVOLUTE || j->kind == URDF_PRISMATIC;
+}
+
+// a joint of the model by itself, with one coordinate
+static bool is_single(const urdf_robot *robot, const urdf_joint *j)
+{
+    return is_last(robot, j) && has_one_coordinate(j) && is_whole(robot, j->parent);
+}
+
+// The joint that another one follows, where both are joints of the model; otherwise NULL.
+static const urdf_joint *mimicked(const urdf_robot *robot, const urdf_joint *j)
+{
+    if (j->mimic == NULL || j->mimic_multiplier == 0.0 || !is_single(robot, j)) return NULL;
+    for (int k = 0; k < robot->joint_count; ++k) {
+        const urdf_joint *other = &robot->joints[k];
+        if (other != j && strcmp(other->name, j->mimic) == 0 && is_single(robot, other))
+            return other;
+    }
+    return NULL;
+}
+
 static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
 {
     joint_chain c;
@@ -456,16 +485,19 @@ static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
                           robot->joints[c.joints[k]].name, c.word, j->name));
     for (int k = 0; k < c.count; ++k) {
         const urdf_joint *part = &robot->joints[c.joints[k]];
-        bool written = c.count == 1 && part->kind == URDF_REVOLUTE;
+        bool written = c.count == 1 && has_one_coordinate(part);
         if (part->damping > 0.0 && !written)
             TRY(urdf_add_note(robot, "joint '%s': damping %g is left out", part->name,
                               part->damping));
         if (part->friction > 0.0)
             TRY(urdf_add_note(robot, "joint '%s': friction %g is left out", part->name,
                               part->friction));
-        if (part->mimic != NULL)
+        if (part->mimic != NULL && mimicked(robot, part) == NULL)
             TRY(urdf_add_note(robot, "joint '%s' moves freely; in the file it follows joint '%s'",
                               part->name, part->mimic));
+        else if (part->mimic != NULL && part->mimic_offset != 0.0)
+            TRY(urdf_add_note(robot, "joint '%s' follows joint '%s' from zero; in the file from %g",
+                              part->name, part->mimic, part->mimic_offset));
         if (part->limited && part->upper > part->lower)
             TRY(urdf_add_note(robot, "joint '%s': limits %g to %g do not stop it", part->name,
                               part->lower, part->upper));
@@ -473,20 +505,12 @@ static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
     return t->status;
 }
 
-// does the joint move a body that has mass?
-static bool is_last(const urdf_robot *robot, const urdf_joint *j)
-{
-    return j->kind != URDF_FIXED && !j->dropped && is_whole(robot, j->child);
-}
-
 static void write_loads(text_builder *t, const urdf_robot *robot)
 {
     bool any = false;
     for (int k = 0; k < robot->joint_count; ++k) {
         const urdf_joint *j = &robot->joints[k];
-        if (!is_last(robot, j) || j->kind != URDF_REVOLUTE || !(j->damping > 0.0) ||
-            !is_whole(robot, j->parent))
-            continue;
+        if (!is_single(robot, j) || j->kind != URDF_REVOLUTE || !(j->damping > 0.0)) continue;
         if (!any) append(t, "loads:\n");
         any = true;
         append(t, "  ");
@@ -496,6 +520,46 @@ static void write_loads(text_builder *t, const urdf_robot *robot)
         append(t, ", stiffness: 0, damping: ");
         append_number(t, j->damping);
         append(t, "}}\n");
+    }
+}
+
+// Damping of slides: laws on their coordinates.
+static void write_drives(text_builder *t, const urdf_robot *robot)
+{
+    bool any = false;
+    for (int k = 0; k < robot->joint_count; ++k) {
+        const urdf_joint *j = &robot->joints[k];
+        if (!is_single(robot, j) || j->kind != URDF_PRISMATIC || !(j->damping > 0.0)) continue;
+        if (!any) append(t, "drives:\n");
+        any = true;
+        append(t, "  ");
+        append_name(t, j->name);
+        append(t, ": {spring: {joint: ");
+        append_name(t, j->name);
+        append(t, ", damping: ");
+        append_number(t, j->damping);
+        append(t, "}}\n");
+    }
+}
+
+// Joints that mimic others: x = multiplier times x' from where both are zero.
+static void write_couplings(text_builder *t, const urdf_robot *robot)
+{
+    bool any = false;
+    for (int k = 0; k < robot->joint_count; ++k) {
+        const urdf_joint *j = &robot->joints[k], *other = mimicked(robot, j);
+        if (other == NULL) continue;
+        if (!any) append(t, "couplings:\n");
+        any = true;
+        append(t, "  ");
+        append_name(t, j->name);
+        append(t, ": {relation: {joints: [");
+        append_name(t, j->name);
+        append(t, ", ");
+        append_name(t, other->name);
+        append(t, "], factors: [1, ");
+        append_number(t, -j->mimic_multiplier);
+        append(t, "]}}\n");
     }
 }
 
@@ -519,6 +583,8 @@ static hn_status write_sections(text_builder *t, urdf_robot *robot)
         TRY(write_joint(t, robot, k));
     }
     write_loads(t, robot);
+    write_drives(t, robot);
+    write_couplings(t, robot);
     append(t, "run: {scheme: energy-momentum, step: 0.001, end: 1}\n");
     return t->status;
 }

@@ -340,7 +340,12 @@ static hn_status read_joint(const urdf_reader *r, const xmlNode *node)
         TRY(numbers(r, limit, "effort", 1, &joint.effort));
         TRY(numbers(r, limit, "velocity", 1, &joint.velocity));
     }
-    if (mimic != NULL) TRY(required(r, mimic, "joint", &joint.mimic));
+    if (mimic != NULL) {
+        joint.mimic_multiplier = 1.0;
+        TRY(required(r, mimic, "joint", &joint.mimic));
+        TRY(numbers(r, mimic, "multiplier", 1, &joint.mimic_multiplier));
+        TRY(numbers(r, mimic, "offset", 1, &joint.mimic_offset));
+    }
     urdf_link *link = &robot->links[joint.child];
     if (link->parent_joint >= 0)
         return fail_at(

@@ -689,8 +689,8 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
                 element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
                               step->angles != NULL ? step->angles[e->angle] : s->angles[e->angle]);
     }
-    scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h, s->h,
-                      s->force);
+    scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h,
+                      DAMPER_EXPLICIT, s->h, s->force);
     for (size_t k = 0; k < count; ++k)
         s->push[k] = s->h * (p[k] + s->force[k]) / system->unit_mass[k / POSE_SIZE];
     predict(s);

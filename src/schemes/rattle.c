@@ -38,8 +38,8 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
     (void)def;
     // (R1) without its multiplier
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
-    scheme_add_forces(system, state->q, state->memory, angles, time, time + 0.5 * h, h, 0.5 * h,
-                      momentum);
+    scheme_add_forces(system, state->q, state->memory, angles, time, time + 0.5 * h, h,
+                      DAMPER_EXPLICIT, 0.5 * h, momentum);
     *equations = (step_equations){
         .step_size = h,
         .mass_factor = 1.0 / h,
@@ -67,7 +67,7 @@ static double rattle_finish(const hn_system *system, const hn_simulation_def *de
         state->memory[k] = 2.0 / h * step->delta[k] - state->memory[k];
     step_equations second = scheme_second_half(equations);
     scheme_add_forces(system, step->q, state->memory, step->angle_start, second.load_begin,
-                      second.load_end, h, 0.5 * h, next_impetus);
+                      second.load_end, h, DAMPER_EXPLICIT, 0.5 * h, next_impetus);
     return scheme_work_of_halves(system, equations, step);
 }
 

@@ -128,9 +128,10 @@ step_equations scheme_second_half(const step_equations *equations);
 double scheme_work_of_halves(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// Forces F - grad V at one configuration with velocities v: twelve numbers per body, added times `factor` to `out`.
-/// Loads act with their mean from `load_begin` to `load_end`.
+/// Loads act with their mean from `load_begin` to `load_end`; dampers as `form` has them in a step of that size.
 void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles,
-                       double load_begin, double load_end, double step_size, double factor, double *out);
+                       double load_begin, double load_end, double step_size, damper_form form, double factor,
+                       double *out);
 /// Forces of dampers in a solved step, with its mean rates: twelve numbers per body, added.
 void scheme_add_step_dampers(const hn_system *system, const step_equations *equations, const step_data *step,
                              double *out);

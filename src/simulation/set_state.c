@@ -84,7 +84,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
     hn_status status = HN_OK;
     if (s->scheme->memory_count > 0)
         status = simulation_accelerations(s, v, !s->scheme->dampers_apart, s->def.step_size,
-                                          acceleration);
+                                          DAMPER_EXPLICIT, acceleration);
     if (status == HN_OK) s->scheme->start(system, v, acceleration, &s->state);
     context_release(s->context, acceleration);
     TRY(status);
@@ -235,14 +235,18 @@ static void set_joint(int body, const system_joint *report, const double *wanted
         }
 }
 
+// From the start, not from where the bodies are: round-off of poses that follow poses would grow with every state.
+// Bodies without a joint stay, or follow the body before them.
 static void set_poses(const hn_simulation *s, const double *coordinates, double *q)
 {
     const hn_system *system = s->system;
     for (int i = 0; i < system->body_count; ++i) {
         const joint *tree = &system->joints[i];
+        const double *from = tree->model_joint >= 0 ? system->q_start : s->state.q;
+        double *pose = q + POSE_SIZE * (size_t)i;
+        memcpy(pose, from + POSE_SIZE * (size_t)i, POSE_SIZE * sizeof(double));
         if (tree->parent >= 0)
-            follow_parent(system_pose(s->state.q, tree->parent), system_pose(q, tree->parent),
-                          q + POSE_SIZE * (size_t)i);
+            follow_parent(system_pose(from, tree->parent), system_pose(q, tree->parent), pose);
         if (tree->model_joint < 0) continue;
         const system_joint *report = &system->reports[tree->model_joint];
         int start = s->observed.coordinate_start[tree->model_joint],
@@ -362,7 +366,8 @@ hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *
     inputs_apply(s, 0.0);
     if (s->inputs.values != NULL) s->steps[s->ahead].valid = false;
     const double SHORT = 0.01; // of the step: dampers act by differences of second order
-    hn_status status = simulation_accelerations(s, v, true, SHORT * s->def.step_size, acceleration);
+    hn_status status =
+        simulation_accelerations(s, v, true, SHORT * s->def.step_size, DAMPER_PLAIN, acceleration);
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         // d_I'' = alpha x d_I + omega x (omega x d_I): the second part cancels in sum d_I x d_I''/2
         double twist[TWIST_SIZE];

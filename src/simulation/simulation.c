@@ -161,7 +161,7 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
     "singular equations of motion at the start: masses and joints leave a motion without inertia"
 
 hn_status simulation_accelerations(hn_simulation *s, const double *v, bool dampers, double h,
-                                   double *acceleration)
+                                   damper_form form, double *acceleration)
 {
     saddle *rows;
     const double time = hn_simulation_time(s);
@@ -169,7 +169,7 @@ hn_status simulation_accelerations(hn_simulation *s, const double *v, bool dampe
     double *force = context_allocate(s->context, 2 * count * sizeof(double));
     if (force == NULL) return HN_OUT_OF_MEMORY;
     scheme_add_forces(s->system, s->state.q, dampers ? v : force + count, s->angles, time, time, h,
-                      1.0, force);
+                      form, 1.0, force);
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
@@ -307,7 +307,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(unless_cancelled(s));
     if (s->scheme->memory_count > 0)
         TRY(simulation_accelerations(s, s->momenta, !s->scheme->dampers_apart, s->def.step_size,
-                                     acceleration));
+                                     DAMPER_EXPLICIT, acceleration));
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (s->scheme->decays) TRY(decay_prepare(s->system));

@@ -220,9 +220,9 @@ hn_status dampers_update(hn_simulation *simulation);
 void dampers_follow(hn_simulation *simulation);
 
 /// Accelerations at the current configuration with velocities v: M a + G^T lambda = F - grad V, G a + dG/dt v = 0.
-/// With or without dampers, whose rates are differences over h.
+/// With or without dampers, whose rates are differences over h, in the form of a step that long or plain.
 hn_status simulation_accelerations(hn_simulation *simulation, const double *v, bool dampers, double h,
-                                   double *acceleration);
+                                   damper_form form, double *acceleration);
 
 /// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.
 hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,

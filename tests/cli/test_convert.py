@@ -136,6 +136,34 @@ class Convert(unittest.TestCase):
         _, free = self.convert(robot(*parts), "--base", "free")
         self.assertEqual(sorted(free["bodies"]), ["arm", "base"])
 
+    def test_joints_that_mimic_others_are_couplings(self):
+        def joint(name, kind, parent, child, inner):
+            return JOINT.format(name, kind, parent, child, "0 0 0.1", "0 0 1").replace("</joint>", inner + "</joint>")
+
+        parts = [LINK.format(name, 1) for name in ("base", "left", "right", "rack")]
+        parts += [joint("l", "revolute", "base", "left", '<dynamics damping="0.2"/>'),
+                  joint("r", "revolute", "base", "right", '<mimic joint="l" multiplier="-2" offset="0.1"/>'),
+                  joint("s", "prismatic", "base", "rack", '<dynamics damping="3"/><mimic joint="l"/>')]
+        done, model = self.convert(robot(*parts))
+        self.assertEqual(model["couplings"], {"r": {"relation": {"joints": ["r", "l"], "factors": [1, 2]}},
+                                              "s": {"relation": {"joints": ["s", "l"], "factors": [1, -1]}}})
+        self.assertEqual(model["drives"], {"s": {"spring": {"joint": "s", "damping": 3}}})
+        self.assertIn("joint 'r' follows joint 'l' from zero; in the file from 0.1", done.stderr)
+        self.assertNotIn("moves freely", done.stderr)
+        # it moves so: all fall together
+        done = self.run_tool("run", "r.yaml", "--steps", "200", "--output", "r.h5")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        with h5py.File(self.path("r.h5")) as file:
+            left, right, slide = file["joints/coordinates"][-1]
+        self.assertGreater(abs(left), 1e-3)
+        self.assertAlmostEqual(right, -2 * left, delta=1e-13)
+        self.assertAlmostEqual(slide, left, delta=1e-13)
+        # what is not there cannot be followed
+        done, model = self.convert(robot(*parts[:3], joint("l", "revolute", "base", "left", ""),
+                                         joint("r", "revolute", "base", "right", '<mimic joint="x"/>')))
+        self.assertNotIn("couplings", model)
+        self.assertIn("joint 'r' moves freely; in the file it follows joint 'x'", done.stderr)
+
     def test_mistakes_have_their_line(self):
         base, arm = LINK.format("base", 1), LINK.format("arm", 1)
         hinge = JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0")
