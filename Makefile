@@ -9,6 +9,7 @@
 #   make wheel     build the Python package as a wheel with its libraries inside, into build/python/dist
 #   make test-wheel    test that wheel in a fresh environment without a compiler; mypy and pyright
 #   make test-python   both
+#   make docs      build the site from docs/, run its notebooks, check its links: build/docs/html/index.html
 #   make build     set up and build; the tool is build/bin/holonom
 #   make bench     build and run the benchmarks
 #   make install   install to PREFIX (default /usr/local)
@@ -25,7 +26,7 @@ DEMO_FOLDER := $(BUILD)/demo
 DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
 
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test viewer test-viewer python wheel test-wheel test-python bench install clean
+.PHONY: setup build demo test viewer test-viewer python wheel test-wheel test-python docs bench install clean
 
 setup:
 ifneq ($(SETUP),skip)
@@ -80,6 +81,12 @@ test-wheel:
 
 test-python: wheel
 	@$(MAKE) --no-print-directory test-wheel
+
+docs:
+ifneq ($(SETUP),skip)
+	@$(SETUP) --docs
+endif
+	scripts/docs $(BUILD)
 
 bench: build
 	$(BUILD)/bin/bench

@@ -141,8 +141,20 @@ def test_parameters_of_a_file_take_other_values() -> None:
             sim.step(10)
             momenta.append(sim.view("ledger/linear_momentum")[2])
     assert np.allclose(momenta, [-0.5 * 9.81, -3.0 * 9.81, -2.0 * 9.81])
+    assert models[1].parameters == {"m": 6.0, "half": 3.0}
     with pytest.raises(hn.HolonomError, match="'n'"):
         hn.Model.parse(source, parameters={"n": 1.0})
+
+
+def test_drives_are_told_what_to_do() -> None:
+    model = arm()
+    model.servo("elbow", 0.0, proportional=400, derivative=40, name="servo")
+    with hn.Simulation(model, step=1e-3) as sim:
+        assert np.isnan(sim.drive_commands[0])
+        sim.drive_commands[0] = 0.5
+        sim.step(2000)
+        assert sim.drive_state("servo")["coordinate"] == sim.joint_coordinates[1]
+        assert abs(sim.joint_coordinates[1] - 0.5) < 0.1  # against gravity and a coil
 
 
 def test_failures_are_exceptions_with_the_librarys_words() -> None:
@@ -164,6 +176,14 @@ def test_ctrl_c_stops_and_keeps_what_is_there() -> None:
         result = hn.run(arm(), end=1e6, step=1e-3, progress=False)
     assert 10 < len(result) < 1e8 and result.complete
     assert result.ledger.energy.kept
+
+
+def test_words_select_columns() -> None:
+    result = hn.run(arm(), end=0.02, step=1e-3)
+    for _ in range(50):  # the memory that says which columns was gone once
+        assert np.array_equal(result["bodies/lower/position"], result["bodies/position"][:, 1])
+        assert list(result.columns("joints/elbow")) == [n for n in result.columns("joints") if n.startswith("joints/elbow/")]
+    assert result.unit("joints/elbow/angle") == "rad"
 
 
 def test_tables() -> None:

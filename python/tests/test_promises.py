@@ -206,7 +206,7 @@ def test_a_signal_stops_steps(tmp_path: pathlib.Path) -> None:
 
 # words of model files that are none of Python's, or say what the method says
 RENAMED = {"from": "start", "vector": "vector_", "bodies": "a"}
-NOT_OFFERED = {"coordinates", "table", "pulse", "spline", "damper"}  # model.joint(), factor and model.drive() take them
+NOT_OFFERED = {"frame", "table", "pulse", "spline", "damper"}  # model.joint(), factor and model.drive() take them
 
 
 def kinds(group: str) -> dict[str, set[str]]:
@@ -214,22 +214,21 @@ def kinds(group: str) -> dict[str, set[str]]:
     return {kind: set(about.get("properties", {})) for kind, about in SCHEMA["$defs"][group]["properties"].items()}
 
 
-@pytest.mark.parametrize("group", ["joint", "load", "drive"])
+@pytest.mark.parametrize("group", ["joint", "load", "drive", "coupling"])
 def test_builders_have_the_words_of_model_files(group: str) -> None:
-    missing = []
     for kind, words in kinds(group).items():
-        method = getattr(hn.Model, kind, None)
         if group == "drive" and kind == "spring":
             continue  # model.drive("spring", ...): model.spring is the load
-        if method is None:
-            missing.append(kind)
+        method = getattr(hn.Model, kind, None)
+        if method is None:  # a new one: model.joint(kind, ...), model.drive(kind, ...), model.coupling(kind, ...) take it
+            assert group in ("joint", "drive", "coupling"), kind
             continue
         offered = set(inspect.signature(method).parameters) - {"self", "name", "b"}
         expected = {RENAMED.get(word, word) for word in words - NOT_OFFERED}
         expected -= {"axis"} if kind == "planar" else set()
+        expected -= {"coordinates"} if group in ("joint", "load") else set()  # model.joint(coordinates="body", ...)
         # a place on the second body of its own is `at: {a: ..., b: ...}` in files
         assert offered - {"to"} == expected - {"to"}, kind
-    assert not missing
 
 
 def test_bodies_and_beams_have_the_words_of_model_files() -> None:
@@ -249,6 +248,8 @@ def test_names_are_those_of_the_c_api_and_of_model_files() -> None:
     assert joints <= set(kinds("joint"))
     drives = {ffi.string(lib.hn_drive_kind_name(i)).decode() for i in range(lib.HN_DRIVE_KIND_COUNT)}
     assert drives <= set(kinds("drive"))
+    couplings = {ffi.string(lib.hn_coupling_kind_name(i)).decode() for i in range(lib.HN_COUPLING_KIND_COUNT)}
+    assert couplings <= set(kinds("coupling"))
     # every status has its exception, and says so
     header = (SOURCE / "include/holonom/base.h").read_text()
     told = " ".join(c.__doc__ or "" for c in vars(hn).values() if isinstance(c, type) and issubclass(c, Exception))
@@ -343,6 +344,28 @@ def test_every_builder_gives_what_the_same_file_gives(tmp_path: pathlib.Path) ->
         assert "<" in thing._repr_html_() and len(repr(thing)) < 120
 
 
+def test_couplings_and_starts_by_coordinates() -> None:
+    model = hn.Model("gears", gravity=(0, 0, 0))
+    for i in range(3):
+        model.body(f"w{i}", mass=1, inertia=(1, 1, 0.1 * (i + 1)), position=(i, 0, 0))
+        model.revolute("ground", f"w{i}", at=(i, 0, 0), axis="z", name=f"a{i}")
+    slide = model.body("slide", mass=2, inertia=(1, 1, 1), position=(0, 5, 0))
+    model.prismatic("ground", slide, at=(0, 5, 0), axis="x", name="rail")
+    mesh = model.gear(["a0", "a1"], teeth=(20, 40))
+    model.belt(["a1", "a2"], radii=(0.1, 0.3))
+    model.rack(["a2", "rail"], radius=0.05)
+    model.start("a0", rates=6.0)
+    with hn.Simulation(model, step=1e-3) as sim:
+        sim.step(100)
+        assert np.allclose(sim.joint_rates, [6, -3, -1, -0.05], atol=1e-9)
+        assert abs(sim.coupling_state(mesh)["gap"]) < 1e-12 and sim.structure["degrees_of_freedom"] == 1
+    swung = pendulum()
+    swung.start("hinge", coordinates="30 deg", rates=1.0)
+    with hn.Simulation(swung, step=1e-3) as sim:
+        assert sim.joint_coordinates[0] == pytest.approx(np.pi / 6, abs=1e-12)
+        assert np.allclose(sim.positions[0], [np.cos(np.pi / 6), 0, -0.5], atol=1e-12)
+
+
 def test_mistakes_are_answered_at_the_call() -> None:
     model = pendulum()
     for call, words in ((lambda: model.body("x", mass=-1, inertia=(1, 1, 1)), "body 'x': mass is -1"),
@@ -362,13 +385,21 @@ def test_mistakes_are_answered_at_the_call() -> None:
     assert (place.value.file, place.value.line, place.value.column) == ("door.yaml", 2, 14)
 
 
+def test_warnings_point_at_the_caller() -> None:
+    with pytest.warns(RuntimeWarning, match="shoulder") as seen:
+        hn.Model.load(SOURCE / "models/two-link-arm.urdf")
+    assert seen[0].filename == __file__
+
+
 def test_questions_to_the_library() -> None:
     with hn.Simulation(hn.Model.load(SOURCE / "models/six-body-linkage.yaml"), step=1e-3) as sim:
         assert sim.structure["degrees_of_freedom"] == 1 and sim.structure["loop_count"] == 1
         found = sim.redundancy()
         assert found["redundant_count"] == 1 and not found["unique"]["r1"]
-        assert sim.reaction_verdict("r1")["shared_count"] == 1
+        verdict = sim.reaction_verdict("r1")
+        assert verdict["shared_count"] == 1 and verdict["force_unique"].shape == (3, 3) and verdict["axes"][2].shape == (3,)
         sim.step()
+        assert np.array_equal(sim.joint_state("r1")["reaction_force"], sim.view("joints/reaction_force")[[j.name for j in sim.model.joints].index("r1")])
         assert sim.joint_state("r1")["reaction_valid"] and sim.statistics["step_count"] == 1
     model = pendulum()
     with hn.Simulation(model, step=1e-3) as sim:

@@ -10,11 +10,11 @@
 from ._library import (Cancelled, Closed, FileAccess, FileFormat, HolonomError, InvalidArgument, InvalidModel, NotConverged,
                        version)
 from .ledger import Entry, Ledger
-from .model import Beam, Body, Drive, Joint, Load, Model, ground
+from .model import Beam, Body, Coupling, Drive, Joint, Load, Model, ground
 from .result import Result, run, run_tool
 from .simulation import Mode, Simulation, Snapshot, fields, schemes, settings
 
 __version__ = version()
-__all__ = ["Beam", "Body", "Cancelled", "Closed", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
+__all__ = ["Beam", "Body", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
            "InvalidModel", "Joint", "Ledger", "Load", "Mode", "Model", "NotConverged", "Result", "Simulation", "Snapshot", "fields",
            "ground", "run", "run_tool", "schemes", "settings", "version"]

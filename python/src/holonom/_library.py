@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, Union
@@ -47,7 +48,7 @@ class InvalidModel(HolonomError, ValueError):
 
 
 class FileFormat(HolonomError, ValueError):
-    """HN_FILE_FORMAT: the file does not follow the format; the text begins with file:line:column."""
+    """HN_FILE_FORMAT: the file does not follow the format; the text begins with ``file:line:column``."""
 
 
 class FileAccess(HolonomError, OSError):
@@ -91,7 +92,11 @@ def raw(value: str) -> bytes:
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def holonom_log(line: Any, user: Any) -> None:
-    warnings.warn(text(line), RuntimeWarning, stacklevel=3)
+    # the place of a warning is the call of the package's user
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "holonom":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text(line), RuntimeWarning, stacklevel=level)
 
 
 class Context:
@@ -143,10 +148,9 @@ def plain(value: Any) -> Any:
     if kind is None:
         return value
     if kind.kind == "struct":
-        if kind.cname == "hn_vec3":
-            return from_vector(value)
-        if kind.cname == "hn_mat3":
-            return from_matrix(value)
+        name = kind.cname.removeprefix("struct ")
+        if name in ("hn_vec3", "hn_mat3"):
+            return from_vector(value) if name == "hn_vec3" else from_matrix(value)
         return {name: plain(getattr(value, name)) for name, _ in kind.fields or []}
     if kind.kind == "array":
         return text(value) if kind.item.cname == "char" else [plain(x) for x in value]

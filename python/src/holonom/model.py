@@ -20,8 +20,9 @@ from ._yaml import emit, line
 Function = Union[Number, Mapping[str, Any]]
 """A function of time: a number, an expression in t, or one of model files, {"spline": {"times": [...], "values": [...]}}."""
 
-_GROUPS = ("bodies", "beams", "joints", "loads", "drives")
-_ONE = {"bodies": "body", "beams": "beam", "joints": "joint", "loads": "load", "drives": "drive", "start": "start of"}
+_GROUPS = ("bodies", "beams", "joints", "couplings", "loads", "drives")
+_ONE = {"bodies": "body", "beams": "beam", "joints": "joint", "couplings": "coupling", "loads": "load", "drives": "drive",
+        "start": "start of"}
 _PLACE = re.compile(r"^.*?:\d+:\d+: ")
 
 
@@ -141,6 +142,15 @@ class Drive(Load):
         return self.model.drives.index(self.name)
 
 
+class Coupling(Load):
+    """A coupling of joint coordinates."""
+
+    @property
+    def id(self) -> Any:
+        """Place among the couplings of the model."""
+        return self.model.couplings.index(self.name)
+
+
 class Beam:
     """A beam of a model. Its nodes are bodies: beam.start, beam.end, beam.tip, beam.middle, beam[5], beam.at(0.35)."""
 
@@ -238,7 +248,7 @@ def _mentioned(entry: Any, key: str = "") -> Iterator[tuple[str, str]]:
         for value in entry:
             yield from _mentioned(value, key)
     elif isinstance(entry, str):
-        kind = {"body": "body", "bodies": "body", "joint": "joint", "joints": "joint", "beam": "beam"}.get(key)
+        kind = {"body": "body", "bodies": "body", "joint": "joint", "joints": "joint", "carrier": "joint", "beam": "beam"}.get(key)
         if kind is not None:
             yield kind, entry
 
@@ -374,6 +384,21 @@ class Model:
         return [text(lib.hn_model_drive_name(self._pointer, i)) for i in range(lib.hn_model_drive_count(self._pointer))]
 
     @property
+    def couplings(self) -> list[str]:
+        """Names of the couplings."""
+        if self._names("couplings") == []:
+            return []
+        p = self._pointer
+        return [text(lib.hn_model_coupling_name(p, i)) for i in range(lib.hn_model_coupling_count(p))]
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters by name, with the values that follow from their expressions."""
+        p = self._pointer
+        return {text(lib.hn_model_parameter_name(p, i)): float(lib.hn_model_parameter_value(p, i))
+                for i in range(lib.hn_model_parameter_count(p))}
+
+    @property
     def run_options(self) -> dict[str, Any]:
         """How the model asks to be run: scheme, reduction, step and end in s (None: it does not say)."""
         o = lib.hn_model_run_options(self._pointer)
@@ -479,7 +504,7 @@ class Model:
         document = self._writable()
         part: dict[str, Any] = {"holonom": 1, "parameters": document["parameters"], **{g: {} for g in _GROUPS}, "start": {}}
         if group == "start":
-            kind = "joint" if "rate" in entry or "rates" in entry else "beam" if name in document["beams"] else "body"
+            kind = "joint" if {"rate", "rates", "coordinates"} & set(entry) else "beam" if name in document["beams"] else "body"
             self._part({kind: name}, part)
         self._part(entry, part)
         part.setdefault(group, {})[name] = entry
@@ -713,16 +738,48 @@ class Model:
         return self.drive("stop", joint, stiffness=stiffness, lower=lower, upper=upper, damping=damping,
                           coordinate=coordinate, armature=armature, name=name)
 
+    def coupling(self, kind: str, joints: Sequence[Joint | str], *, coordinates: Sequence[str] | None = None,
+                 name: str | None = None, **words: Any) -> Coupling:
+        """Add a coupling of a kind ("gear", "belt", "rack", "relation") with the words of model files: a sum of factors times
+        joint coordinates stays as it is at the start. coordinates: which one of each joint, where there are several."""
+        entry = {"joints": list(joints), "coordinates": coordinates, **words}
+        given = {key: value for key, value in entry.items() if value is not None}
+        return Coupling(self, self._add("couplings", name, "coupling", {kind: given}), kind)
+
+    def gear(self, joints: Sequence[Joint | str], *, teeth: Vector | None = None, radii: Vector | None = None,
+             ratio: Number | None = None, internal: bool | None = None, carrier: Joint | str | None = None,
+             coordinates: Sequence[str] | None = None, name: str | None = None) -> Coupling:
+        """Two angles of wheels that mesh, by teeth, radii (m) or ratio; internal: one inside of the other; carrier: the joint
+        whose angle is taken off the first."""
+        return self.coupling("gear", joints, teeth=teeth, radii=radii, ratio=ratio, internal=internal, carrier=carrier,
+                             coordinates=coordinates, name=name)
+
+    def belt(self, joints: Sequence[Joint | str], *, radii: Vector | None = None, ratio: Number | None = None,
+             crossed: bool | None = None, coordinates: Sequence[str] | None = None, name: str | None = None) -> Coupling:
+        """Two angles of pulleys, by radii (m) or ratio; crossed: they turn against each other."""
+        return self.coupling("belt", joints, radii=radii, ratio=ratio, crossed=crossed, coordinates=coordinates, name=name)
+
+    def rack(self, joints: Sequence[Joint | str], *, radius: Number, coordinates: Sequence[str] | None = None,
+             name: str | None = None) -> Coupling:
+        """The angle of a pinion and the displacement of a rack. radius: m, displacement per angle."""
+        return self.coupling("rack", joints, radius=radius, coordinates=coordinates, name=name)
+
+    def relation(self, joints: Sequence[Joint | str], *, factors: Vector, coordinates: Sequence[str] | None = None,
+                 name: str | None = None) -> Coupling:
+        """Two to four coordinates: the sum of factors times coordinates stays as it is."""
+        return self.coupling("relation", joints, factors=factors, coordinates=coordinates, name=name)
+
     def start(self, thing: Body | Joint | Beam | str, *, velocity: Any = None, angular_velocity: Any = None,
-              rates: Number | Vector | None = None) -> None:
-        """Start velocities: of a body's frame (m/s, rad/s, world), or the rates of a joint. start("equilibrium"): at rest
-        where the loads of time zero balance."""
+              rates: Number | Vector | None = None, coordinates: Number | Vector | None = None) -> None:
+        """Start values: velocities of a body's frame (m/s, rad/s, world), or rates and coordinates of a joint, which then
+        places its bodies. start("equilibrium"): at rest where the loads of time zero balance; start("assembled"): at rest
+        where the joints meet, from places that need not fit."""
         document = self._writable()
-        if thing == "equilibrium":
-            document["start"], self._handle = "equilibrium", None
+        if thing in ("equilibrium", "assembled"):
+            document["start"], self._handle = thing, None
             return
-        if document["start"] == "equilibrium":
-            raise InvalidModel("start: the model starts at rest at its equilibrium")
+        if isinstance(document["start"], str):
+            raise InvalidModel(f"start: the model starts at rest, {document['start']}")
         entry: dict[str, Any] = {}
         for key, value in (("velocity", velocity), ("angular_velocity", angular_velocity)):
             if value is not None:
@@ -731,10 +788,13 @@ class Model:
             values = _plain(rates)
             values = values[0] if isinstance(values, list) and len(values) == 1 else values
             entry["rates" if isinstance(values, list) else "rate"] = values
+        if coordinates is not None:
+            values = _plain(coordinates)
+            entry["coordinates"] = values if isinstance(values, list) else [values]
         name = thing if isinstance(thing, str) else thing.name
         whole = {**document["start"].get(name, {}), **entry}
         if not whole:
-            raise InvalidArgument("start: give velocity, angular_velocity or rates")
+            raise InvalidArgument("start: give velocity, angular_velocity, rates or coordinates")
         self._check("start", name, whole)
         document["start"][name] = whole
         self._handle = None

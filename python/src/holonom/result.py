@@ -160,14 +160,15 @@ class Result:
             self._context.check(lib.hn_result_file_select(self._pointer, raw(word), ffi.NULL, 0, count))
             columns = ffi.new("hn_result_column[]", count[0])
             self._context.check(lib.hn_result_file_select(self._pointer, raw(word), columns, count[0], count))
-        return [columns[i] for i in range(count[0])]
+        # copies: what an array hands out is gone with the array
+        return [ffi.new("hn_result_column *", columns[i]) for i in range(count[0])]
 
     def _column(self, column: Any) -> Array:
         values = np.empty(len(self))
         if values.size > 0:
             with _HDF5:
                 self._context.check(lib.hn_result_file_read_column(
-                    self._pointer, column, 0, len(self), 1, ffi.from_buffer("double[]", values, require_writable=True)))
+                    self._pointer, column[0], 0, len(self), 1, ffi.from_buffer("double[]", values, require_writable=True)))
         return values
 
     def columns(self, *words: str) -> dict[str, Array]:
@@ -175,12 +176,12 @@ class Result:
         found = {}
         for word in words:
             for column in self._select(word):
-                found[text(lib.hn_result_file_column_name(self._pointer, column))] = self._column(column)
+                found[text(lib.hn_result_file_column_name(self._pointer, column[0]))] = self._column(column)
         return found
 
     def unit(self, word: str) -> str:
         """Unit of the first column that a word selects."""
-        return text(lib.hn_result_file_column_unit(self._pointer, self._select(word)[0]))
+        return text(lib.hn_result_file_column_unit(self._pointer, self._select(word)[0][0]))
 
     # ---- other tools ----
 
@@ -225,8 +226,8 @@ class Result:
         groups: dict[str, dict[str, Array]] = {}
         for word in words or ("energy",):
             for column in self._select(word):
-                name = text(lib.hn_result_file_column_name(self._pointer, column))
-                unit = text(lib.hn_result_file_column_unit(self._pointer, column))
+                name = text(lib.hn_result_file_column_name(self._pointer, column[0]))
+                unit = text(lib.hn_result_file_column_unit(self._pointer, column[0]))
                 groups.setdefault(unit, {})[name] = self._column(column)
         axes: list[Any] = [ax] * len(groups)
         if ax is None:

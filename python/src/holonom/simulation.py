@@ -13,7 +13,7 @@ import numpy as np
 
 from ._library import Array, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
 from .ledger import Ledger
-from .model import Beam, Drive, Joint, Model
+from .model import Beam, Coupling, Drive, Joint, Model
 
 _BATCH = 0.05  # s between looks at Ctrl-C
 _FEW = 16  # steps that are taken without such a look
@@ -215,7 +215,8 @@ class Simulation:
         return self._arrays[name]
 
     def input(self, name: str) -> Array:
-        """A writable array: "joints/effort", "bodies/force" or "bodies/torque"; held over a step, kept until changed."""
+        """A writable array: "joints/effort", "drives/command", "bodies/force" or "bodies/torque"; held over a step, kept until
+        changed."""
         handle = self._pointer
         if name not in self._arrays:
             found = ffi.new("hn_input *")
@@ -241,6 +242,12 @@ class Simulation:
     @joint_efforts.setter
     def joint_efforts(self, value: Any) -> None:
         self.input("joints/effort")[:] = value
+
+    @property
+    def drive_commands(self) -> Array:
+        """What each drive is told in place of its function of time, to be written: the value of an effort (N, N m), the
+        target of a servo (m, rad), the command of a motor; NaN: it follows its function."""
+        return self.input("drives/command")
 
     @property
     def body_forces(self) -> Array:
@@ -382,6 +389,15 @@ class Simulation:
             raise InvalidArgument(f"no drive {name!r} in the model {self._model.name!r}")
         out = ffi.new("hn_drive_state *")
         self._context.check(lib.hn_simulation_drive(self._pointer, self._model.drives.index(name), out))
+        return dict(plain(out[0]))
+
+    def coupling_state(self, coupling: Coupling | str) -> dict[str, float]:
+        """Effort (N, N m) along the first coordinate and gap (m, rad) of a coupling: the fields of hn_coupling_state."""
+        name = coupling if isinstance(coupling, str) else coupling.name
+        if name not in self._model.couplings:
+            raise InvalidArgument(f"no coupling {name!r} in the model {self._model.name!r}")
+        out = ffi.new("hn_coupling_state *")
+        self._context.check(lib.hn_simulation_coupling(self._pointer, self._model.couplings.index(name), out))
         return dict(plain(out[0]))
 
     def beam_element(self, beam: Beam | str, element: int) -> dict[str, Any]:
