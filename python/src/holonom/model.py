@@ -8,11 +8,13 @@ import html
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
 
+from . import mjcf
 from ._library import (Array, Context, Direction, FileFormat, HolonomError, InvalidArgument, InvalidModel, Number, Vector, ffi,
                        from_matrix, from_vector, lib, numbers, raw, text)
 from ._yaml import emit, line
@@ -284,8 +286,13 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], parameters: Mapping[str, Number] | None = None) -> Model:
-        """Read a model file (YAML or URDF). Errors name file, line and column. parameters: other values for some of the
-        file's, numbers or expressions."""
+        """Read a model file (YAML or URDF, or a model of MuJoCo, which needs its package). Errors name file, line and column.
+        parameters: other values for some of the file's, numbers or expressions."""
+        if mjcf.is_mjcf(path):
+            converted = mjcf.convert(path)
+            for note in converted.notes:
+                warnings.warn(f"{os.fspath(path)}: not converted: {note}", stacklevel=2)
+            return cls.parse(converted.text, os.fspath(path), parameters)
         values, keep = _parameters(parameters)
         where = raw(os.fspath(path))
         if not keep:
