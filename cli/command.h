@@ -29,5 +29,6 @@ int command_generate(int argument_count, char **arguments);
 int command_convert(int argument_count, char **arguments);
 int command_fmu(int argument_count, char **arguments);
 int command_view(int argument_count, char **arguments);
+int command_study(int argument_count, char **arguments);
 
 #endif

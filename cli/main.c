@@ -22,6 +22,8 @@ static const command COMMANDS[] = {
      command_static},
     {"modes", "MODEL", "find frequencies and shapes of small motions about an equilibrium",
      command_modes},
+    {"study", "STUDY",
+     "run a model many times with other values of its parameters; a table of them", command_study},
     {"rerun", "RESULT", "repeat a run from its result file; compare every number", command_rerun},
     {"check", "MODEL", "read and assemble a model; report its structure and start values",
      command_check},

@@ -10,5 +10,6 @@
 #include <holonom/results.h>
 #include <holonom/simulation.h>
 #include <holonom/statics.h>
+#include <holonom/study.h>
 
 #endif

@@ -237,8 +237,7 @@ static hn_status read_text(hn_context *context, const char *path, FILE *file, ch
     }
 }
 
-// The whole text of a file; owned by the caller.
-static hn_status load_text(hn_context *context, const char *path, char **text, size_t *length)
+hn_status model_file_text(hn_context *context, const char *path, char **text, size_t *length)
 {
     struct stat information;
     if (stat(path, &information) != 0)
@@ -270,7 +269,7 @@ hn_status hn_model_load_with(hn_context *context, const char *path, const hn_par
     REQUIRE(context, path != NULL && are_parameters(parameters, parameter_count));
     char *text = NULL;
     size_t length = 0;
-    hn_status status = load_text(context, path, &text, &length);
+    hn_status status = model_file_text(context, path, &text, &length);
     if (status == HN_OK)
         status =
             hn_model_parse_with(context, text, length, path, parameters, parameter_count, model);
@@ -287,7 +286,7 @@ hn_status hn_model_load_urdf(hn_context *context, const char *path, bool free_ba
     REQUIRE(context, path != NULL);
     char *text = NULL;
     size_t length = 0;
-    hn_status status = load_text(context, path, &text, &length);
+    hn_status status = model_file_text(context, path, &text, &length);
     if (status == HN_OK) status = parse_robot(context, text, length, path, free_base, model);
     context_release(context, text);
     return status;

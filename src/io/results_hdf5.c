@@ -189,8 +189,11 @@ static bool write_dataset(hid_t group, const char *name, const char *unit, hid_t
         if (dims[i] == 0) return true;
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
     if (space < 0) return false;
-    hid_t dataset =
-        H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = -1, properties = H5Pcreate(H5P_DATASET_CREATE);
+    // no time of writing: equal contents are equal files
+    if (properties >= 0 && H5Pset_obj_track_times(properties, false) >= 0)
+        dataset = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    if (properties >= 0) H5Pclose(properties);
     H5Sclose(space);
     if (dataset < 0) return false;
     bool written = H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;

@@ -12,13 +12,13 @@ ROOT = pathlib.Path(sys.argv[2])
 
 # Dependency order of the folders under src; folders of one group may not include each other.
 ORDER = [["base"], ["linalg"], ["model"], ["joints", "elements"], ["system"], ["reductions"], ["schemes"],
-         ["simulation"], ["batch"], ["io"]]
+         ["simulation"], ["batch"], ["io"], ["study"]]
 RANK = {folder: rank for rank, group in enumerate(ORDER) for folder in group}
 
 STANDARD_C = set("""assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar
     wctype""".split())
-POSIX = set("""dirent fcntl libgen poll pthread strings sys/ioctl sys/mman sys/resource sys/stat sys/time sys/types
+POSIX = set("""dirent fcntl libgen poll pthread strings sys/file sys/ioctl sys/mman sys/resource sys/stat sys/time sys/types
     sys/wait unistd""".split())
 # counters of the processor and of valgrind, for benchmarks
 KERNEL = {"linux/perf_event.h", "sys/syscall.h", "valgrind/callgrind.h"}

@@ -8,7 +8,7 @@ Fenced blocks, by their language:
           a block under one with a single command, are output: each line must be printed, whatever its numbers are.
           A block without commands that does not follow one is a drawing, or is listed below.
   yaml    a whole model (`holonom: 1`) is saved under the name that the page uses next, or checked; a part of one must
-          be YAML.
+          be YAML, and is saved where its first line is a comment with the name of a file.
   python  is run.
 C and CMake blocks are the matter of tests/architecture/test_documents.py: they stand in examples/ and tests/install,
 which are compiled and run.
@@ -158,6 +158,10 @@ class Page(unittest.TestCase):
                     yaml.safe_load(content)
                 except yaml.YAMLError as error:
                     self.fail(f"{place}: {error}")
+                name = re.match(r"# (\w[\w-]*\.yaml)\n", content)  # a file under this name
+                if name:
+                    with open(os.path.join(self.folder, name.group(1)), "w", encoding="utf-8") as file:
+                        file.write(content)
             else:
                 self.assertIn(language, ("c", "cmake"), f"{place}: nobody tries this block")
         return self.typed

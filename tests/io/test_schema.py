@@ -112,6 +112,33 @@ def read(path):
         return None
 
 
+# mistakes of structure in a study that is otherwise fine
+WRONG_STUDIES = [
+    {"parameters": {}}, {"parameters": {"a": {"grid": []}}}, {"parameters": {"a": {"gird": [1]}}}, {"sampels": {"count": 3}},
+    {"samples": {"method": "sobol"}}, {"samples": {"count": 3, "method": "sobel"}}, {"outputs": {}},
+    {"outputs": {"x": {"at": 1}}}, {"outputs": {"x": {"of": "energy", "keep": "most"}}}, {"failure": {"x": {}}},
+    {"parameters": {"a": {"uniform": [1]}}}, {"holonom_study": 2},
+]
+
+
+def study_failures(root):
+    """What is wrong with the schema of studies: it must accept those of manual and examples, and refuse mistakes."""
+    schema = json.loads((root / "schema/holonom-study-1.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    texts = [path.read_text() for path in sorted((root / "examples").rglob("*.yaml"))]
+    for path in sorted((root / "docs/manual").glob("*.md")):
+        texts += re.findall(r"```yaml\n(.*?)```", path.read_text(), re.S)
+    studies = [yaml.safe_load(text) for text in texts if re.search("^holonom_study:", text, re.M)]
+    failures = [] if studies else ["no studies found"]
+    for study in studies:
+        failures += [f"study {study.get('name')}: {error.message}" for error in validator.iter_errors(study)]
+    for wrong in WRONG_STUDIES:
+        if validator.is_valid(dict(studies[0], **wrong)):
+            failures.append(f"the schema of studies accepts {wrong}")
+    return failures
+
+
 def main():
     root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__).resolve()
     if root.is_file():
@@ -134,6 +161,8 @@ def main():
             if block.startswith("holonom:"):
                 for error in validator.iter_errors(yaml.safe_load(block)):
                     failures.append(f"{path.name}: {'/'.join(map(str, error.path))}: {error.message}")
+
+    failures += study_failures(root)
 
     refused = 0
     for path in sorted((root / "tests/io/bad").glob("*.yaml")):

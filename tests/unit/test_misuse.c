@@ -910,3 +910,65 @@ TEST(misuse, of_batches)
     hn_batch_destroy(NULL);
     close_world(&w);
 }
+
+TEST(misuse, of_studies)
+{
+    world w = open_world();
+    static const char MODEL[] = "holonom: 1\nparameters: {m: 1}\nbodies: {a: {shape: {sphere: "
+                                "{radius: 1}}, mass: m}}\nrun: "
+                                "{step: 0.1, end: 0.2}\n";
+    static const char TEXT[] =
+        "holonom_study: 1\nparameters: {m: {grid: [1, 2]}}\noutputs: {x: {of: "
+        "bodies/a/position/x}}\n";
+    hn_study *study = NULL;
+    hn_study_table *table = NULL;
+    hn_study_outcome outcome = {0};
+    double number = 0.0;
+    CHECK_EQUAL(hn_study_load(NULL, "x", &study), HN_INVALID_ARGUMENT);
+    REFUSED(hn_study_load(w.context, NULL, &study));
+    REFUSED(hn_study_load(w.context, "x", NULL));
+    CHECK_STATUS(w.context, hn_study_load(w.context, "/none/x.yaml", &study), HN_FILE_ACCESS);
+    REFUSED(hn_study_parse(w.context, NULL, 3, "s", NULL, 0, &study));
+    REFUSED(hn_study_parse(w.context, TEXT, sizeof TEXT - 1, NULL, NULL, 0, &study));
+    CHECK_STATUS(w.context, hn_study_parse(w.context, "", 0, "s", NULL, 0, &study), HN_FILE_FORMAT);
+    CHECK_OK(w.context, hn_study_parse(w.context, TEXT, sizeof TEXT - 1, "s", MODEL,
+                                       sizeof MODEL - 1, &study));
+    REFUSED(hn_study_parameters(study, -1, &number));
+    REFUSED(hn_study_parameters(study, 2, &number));
+    REFUSED(hn_study_parameters(study, 0, NULL));
+    CHECK_EQUAL(hn_study_parameters(NULL, 0, &number), HN_INVALID_ARGUMENT);
+    REFUSED(hn_study_run(w.context, study, 2, &number, &outcome));
+    REFUSED(hn_study_run(w.context, NULL, 0, &number, &outcome));
+    REFUSED(hn_study_run(w.context, study, 0, NULL, &outcome));
+    REFUSED(hn_study_run(w.context, study, 0, &number, NULL));
+    CHECK_TEXT(hn_study_parameter_name(study, 5), "");
+    CHECK_TEXT(hn_study_output_name(study, -1), "");
+    CHECK_TEXT(hn_study_output_unit(NULL, 0), "");
+    CHECK_TEXT(hn_study_name(NULL), "");
+    CHECK_EQUAL(hn_study_member_count(NULL), 0);
+    CHECK_EQUAL(hn_study_identity(NULL), 0);
+    CHECK_EQUAL(hn_study_parameter_count(NULL), 0);
+    CHECK_EQUAL(hn_study_output_count(NULL), 0);
+    CHECK(hn_study_text(NULL, NULL) == NULL && hn_study_model_text(NULL, NULL) == NULL);
+    REFUSED(hn_study_table_create(w.context, NULL, &table));
+    REFUSED(hn_study_table_create(w.context, study, NULL));
+    CHECK_OK(w.context, hn_study_table_create(w.context, study, &table));
+    REFUSED(hn_study_table_put(table, 2, &number, &number, &outcome));
+    REFUSED(hn_study_table_put(table, 0, NULL, &number, &outcome));
+    REFUSED(hn_study_table_merge(table, NULL));
+    REFUSED(hn_study_table_write(table, NULL));
+    CHECK_EQUAL(hn_study_table_view(NULL).row_count, 0);
+    CHECK_TEXT(hn_study_table_message(table, 0), "");
+    CHECK_TEXT(hn_study_table_parameter_name(table, 9), "");
+    CHECK_TEXT(hn_study_table_output_name(NULL, 0), "");
+    CHECK_TEXT(hn_study_table_output_unit(table, -1), "");
+    hn_study_table_destroy(table);
+    table = NULL;
+    REFUSED(hn_study_table_read(w.context, NULL, &table));
+    CHECK_STATUS(w.context, hn_study_table_read(w.context, "/none.h5", &table), HN_FILE_ACCESS);
+    CHECK_STATUS(w.context, hn_study_table_read(w.context, "/dev/null", &table), HN_FILE_FORMAT);
+    hn_study_destroy(study);
+    hn_study_destroy(NULL);
+    hn_study_table_destroy(NULL);
+    close_world(&w);
+}

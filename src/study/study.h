@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A study seen from inside: what its file says, and where its outputs are found.
+#ifndef STUDY_STUDY_H
+#define STUDY_STUDY_H
+
+#include <holonom/study.h>
+
+#include "base/context.h"
+
+typedef enum value_source {
+    VALUES_GRID,    ///< all combinations with other grids
+    VALUES_LIST,    ///< entry by entry, together with other lists
+    VALUES_UNIFORM, ///< first to second
+    VALUES_NORMAL,  ///< mean, deviation
+    VALUES_CHOICE,  ///< one of some values, each with its probability
+} value_source;
+
+typedef struct study_parameter {
+    char *name;
+    value_source source;
+    int count;
+    double *values;     ///< count; of distributions: two numbers, or those to choose from
+    double *cumulative; ///< choice: probabilities summed up
+    int dimension;      ///< place among those that are drawn
+} study_parameter;
+
+typedef enum sampling_method { SAMPLING_RANDOM, SAMPLING_LATIN, SAMPLING_SOBOL } sampling_method;
+
+/// What is kept of a quantity.
+typedef enum output_kind {
+    OUTPUT_AT,          ///< its value at a time
+    OUTPUT_MINIMUM,
+    OUTPUT_MAXIMUM,
+    OUTPUT_MEAN,        ///< over time
+    OUTPUT_INTEGRAL,    ///< over time, by the trapezoidal rule
+    OUTPUT_FIRST_ABOVE, ///< when it first rises above a level (s), straight between steps; NAN: never
+    OUTPUT_FIRST_BELOW,
+} output_kind;
+
+/// One number of a row.
+typedef struct study_output {
+    char *name;
+    char unit[24];
+    char field[48];  ///< of hn_simulation_view
+    size_t number;   ///< which of the field's
+    output_kind kind;
+    double argument; ///< s for `at` (negative: the end), otherwise the level
+} study_output;
+
+/// Numbers that count as failure.
+typedef struct study_limit {
+    int output;
+    double above, below; ///< infinite: no limit
+} study_limit;
+
+struct hn_study {
+    hn_context *context;
+    char *name, *text, *model_text, *model_name;
+    size_t text_length, model_length;
+    uint64_t identity;
+    int64_t member_count;
+    study_parameter *parameters;
+    int parameter_count;
+    int64_t grid_count, list_count, draw_count; ///< whose product the number of members is
+    int dimension_count;
+    sampling_method method;
+    uint64_t seed;
+    uint32_t *orders; ///< Latin hypercube: a random order per dimension
+    study_output *outputs;
+    int output_count;
+    study_limit *limits;
+    int limit_count;
+    bool ledger_counts; ///< a promise that is not kept is a failure
+    hn_simulation_def def;
+    double end; ///< s
+};
+
+/// Read the file's text; `model` NULL: the file that the study names.
+hn_status study_read(hn_study *study, const char *file, const char *model, size_t model_length);
+
+/// Order what is drawn, count members.
+hn_status study_prepare_samples(hn_study *study);
+
+/// Model and simulation of a member.
+hn_status study_assemble(hn_context *context, const hn_study *study, int64_t member, hn_model **model,
+                         hn_simulation **simulation);
+
+#endif

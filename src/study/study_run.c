@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Running one member: its model, its steps, the numbers that are kept of them.
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_SIZE = 32 };
+
+hn_status study_assemble(hn_context *context, const hn_study *study, int64_t member,
+                         hn_model **model, hn_simulation **simulation)
+{
+    size_t count = (size_t)study->parameter_count;
+    size_t size = count * (sizeof(hn_parameter) + sizeof(double) + NUMBER_SIZE);
+    hn_parameter *parameters = context_allocate(context, size);
+    if (parameters == NULL) return HN_OUT_OF_MEMORY;
+    double *values = (double *)(parameters + count);
+    char *numbers = (char *)(values + count);
+    hn_status status = hn_study_parameters(study, member, values);
+    for (size_t i = 0; i < count && status == HN_OK; ++i) {
+        char *number = numbers + NUMBER_SIZE * i;
+        snprintf(number, NUMBER_SIZE, "%.17g", values[i]);
+        parameters[i] = (hn_parameter){study->parameters[i].name, number};
+    }
+    if (status == HN_OK)
+        status = hn_model_parse_with(context, study->model_text, study->model_length,
+                                     study->model_name, parameters, (int)count, model);
+    if (status == HN_OK) status = hn_simulation_create_in(context, *model, &study->def, simulation);
+    context_release(context, parameters);
+    return status;
+}
+
+// ---- numbers that are kept --------------------------------------------------------------------------
+
+/// What is followed of one output during a run.
+typedef struct follower {
+    hn_view view;
+    double last; ///< value after the last step that was looked at
+    bool done;
+} follower;
+
+typedef struct following {
+    const hn_study *study;
+    hn_simulation *simulation;
+    follower *followers; ///< output_count
+    double *outputs;
+    int64_t step_count;
+    double last_time;
+    bool begun;
+} following;
+
+// s; the end of the run where that is asked for.
+static double time_of(const following *f, const study_output *o)
+{
+    double end = (double)f->step_count * f->study->def.step_size;
+    return o->argument < 0.0 || o->argument > end ? end : o->argument;
+}
+
+// Where a straight line through two samples has a value.
+static double time_at(double level, double t0, double x0, double t1, double x1)
+{
+    return x1 == x0 ? t1 : t0 + (level - x0) / (x1 - x0) * (t1 - t0);
+}
+
+static void follow_one(following *f, int index, double t)
+{
+    const study_output *o = &f->study->outputs[index];
+    follower *w = &f->followers[index];
+    double x = w->view.data[o->number], x0 = w->last, t0 = f->last_time, *out = &f->outputs[index];
+    w->last = x;
+    if (w->done) return;
+    switch (o->kind) {
+    case OUTPUT_AT: {
+        double at = time_of(f, o);
+        if (t < at) return;
+        // steps end at sums of their sizes: within round-off it is this one
+        bool here = !f->begun || t - at <= 1e-9 * f->study->def.step_size;
+        *out = here ? x : x0 + (at - t0) / (t - t0) * (x - x0);
+        w->done = true;
+        return;
+    }
+    case OUTPUT_MINIMUM: *out = f->begun ? fmin(*out, x) : x; return;
+    case OUTPUT_MAXIMUM: *out = f->begun ? fmax(*out, x) : x; return;
+    case OUTPUT_MEAN:
+    case OUTPUT_INTEGRAL: *out = f->begun ? *out + 0.5 * (x + x0) * (t - t0) : 0.0; return;
+    case OUTPUT_FIRST_ABOVE:
+    case OUTPUT_FIRST_BELOW: {
+        bool above = o->kind == OUTPUT_FIRST_ABOVE;
+        if (above ? !(x > o->argument) : !(x < o->argument)) return;
+        *out = f->begun ? time_at(o->argument, t0, x0, t, x) : t;
+        w->done = true;
+        return;
+    }
+    }
+}
+
+static void follow(following *f)
+{
+    double t = hn_simulation_time(f->simulation);
+    for (int i = 0; i < f->study->output_count; ++i) follow_one(f, i, t);
+    f->last_time = t;
+    f->begun = true;
+}
+
+// The steps to take until something must be looked at again.
+static int64_t steps_ahead(const following *f)
+{
+    const hn_study *study = f->study;
+    int64_t now = hn_simulation_step_count(f->simulation), next = f->step_count;
+    for (int i = 0; i < study->output_count; ++i) {
+        const study_output *o = &study->outputs[i];
+        if (f->followers[i].done) continue;
+        if (o->kind != OUTPUT_AT) return 1;
+        int64_t before = (int64_t)floor(time_of(f, o) / study->def.step_size * (1.0 - 1e-12));
+        int64_t wanted = before > now ? before : now + 1;
+        if (wanted < next) next = wanted;
+    }
+    return next > now ? next - now : 1;
+}
+
+// Numbers that were not completed are none.
+static void finish(following *f, bool complete)
+{
+    double duration = f->last_time;
+    for (int i = 0; i < f->study->output_count; ++i) {
+        const study_output *o = &f->study->outputs[i];
+        bool event = o->kind == OUTPUT_FIRST_ABOVE || o->kind == OUTPUT_FIRST_BELOW;
+        if (f->followers[i].done) continue;
+        if (!complete || event || o->kind == OUTPUT_AT) f->outputs[i] = NAN;
+        else if (o->kind == OUTPUT_MEAN) f->outputs[i] /= duration;
+    }
+}
+
+// ---- failures ---------------------------------------------------------------------------------------
+
+static void judge_limits(const hn_study *study, const double *outputs, hn_study_outcome *outcome)
+{
+    for (int i = 0; i < study->limit_count && !outcome->failed; ++i) {
+        const study_limit *limit = &study->limits[i];
+        const study_output *o = &study->outputs[limit->output];
+        double x = outputs[limit->output];
+        bool above = x > limit->above, below = x < limit->below;
+        if (!above && !below) continue;
+        outcome->failed = true;
+        snprintf(outcome->message, sizeof outcome->message, "%s is %.6g %s, %s %.6g", o->name, x,
+                 o->unit, above ? "above" : "below", above ? limit->above : limit->below);
+    }
+}
+
+static hn_status judge_ledger(const hn_study *study, const hn_simulation *simulation,
+                              hn_study_outcome *outcome)
+{
+    hn_ledger ledger;
+    if (!study->def.ledger || !study->ledger_counts || outcome->failed) return HN_OK;
+    TRY(hn_simulation_ledger(simulation, &ledger));
+    for (int i = 0; i < HN_PROMISE_COUNT && !outcome->failed; ++i) {
+        const hn_ledger_entry *entry = &ledger.entry[i];
+        if (entry->kept) continue;
+        outcome->failed = true;
+        snprintf(outcome->message, sizeof outcome->message,
+                 "the ledger says NOT KEPT: %s is off by %.2e, above %.2e",
+                 hn_promise_name((hn_promise)i), entry->error, entry->bound);
+    }
+    return HN_OK;
+}
+
+// ---- a run ------------------------------------------------------------------------------------------
+
+static hn_status take_steps(following *f)
+{
+    const hn_study *study = f->study;
+    for (int i = 0; i < study->output_count; ++i)
+        TRY(hn_simulation_view(f->simulation, study->outputs[i].field, &f->followers[i].view));
+    follow(f);
+    while (hn_simulation_step_count(f->simulation) < f->step_count) {
+        TRY(hn_simulation_step(f->simulation, steps_ahead(f)));
+        follow(f);
+    }
+    return HN_OK;
+}
+
+static hn_status run_member(hn_context *context, const hn_study *study, int64_t member,
+                            following *f, hn_study_outcome *outcome)
+{
+    hn_model *model = NULL;
+    hn_status status = study_assemble(context, study, member, &model, &f->simulation);
+    if (status == HN_OK) status = take_steps(f);
+    finish(f, status == HN_OK);
+    if (status == HN_OK) judge_limits(study, f->outputs, outcome);
+    if (status == HN_OK) status = judge_ledger(study, f->simulation, outcome);
+    hn_simulation_destroy(f->simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+hn_status hn_study_run(hn_context *context, const hn_study *study, int64_t member, double *outputs,
+                       hn_study_outcome *outcome)
+{
+    REQUIRE(NULL, context != NULL);
+    REQUIRE(context, study != NULL && outputs != NULL && outcome != NULL);
+    REQUIRE(context, member >= 0 && member < study->member_count);
+    memset(outcome, 0, sizeof *outcome);
+    for (int i = 0; i < study->output_count; ++i) outputs[i] = NAN;
+    following f = {.study = study, .outputs = outputs};
+    f.step_count = (int64_t)llround(study->end / study->def.step_size);
+    f.followers = context_allocate(context, (size_t)study->output_count * sizeof *f.followers);
+    hn_status status =
+        f.followers == NULL ? HN_OUT_OF_MEMORY : run_member(context, study, member, &f, outcome);
+    context_release(context, f.followers);
+    if (status == HN_CANCELLED) return status;
+    outcome->status = status;
+    if (status != HN_OK) {
+        outcome->failed = true;
+        snprintf(outcome->message, sizeof outcome->message, "%.*s",
+                 (int)sizeof outcome->message - 1, hn_context_message(context));
+    }
+    return HN_OK;
+}
