@@ -5,6 +5,7 @@ The source folder is the repository itself, so that links mean the same here as 
 """
 
 import pathlib
+import re
 import sys
 
 from docutils import nodes
@@ -76,6 +77,23 @@ class FormulasAsWritten(SphinxTransform):
                 node.rawsource = text
 
 
+def pictures_in_gallery(app: Sphinx, error: Exception | None) -> None:
+    """Beside each notebook in their list the last picture that it drew."""
+    folder = pathlib.Path(app.outdir) / "docs/notebooks"
+    if error is not None or not (folder / "index.html").exists():
+        return
+
+    def picture(match: re.Match[str]) -> str:
+        drawn = re.findall(r'<img[^>]* src="([^"]*_images/[^"]*)"', (folder / match.group(1)).read_text(encoding="utf-8"))
+        shown = f'<br><img src="{drawn[-1]}" alt="" style="max-width: 22em; max-height: 9em">' if drawn else ""
+        return match.group(0) + shown
+
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    found = re.sub(r'<td><p><a class="reference internal" href="([\w-]+\.html)">.*?</a>', picture, page, flags=re.S)
+    (folder / "index.html").write_text(found, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("build-finished", pictures_in_gallery)
     app.connect("source-read", c_reference.expand)
     app.add_transform(FormulasAsWritten)

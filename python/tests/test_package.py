@@ -193,6 +193,9 @@ def test_tables() -> None:
     data = pytest.importorskip("xarray") and result.to_xarray()
     assert data["bodies_position"].dims == ("time", "body", "xyz")
     assert data["bodies_position"].attrs["unit"] == "m"
+    assert list(data["joint_coordinate"].to_numpy()) == ["shoulder/angle", "elbow/angle"]
+    assert np.array_equal(data["joints_rates"].sel(joint_coordinate="elbow/angle"), result["joints/elbow/rates/angle"])
+    assert np.array_equal(data["joints_reaction_force"].sel(joint="elbow", xyz="z"), result["joints/elbow/reaction_force/z"])
     assert np.array_equal(data["bodies_position"].sel(body="lower").to_numpy(), result["bodies/position"][:, 1])
 
 

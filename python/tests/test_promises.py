@@ -366,6 +366,25 @@ def test_couplings_and_starts_by_coordinates() -> None:
         assert np.allclose(sim.positions[0], [np.cos(np.pi / 6), 0, -0.5], atol=1e-12)
 
 
+def test_bodies_without_a_place_are_placed_by_their_joints() -> None:
+    model = hn.Model("chain")
+    for name in "abc":
+        model.body(name, shape={"box": {"size": [1, 0.1, 0.1]}}, mass=1)
+    for first, second in (("b", "c"), ("a", "b"), ("ground", "a")):  # from the far end
+        at = {"a": [0, 0, 0] if first == "ground" else [0.5, 0, 0], "b": [-0.5, 0, 0]}
+        model.joint("revolute", first, second, at=at, axis="y", coordinates="body", name=f"{first}-{second}")
+    model.start("b-c", coordinates=0.2, rates=1)
+    with hn.Simulation(model, step=1e-3) as sim:
+        assert np.allclose(sim.positions[:, 0], [0.5, 1.5, 2 + 0.5 * np.cos(0.2)], atol=1e-12)
+        assert np.allclose(sim.joint_coordinates, [0.2, 0, 0], atol=1e-12)
+    lost = hn.Model("lost")
+    lost.body("a", shape={"box": {"size": [1, 1, 1]}}, mass=1)
+    lost.body("b", shape={"box": {"size": [1, 1, 1]}}, mass=1)
+    lost.joint("revolute", "a", "b", at={"a": [0.5, 0, 0], "b": [-0.5, 0, 0]}, axis="y", coordinates="body")
+    with pytest.raises(hn.InvalidModel, match="no joint places it"):
+        hn.Simulation(lost, step=1e-3)
+
+
 def test_mistakes_are_answered_at_the_call() -> None:
     model = pendulum()
     for call, words in ((lambda: model.body("x", mass=-1, inertia=(1, 1, 1)), "body 'x': mass is -1"),

@@ -25,6 +25,7 @@ Function = Union[Number, Mapping[str, Any]]
 _GROUPS = ("bodies", "beams", "joints", "couplings", "loads", "drives")
 _ONE = {"bodies": "body", "beams": "beam", "joints": "joint", "couplings": "coupling", "loads": "load", "drives": "drive",
         "start": "start of"}
+_PLACED = {"position", "between", "left", "right", "front", "back", "bottom", "top", "apex", "base", "tetrahedron"}
 _PLACE = re.compile(r"^.*?:\d+:\d+: ")
 
 
@@ -520,6 +521,10 @@ class Model:
         try:
             _parse(self._context, emit(part), "model")
         except (FileFormat, InvalidModel) as error:
+            if "no joint places it" in str(error) or (group == "start" and isinstance(error, InvalidModel)):
+                # joints that are not here, or still to come, may place the bodies: the whole model will tell
+                if any(not _PLACED & set(body) for body in part["bodies"].values()):
+                    return
             # the place is the call, not a line of a text that nobody has seen
             message = _PLACE.sub("", str(error))
             wrong = InvalidModel(message if f"'{name}'" in message else f"{_ONE.get(group, group)} '{name}': {message}")

@@ -28,6 +28,7 @@ from .model import Model
 from .simulation import Simulation
 
 _BATCH = 0.05  # s between looks at Ctrl-C and the progress bar
+_OWNERS = {"bodies": "body", "joints": "joint", "drives": "drive", "couplings": "coupling", "beams": "element"}
 _HDF5 = threading.RLock()  # HDF5 is not made for threads
 
 
@@ -192,31 +193,41 @@ class Result:
         chosen = self.columns(*(words or [n for n in self.series if n != "time"]))
         return pandas.DataFrame(chosen, index=pandas.Index(self.time, name="time"))
 
+    def _labels(self, index: int, about: Any) -> list[str]:
+        """Whose the entries of a series are along its first dimension: "link", "hinge/angle"."""
+        labels = []
+        for k in range(about.dims[0]):
+            column = ffi.new("hn_result_column *", {"series": index, "component": k * (about.width // about.dims[0])})
+            words = text(lib.hn_result_file_column_name(self._pointer, column[0])).split("/")
+            labels.append("/".join([words[1], *words[3:]]) if about.rank == 1 and len(words) > 3 else words[1])
+        return labels
+
     def to_xarray(self) -> Any:
-        """An xarray.Dataset: dimensions time, body, joint, xyz; units as attributes."""
+        """An xarray.Dataset: dimensions time, body, joint, joint_coordinate, drive, ... with names, xyz; units as
+        attributes."""
         import xarray
 
-        variables = {}
+        variables: dict[str, Any] = {}
+        coords: dict[str, Any] = {"time": ("time", self.time, {"unit": "s"}), "xyz": list("xyz")}
         for name, unit in self.series.items():
             if name == "time":
                 continue
+            index = lib.hn_result_file_find_series(self._pointer, raw(name))
+            about = lib.hn_result_file_series(self._pointer, index)
             values = self[name]
             group, short = name.split("/") if "/" in name else ("", name)
-            owner = {"bodies": "body", "joints": "joint"}.get(group)
             dims = ["time"]
             for k, size in enumerate(values.shape[1:]):
-                if k == 0 and owner == "body":
-                    dims.append("body")
-                elif k == 0 and owner == "joint" and size == len(self.joints) and values.ndim > 2:
-                    dims.append("joint")
+                if k == 0 and group in _OWNERS and size > 0:
+                    labels = self._labels(index, about)
+                    owner = _OWNERS[group] + ("_coordinate" if any("/" in label for label in labels) else "")
+                    coords[owner] = labels
+                    dims.append(owner)
                 elif size == 3:
                     dims.append("xyz" if "xyz" not in dims else "column")
                 else:
                     dims.append(f"{short}_{k}")
             variables[name.replace("/", "_")] = xarray.Variable(dims, values, {"unit": unit, "series": name})
-        coords = {"time": ("time", self.time, {"unit": "s"}), "body": self.bodies, "xyz": list("xyz")}
-        if any("joint" in v.dims for v in variables.values()):
-            coords["joint"] = self.joints
         return xarray.Dataset(variables, coords)
 
     def plot(self, *words: str, ax: Any = None) -> Any:
