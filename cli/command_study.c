@@ -117,7 +117,7 @@ static void print_outputs(const hn_study_table *rows, const hn_study_view *view)
         int64_t count = 0;
         for (int64_t i = 0; i < view->row_count; ++i) {
             double x = view->outputs[i * view->output_count + o];
-            if (view->failed[i] || isnan(x)) continue;
+            if (isnan(x)) continue; // a run that failed has none
             least = fmin(least, x), most = fmax(most, x), sum += x, count++;
         }
         table_add_row(&t);

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "options.h"
 #include "page.h"
+#include "study_page.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ int command_view(int argument_count, char **arguments)
         "Several results (.h5, or .h5.part of runs that go on) come into one picture, the second "
         "and further ones as ghosts.\n"
         "A large result is thinned, so that the page stays below 15 MB; the page says by how "
-        "much.\n",
+        "much.\n"
+        "The table of a study becomes a page with histograms, response surfaces and the table.\n",
         "holonom view six-body-linkage.h5 -o linkage.html",
         options,
         2};
@@ -43,7 +45,9 @@ int command_view(int argument_count, char **arguments)
         for (int i = 0; i < count; ++i) results[i].path = words[i];
         char *chosen = output == NULL ? name_with_ending(words[0], ".html") : NULL;
         const char *page = output == NULL ? chosen : output;
-        if (page != NULL) code = page_write(results, count, page, template_path);
+        if (page != NULL && count == 1 && is_study_table(words[0]))
+            code = study_page_write(words[0], page, template_path);
+        else if (page != NULL) code = page_write(results, count, page, template_path);
         free(chosen);
     } else {
         code = parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;

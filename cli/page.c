@@ -264,6 +264,36 @@ static void tell_size(const char *output, const byte_buffer *page, const page_da
         }
 }
 
+// main finds out whether the standard output took it
+static int hand_out(const char *output, const byte_buffer *page)
+{
+    if (strcmp(output, "-") != 0) return write_file(output, page);
+    fwrite(page->bytes, 1, page->length, stdout);
+    return EXIT_FINE;
+}
+
+int page_write_json(const char *id, const byte_buffer *json, const char *output,
+                    const char *template_path)
+{
+    byte_buffer text = {NULL, 0, 0, false}, page = {NULL, 0, 0, false},
+                packed = {NULL, 0, 0, false};
+    const unsigned char *mark = find_template(template_path, &text);
+    int code = mark == NULL ? EXIT_FILE : EXIT_FINE;
+    if (code == EXIT_FINE && (json->failed || !buffer_gzip(json, &packed))) code = EXIT_RUN_FAILED;
+    if (code == EXIT_FINE) {
+        const size_t before = (size_t)(mark - text.bytes), after = before + sizeof MARK - 1;
+        buffer_append(&page, text.bytes, before);
+        append_script(&page, id, -1, &packed);
+        buffer_append(&page, text.bytes + after, text.length - after);
+        code = hand_out(output, &page);
+    }
+    if (code == EXIT_FINE && strcmp(output, "-") != 0) tell_size(output, &page, NULL, 0);
+    buffer_free(&packed);
+    buffer_free(&page);
+    buffer_free(&text);
+    return code;
+}
+
 int page_write(const page_result *results, int count, const char *output, const char *template_path)
 {
     byte_buffer text = {NULL, 0, 0, false}, page = {NULL, 0, 0, false};
@@ -288,13 +318,8 @@ int page_write(const page_result *results, int count, const char *output, const 
         buffer_append(&page, text.bytes + after, text.length - after);
         if (status != HN_OK) code = report_failure(context, status);
     }
-    if (code == EXIT_FINE && strcmp(output, "-") == 0) {
-        // main finds out whether the output took it
-        fwrite(page.bytes, 1, page.length, stdout);
-    } else if (code == EXIT_FINE) {
-        code = write_file(output, &page);
-        if (code == EXIT_FINE) tell_size(output, &page, data, count);
-    }
+    if (code == EXIT_FINE) code = hand_out(output, &page);
+    if (code == EXIT_FINE && strcmp(output, "-") != 0) tell_size(output, &page, data, count);
     for (int i = 0; i < count && files != NULL && data != NULL; ++i) {
         hn_result_file_close(files[i]);
         buffer_free(&data[i].packed);

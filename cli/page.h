@@ -17,6 +17,11 @@ typedef struct page_result {
 int page_write(const page_result *results, int count, const char *output,
                const char *template_path);
 
+/// Write a page of one text, JSON, which its script finds packed under `id`; otherwise as page_write.
+struct byte_buffer;
+int page_write_json(const char *id, const struct byte_buffer *json, const char *output,
+                    const char *template_path);
+
 /// "run.h5" and "run.h5.part" become "run" with another ending, other names get it added. The caller frees it.
 char *name_with_ending(const char *result, const char *ending);
 

@@ -4,9 +4,13 @@
 usage: test_study.py TOOL SOURCE_FOLDER
 """
 
+import base64
+import gzip
 import hashlib
+import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -161,6 +165,21 @@ class Study(test_cli.ToolTest):
         # tried once more: the same rows; unless one was hit twice, which is then told
         if "the process that ran it was lost" not in str(output):
             self.assertEqual(self.hash_of("lost.h5"), expected)
+
+    def test_a_table_becomes_a_page(self):
+        self.check(0, "study", "study.yaml", "--quiet")
+        with open(self.path("template.html"), "w") as file:
+            file.write("<html><!--holonom:data--></html>")
+        done = self.check(0, "view", "study.h5", "--template", "template.html")
+        self.assertIn("wrote study.html", done.stdout)
+        with open(self.path("study.html")) as file:
+            page = file.read()
+        packed = re.search(r'<script type="text/plain" id="holonom-study">([^<]*)</script>', page).group(1)
+        table = json.loads(gzip.decompress(base64.b64decode(packed)))
+        self.assertEqual(table["members"], list(range(60)))
+        self.assertEqual([column["name"] for column in table["columns"]],
+                         ["length", "mass", "angle", "tip.minimum", "tip.maximum", "angle@0.1", "angle@end", "energy"])
+        self.assertEqual(len(table["columns"][0]["values"]), 60)
 
     def test_two_do_not_write_one_study(self):
         self.write("study.yaml", STUDY.replace("count: 20", "count: 200000"))

@@ -16,6 +16,8 @@ import { PRESETS as CAMERAS, type Preset } from "./scene/camera";
 import { SCALE_GRADIENT, seriesColour } from "./scene/colours";
 import { Scene } from "./scene/scene";
 import { START_VIEW, State, type Selection, type View } from "./state";
+import { showStudy } from "./study/page";
+import { readStudy } from "./study/table";
 
 const VALUES_INTERVAL = 100; // ms between two updates of numbers while playing
 const CLICK_RANGE = 4; // px
@@ -258,6 +260,12 @@ function readAddress(results: Result[], state: State, scene: Scene, tabs: Tabs, 
 
 async function start(): Promise<void> {
   const text = (id: string): string => byId(id).textContent ?? "";
+  if (document.getElementById("holonom-study") !== null) {
+    const table = await readStudy(text("holonom-study"));
+    bindTheme(() => {});
+    showStudy(table);
+    return;
+  }
   const { page, results } = await readPage(text("holonom-description"), (index) => text(`holonom-data-${index}`));
   let themeChanged = (): void => {};
   bindTheme(() => themeChanged());
