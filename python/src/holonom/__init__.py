@@ -13,8 +13,10 @@ from .ledger import Entry, Ledger
 from .model import Beam, Body, Coupling, Drive, Joint, Load, Model, ground
 from .result import Result, run, run_tool
 from .simulation import Mode, Simulation, Snapshot, fields, schemes, settings
+from .studies import Plan, plan, read_study, study
 
 __version__ = version()
-__all__ = ["Beam", "Body", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError", "InvalidArgument",
-           "InvalidModel", "Joint", "Ledger", "Load", "Mode", "Model", "NotConverged", "Result", "Simulation", "Snapshot", "fields",
-           "ground", "run", "run_tool", "schemes", "settings", "version"]
+__all__ = ["Beam", "Body", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError",
+           "InvalidArgument", "InvalidModel", "Joint", "Ledger", "Load", "Mode", "Model", "NotConverged", "Plan", "Result",
+           "Simulation", "Snapshot", "fields", "ground", "plan", "read_study", "run", "run_tool", "schemes", "settings",
+           "study", "version"]
