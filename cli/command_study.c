@@ -113,7 +113,7 @@ static void print_outputs(const hn_study_table *rows, const hn_study_view *view)
     table_add_row(&t);
     for (int k = 0; k < 6; ++k) table_set(&t, k, "%s", heads[k]);
     for (int o = 0; o < view->output_count; ++o) {
-        double least = INFINITY, most = -INFINITY, sum = 0.0;
+        double least = HUGE_VAL, most = -HUGE_VAL, sum = 0.0;
         int64_t count = 0;
         for (int64_t i = 0; i < view->row_count; ++i) {
             double x = view->outputs[i * view->output_count + o];

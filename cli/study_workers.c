@@ -161,7 +161,7 @@ static bool collect(crew *c, worker *w)
         end_worker(w, &how);
         if (w->tries < TRIES) return employ(c, w);
         describe_loss(how, &outcome);
-        for (int i = 0; i < c->output_count; ++i) c->outputs[i] = NAN;
+        for (int i = 0; i < c->output_count; ++i) c->outputs[i] = (double)NAN;
     }
     bool go_on = c->work->done(c->work->user, w->member, c->outputs, &outcome);
     w->member = -1;

@@ -551,7 +551,7 @@ static hn_status read_limit(study_reader *s, int key, study_limit *limit)
     const char *names[64], *name = reader_text(&s->r, key);
     int map = reader_value(&s->r, key), listed = 0;
     hn_study *study = s->study;
-    *limit = (study_limit){-1, INFINITY, -INFINITY};
+    *limit = (study_limit){-1, HUGE_VAL, -HUGE_VAL};
     for (int i = 0; i < study->output_count; ++i) {
         if (strcmp(study->outputs[i].name, name) == 0) limit->output = i;
         if (listed < 64) names[listed++] = study->outputs[i].name;

@@ -127,7 +127,7 @@ static void finish(following *f, bool complete)
         const study_output *o = &f->study->outputs[i];
         bool event = o->kind == OUTPUT_FIRST_ABOVE || o->kind == OUTPUT_FIRST_BELOW;
         if (f->followers[i].done) continue;
-        if (!complete || event || o->kind == OUTPUT_AT) f->outputs[i] = NAN;
+        if (!complete || event || o->kind == OUTPUT_AT) f->outputs[i] = (double)NAN;
         else if (o->kind == OUTPUT_MEAN) f->outputs[i] /= duration;
     }
 }
@@ -201,7 +201,7 @@ hn_status hn_study_run(hn_context *context, const hn_study *study, int64_t membe
     REQUIRE(context, study != NULL && outputs != NULL && outcome != NULL);
     REQUIRE(context, member >= 0 && member < study->member_count);
     memset(outcome, 0, sizeof *outcome);
-    for (int i = 0; i < study->output_count; ++i) outputs[i] = NAN;
+    for (int i = 0; i < study->output_count; ++i) outputs[i] = (double)NAN;
     following f = {.study = study, .outputs = outputs};
     f.step_count = (int64_t)llround(study->end / study->def.step_size);
     f.followers = context_allocate(context, (size_t)study->output_count * sizeof *f.followers);
