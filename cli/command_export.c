@@ -12,13 +12,22 @@
 enum { FRAMES_DEFAULT = 1000 };
 
 /// What is written, chosen by a switch or by the ending of the output's name.
-typedef enum export_format { FORMAT_CSV, FORMAT_GLTF, FORMAT_VTK, FORMAT_COUNT } export_format;
+typedef enum export_format {
+    FORMAT_CSV,
+    FORMAT_MAT,
+    FORMAT_GLTF,
+    FORMAT_VTK,
+    FORMAT_COUNT
+} export_format;
 static const struct {
     const char *option, *ending;
+    hn_status (*table)(hn_context *context, const char *result, const char *output,
+                       const char *const *series, int series_count);
     hn_status (*scene)(hn_context *context, const char *result, const char *output, int frames_max);
-} FORMATS[FORMAT_COUNT] = {{"--csv", ".csv", NULL},
-                           {"--gltf", ".glb", hn_results_export_gltf},
-                           {"--vtk", ".vtkhdf", hn_results_export_vtk}};
+} FORMATS[FORMAT_COUNT] = {{"--csv", ".csv", hn_results_export_csv, NULL},
+                           {"--mat", ".mat", hn_results_export_mat, NULL},
+                           {"--gltf", ".glb", NULL, hn_results_export_gltf},
+                           {"--vtk", ".vtkhdf", NULL, hn_results_export_vtk}};
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -47,7 +56,7 @@ static int export_result(export_format format, const char *result, const char *o
     hn_context_set_log(context, report_log_line, NULL);
     hn_status status = FORMATS[format].scene != NULL
                            ? FORMATS[format].scene(context, result, output, frames)
-                           : hn_results_export_csv(context, result, output, series, series_count);
+                           : FORMATS[format].table(context, result, output, series, series_count);
     int code = EXIT_FINE;
     if (status != HN_OK) {
         say(stderr, "%s\n", hn_context_message(context));
@@ -76,7 +85,7 @@ static bool choose_format(const char *const *switches, const char *output, expor
     for (int k = 0; k < FORMAT_COUNT; ++k) {
         if (switches[k] == NULL) continue;
         if (chosen >= 0) {
-            options_complain("export", "takes one of --csv, --gltf, --vtk");
+            options_complain("export", "takes one of --csv, --mat, --gltf, --vtk");
             return false;
         }
         chosen = k;
@@ -93,12 +102,13 @@ int command_export(int argument_count, char **arguments)
     const char *switches[FORMAT_COUNT] = {NULL};
     const option_spec options[] = {
         {"--csv", NULL, "comma separated values (default)", &switches[FORMAT_CSV]},
+        {"--mat", NULL, "arrays for Matlab and Octave, .mat", &switches[FORMAT_MAT]},
         {"--gltf", NULL, "an animated scene, .glb: any viewer of 3D scenes",
          &switches[FORMAT_GLTF]},
         {"--vtk", NULL, "surfaces that move, .vtkhdf: ParaView 5.12 or later",
          &switches[FORMAT_VTK]},
         {"--series", "A,B,...",
-         "csv: which series, by name (default: all); time always comes first", &series},
+         "csv, mat: which series, by name (default: all); time always comes first", &series},
         {"--frames", "N", "scenes: records to take at most, evenly chosen (default 1000)",
          &frames_text},
         {"--output", "FILE",
@@ -125,8 +135,8 @@ int command_export(int argument_count, char **arguments)
     if (!choose_format(switches, output, &format)) return EXIT_USAGE;
     if (frames_text != NULL && !option_positive_count("export", "--frames", frames_text, &frames))
         return EXIT_USAGE;
-    if (format != FORMAT_CSV && series != NULL) {
-        options_complain("export", "--series goes with --csv; scenes have all bodies");
+    if (FORMATS[format].table == NULL && series != NULL) {
+        options_complain("export", "--series goes with --csv and --mat; scenes have all bodies");
         return EXIT_USAGE;
     }
     if (frames < 2 || frames > INT_MAX) {

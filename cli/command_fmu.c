@@ -30,11 +30,11 @@ static const char COMMAND[] = "fmu";
 
 enum { PATH_SIZE = 4352 };
 
-/// Fields that are outputs of every unit.
+/// Fields that are outputs of every unit whose model has them.
 static const char *const OUTPUTS[] = {
-    "joints/coordinates", "joints/rates",        "drives/coordinate", "drives/effort",
-    "drives/power",       "drives/work",         "ledger/kinetic",    "ledger/potential",
-    "ledger/energy",      "ledger/external_work"};
+    "outputs/value",  "joints/coordinates", "joints/rates",  "drives/coordinate",
+    "drives/effort",  "drives/power",       "drives/work",   "couplings/effort",
+    "ledger/kinetic", "ledger/potential",   "ledger/energy", "ledger/external_work"};
 
 typedef struct fmu_words {
     model_source source;
@@ -265,13 +265,20 @@ static bool is_output(const unit_setup *setup, const char *name)
     return false;
 }
 
+static bool has_field(const hn_model *model, const char *field)
+{
+    char name[UNIT_NAME_SIZE];
+    const char *unit;
+    return hn_model_field_column(model, field, 0, name, sizeof name, &unit) == HN_OK;
+}
+
 static bool add_outputs(unit_export *e)
 {
     bool fine = true;
     char part[UNIT_NAME_SIZE];
     const char *asked = e->words->outputs;
     for (size_t i = 0; i < sizeof OUTPUTS / sizeof OUTPUTS[0] && fine; ++i)
-        fine = unit_setup_add_output(&e->setup, OUTPUTS[i]);
+        if (has_field(e->model, OUTPUTS[i])) fine = unit_setup_add_output(&e->setup, OUTPUTS[i]);
     while (fine && asked != NULL && option_next_part(&asked, part, sizeof part))
         if (!is_output(&e->setup, part)) fine = unit_setup_add_output(&e->setup, part);
     return fine;

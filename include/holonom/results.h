@@ -212,6 +212,12 @@ HN_API HN_NODISCARD hn_status hn_result_file_read_column(hn_result_file *file, h
 HN_API HN_NODISCARD hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
                                                     const char *const *series, int series_count);
 
+/// The same for Matlab and Octave: a MAT-file of level 5. Groups of the file are structures (`ledger.energy`), arrays
+/// have the record as their first index; a word selects whole series. Since 0.2.
+/// @return as hn_results_export_csv; HN_INVALID_ARGUMENT where a group is too large for the format
+HN_API HN_NODISCARD hn_status hn_results_export_mat(hn_context *context, const char *result_path, const char *mat_path,
+                                                    const char *const *series, int series_count);
+
 // ---- scenes ---------------------------------------------------------------------------------------
 
 /// Write the motion of a result file as an animated scene, glTF 2.0 in its binary form (.glb). At most `frames_max`

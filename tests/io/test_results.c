@@ -359,6 +359,55 @@ TEST(results, a_table_has_the_chosen_series_and_reads_back_exactly)
     tear_down(&f);
 }
 
+// The doubles of a variable in a MAT-file that has one element after the other; how many there are.
+static size_t mat_values(const char *path, const char *name, double *values, size_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL && fseek(file, 128, SEEK_SET) == 0);
+    uint32_t tag[2];
+    size_t found = 0;
+    while (found == 0 && fread(tag, 4, 2, file) == 2) {
+        CHECK_EQUAL(tag[0], 14);
+        char *data = malloc(tag[1]);
+        CHECK(fread(data, 1, tag[1], file) == tag[1]);
+        uint32_t dims_size, name_size, count;
+        memcpy(&dims_size, data + 20, 4);
+        size_t at = 24 + (dims_size + 7) / 8 * 8; // of the name
+        memcpy(&name_size, data + at + 4, 4);
+        if (name_size == strlen(name) && memcmp(data + at + 8, name, name_size) == 0) {
+            at += 8 + (name_size + 7) / 8 * 8;
+            memcpy(&count, data + at + 4, 4);
+            found = count / sizeof(double);
+            CHECK(found <= capacity);
+            memcpy(values, data + at + 8, count);
+        }
+        free(data);
+    }
+    fclose(file);
+    return found;
+}
+
+TEST(results, for_matlab_are_whole_and_exact)
+{
+    fixture f = set_up();
+    hn_results *results = NULL;
+    CHECK_OK(f.context, hn_results_create(f.model, f.simulation, RESULT, &results));
+    write_steps(&f, results, STEPS);
+    CHECK_OK(f.context, hn_results_finish(results));
+    hn_results_destroy(results);
+    CHECK_OK(f.context, hn_results_export_mat(f.context, RESULT, "test_results.mat", NULL, 0));
+    double times[STEPS + 1];
+    CHECK_EQUAL(mat_values("test_results.mat", "time", times, STEPS + 1), STEPS + 1);
+    CHECK(times[STEPS] == hn_simulation_time(f.simulation) && times[0] == 0.0);
+    const char *wrong = "nothing";
+    CHECK_STATUS(f.context, hn_results_export_mat(f.context, RESULT, "none.mat", &wrong, 1),
+                 HN_FILE_FORMAT);
+    CHECK_STATUS(f.context, hn_results_export_mat(f.context, RESULT, "/nowhere/x.mat", NULL, 0),
+                 HN_FILE_ACCESS);
+    CHECK(!exists("none.mat"));
+    tear_down(&f);
+}
+
 TEST(results, mistakes_in_tables_have_a_message)
 {
     fixture f = set_up();
@@ -402,6 +451,8 @@ static hn_status write_and_export(hn_context *context, void *user)
     if (status == HN_OK) status = hn_results_finish(results);
     const char *const series[] = {"energy", "bodies"};
     if (status == HN_OK) status = hn_results_export_csv(context, RESULT, TABLE, series, 2);
+    if (status == HN_OK)
+        status = hn_results_export_mat(context, RESULT, "test_fail.mat", series, 2);
     hn_results_destroy(results);
     hn_simulation_destroy(simulation);
     hn_model_destroy(model);

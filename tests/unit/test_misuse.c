@@ -588,6 +588,11 @@ TEST(misuse, of_result_files)
     REFUSED(hn_results_export_csv(w.context, "a.h5", NULL, NULL, 0));
     REFUSED(hn_results_export_csv(w.context, "a.h5", "a.csv", series, -1));
     REFUSED(hn_results_export_csv(w.context, "a.h5", "a.csv", NULL, 1));
+    REFUSED(hn_results_export_mat(NULL, "a.h5", "a.mat", NULL, 0));
+    REFUSED(hn_results_export_mat(w.context, NULL, "a.mat", NULL, 0));
+    REFUSED(hn_results_export_mat(w.context, "a.h5", NULL, NULL, 0));
+    REFUSED(hn_results_export_mat(w.context, "a.h5", "a.mat", series, -1));
+    REFUSED(hn_results_export_mat(w.context, "a.h5", "a.mat", NULL, 1));
 
     // another model, and one that was changed after the simulation was made from it
     hn_model_def def = hn_model_def_default();
