@@ -18,6 +18,9 @@ enum {
 /// Each command gets the words after its name.
 int command_run(int argument_count, char **arguments);
 int command_modes(int argument_count, char **arguments);
+int command_linearise(int argument_count, char **arguments);
+int command_kinematics(int argument_count, char **arguments);
+int command_inverse(int argument_count, char **arguments);
 int command_static(int argument_count, char **arguments);
 int command_rerun(int argument_count, char **arguments);
 int command_check(int argument_count, char **arguments);

@@ -22,6 +22,11 @@ static const command COMMANDS[] = {
      command_static},
     {"modes", "MODEL", "find frequencies and shapes of small motions about an equilibrium",
      command_modes},
+    {"linearise", "MODEL", "matrices of the linear system about a state, for control; eigenvalues",
+     command_linearise},
+    {"kinematics", "MODEL", "move a mechanism by its prescribed motions, without masses",
+     command_kinematics},
+    {"inverse", "MODEL", "efforts and reactions that prescribed motions take", command_inverse},
     {"study", "STUDY",
      "run a model many times with other values of its parameters; a table of them", command_study},
     {"rerun", "RESULT", "repeat a run from its result file; compare every number", command_rerun},
@@ -53,7 +58,7 @@ static void print_help(void)
 {
     puts("holonom: structure-preserving multibody dynamics\n\nCommands:");
     for (int i = 0; i < COMMAND_COUNT; ++i)
-        printf("  %-8s %-7s %s\n", COMMANDS[i].name, COMMANDS[i].arguments, COMMANDS[i].purpose);
+        printf("  %-10s %-7s %s\n", COMMANDS[i].name, COMMANDS[i].arguments, COMMANDS[i].purpose);
     puts("\n  holonom COMMAND --help   options of a command, with an example\n"
          "  holonom --version        version of the library\n"
          "\nExit codes:\n"
@@ -83,6 +88,7 @@ int main(int argument_count, char **arguments)
         printf("holonom %s\n", hn_version());
         return EXIT_FINE;
     }
+    if (strcmp(word, "linearize") == 0) word = "linearise";
     for (int i = 0; i < COMMAND_COUNT; ++i) {
         if (strcmp(word, COMMANDS[i].name) != 0) continue;
         int code = COMMANDS[i].function(argument_count - 2, arguments + 2);

@@ -6,7 +6,9 @@
 #include <holonom/assembly.h>
 #include <holonom/base.h>
 #include <holonom/batch.h>
+#include <holonom/linearisation.h>
 #include <holonom/model.h>
+#include <holonom/prescribed.h>
 #include <holonom/results.h>
 #include <holonom/simulation.h>
 #include <holonom/statics.h>

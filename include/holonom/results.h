@@ -17,9 +17,11 @@ typedef enum hn_result_kind {
     HN_RESULT_RUN,    ///< a motion; s
     HN_RESULT_STATIC, ///< equilibria under growing loads; the load factor
     HN_RESULT_MODES,  ///< swings of modes one after the other, a unit of time each
+    HN_RESULT_KINEMATICS, ///< a prescribed motion; s
+    HN_RESULT_INVERSE,    ///< a prescribed motion with the efforts it takes; s
 } hn_result_kind;
-#define HN_RESULT_KIND_COUNT 3
-/// "run", "static", "modes".
+#define HN_RESULT_KIND_COUNT 5
+/// "run", "static", "modes", "kinematics", "inverse".
 HN_API const char *hn_result_kind_name(hn_result_kind kind);
 
 /// What a result file keeps of its run beside the settings of the simulation.

@@ -255,6 +255,23 @@ double element_energy(const element *e, const double *a, const double *b, const 
     return energy + 0.5 * e->law->armature * rotor * rotor;
 }
 
+double drive_command_gain(const drive_law *law)
+{
+    switch (law->kind) {
+    case HN_DRIVE_EFFORT: return 1.0;
+    case HN_DRIVE_SERVO: return law->proportional;
+    case HN_DRIVE_MOTOR: return law->stall;
+    default: return 0.0;
+    }
+}
+
+const char *drive_command_unit(const drive_law *law, const char *unit)
+{
+    if (law->kind == HN_DRIVE_SERVO) return unit;
+    if (law->kind == HN_DRIVE_MOTOR) return "1";
+    return unit[0] == 'm' ? "N" : "N m";
+}
+
 void drive_follow(const element *e, const element_step *step, double angle, double *slots)
 {
     const drive_law *law = e->law;

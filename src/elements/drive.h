@@ -19,6 +19,7 @@ typedef enum drive_slot {
 
 typedef struct drive_law {
     hn_drive_kind kind;
+    int coordinate;           ///< which one of the joint's
     double sign;              ///< the coordinate is sign times the element's angle
     const hn_profile *function; ///< effort, target, command
     double scale;
@@ -31,5 +32,10 @@ typedef struct drive_law {
     double contact, contact_damping; ///< stop: of the compression
     double armature;          ///< kg m^2 or kg
 } drive_law;
+
+/// How much the effort grows by its function of time, which stays where it is: of a servo without its limit. 0: none.
+double drive_command_gain(const drive_law *law);
+/// Its unit where the coordinate has `unit`, m or rad.
+const char *drive_command_unit(const drive_law *law, const char *unit);
 
 #endif

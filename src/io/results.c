@@ -83,7 +83,8 @@ struct hn_results {
 
 const char *hn_result_kind_name(hn_result_kind kind)
 {
-    static const char *const NAMES[HN_RESULT_KIND_COUNT] = {"run", "static", "modes"};
+    static const char *const NAMES[HN_RESULT_KIND_COUNT] = {"run", "static", "modes", "kinematics",
+                                                            "inverse"};
     return (int)kind >= 0 && (int)kind < HN_RESULT_KIND_COUNT ? NAMES[kind] : "unknown";
 }
 
@@ -484,10 +485,18 @@ static hid_t access_properties(void)
 }
 
 /// Has this file such a series?
+static bool has_accelerations(const hn_results *results)
+{
+    hn_result_kind kind = results->description.run.kind;
+    return kind == HN_RESULT_KINEMATICS || kind == HN_RESULT_INVERSE;
+}
+
 static bool has_series(const hn_results *results, series_id id)
 {
     if (results->series[id].width == 0) return false;
     if (series_get(id)->observed == OBSERVE_PROJECTED && !results->description.run.all_series)
+        return false;
+    if (series_get(id)->observed == OBSERVE_ACCELERATIONS && !has_accelerations(results))
         return false;
     return strcmp(series_get(id)->group, "joints") != 0 ||
            results->description.extent.joint_count > 0;

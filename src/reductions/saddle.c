@@ -151,7 +151,8 @@ static void set_unit(saddle *s, int place, double row, double column)
     s->units[block_lu_size(s->lu) + place] = column;
 }
 
-// Lengths of a mechanism far from a metre become units: forces in m*, moments in m* L, gaps in L, so that the choice of
+// Lengths of a mechanism far from a metre become units: forces in m*, moments in m* L, gaps in L, so that the
+// choice of
 // pivots does not depend on what a metre is.
 static hn_status choose_units(saddle *s)
 {
@@ -459,7 +460,8 @@ static void add_row_stiffness(const assembly *x, const constraint_row *row, int 
 //
 //   mu + gamma g   in place of   mu                                                                            (C9)
 //
-// its joints lend it some: at g = 0 the equations are the same, their tangent gains gamma G_w^T G, from the blocks of a
+// its joints lend it some: at g = 0 the equations are the same, their tangent gains gamma G_w^T G, from the blocks
+// of a
 // row that have just been written.
 static void add_square(const saddle *s, const int body[2], int node, int place, double square)
 {
@@ -735,18 +737,29 @@ hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
     return independent_rows_choose(s->choice, q, choice, s->dropped);
 }
 
-// (dG/dt) v of a row: for g = factor u . w it is 2 factor u(v) . w(v)
-static double row_curvature(const constraint_row *row, const double *va, const double *vb)
+// u and w of a row by eight vectors x: those of bodies a and b; NULL: zero
+static void row_vectors_at(const constraint_row *row, const double *xa, const double *xb,
+                           hn_vec3 *u, hn_vec3 *w)
+{
+    *u = *w = vec3(0.0, 0.0, 0.0);
+    for (int k = 0; k < 8; ++k) {
+        const double *x = k < 4 ? xa : xb;
+        if (x == NULL) continue;
+        *u = vec3_add_scaled(*u, row->alpha[k], vec3_load(x + 3 * (k % 4)));
+        *w = vec3_add_scaled(*w, row->beta[k], vec3_load(x + 3 * (k % 4)));
+    }
+}
+
+// H(x, y) of a row, its second derivative: for g = factor u . w it is factor (u(x) . w(y) + u(y) . w(x)); H(v, v) is
+// (dG/dt) v
+static double row_curvature(const constraint_row *row, const double *xa, const double *xb,
+                            const double *ya, const double *yb)
 {
     if (!row->product) return 0.0;
-    hn_vec3 u = vec3(0.0, 0.0, 0.0), w = u;
-    for (int k = 0; k < 8; ++k) {
-        const double *v = k < 4 ? va : vb;
-        if (v == NULL) continue;
-        u = vec3_add_scaled(u, row->alpha[k], vec3_load(v + 3 * (k % 4)));
-        w = vec3_add_scaled(w, row->beta[k], vec3_load(v + 3 * (k % 4)));
-    }
-    return 2.0 * row->factor * vec3_dot(u, w);
+    hn_vec3 ux, wx, uy, wy;
+    row_vectors_at(row, xa, xb, &ux, &wx);
+    row_vectors_at(row, ya, yb, &uy, &wy);
+    return row->factor * (vec3_dot(ux, wy) + vec3_dot(uy, wx));
 }
 
 // The mass matrix with the rows as they were chosen, projected at (1 - weight) q_start + weight q.
@@ -760,7 +773,8 @@ static hn_status factor_mass(saddle *s, const double *q_start, const double *q, 
     find_projection_poses(&x);
     memset(s->total, 0, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     add_mass_and_rows(&x, false);
-    return block_lu_factor(s->lu) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
+    s->factored = block_lu_factor(s->lu) < 0;
+    return s->factored ? HN_OK : HN_SINGULAR_SYSTEM;
 }
 
 hn_status saddle_factor_mass(saddle *s, const double *q)
@@ -770,22 +784,39 @@ hn_status saddle_factor_mass(saddle *s, const double *q)
     return factor_mass(s, q, q, 0.0);
 }
 
-hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force,
-                               double *acceleration)
+static const double *numbers_of(const double *x, int body)
+{
+    return body < 0 ? NULL : x + POSE_SIZE * (size_t)body;
+}
+
+// -sum of factors times H of the pairs
+static double row_right(const constraint_row *row, int a, int b, const saddle_pair *pairs,
+                        int count)
+{
+    double sum = 0.0;
+    for (int k = 0; k < count; ++k)
+        sum -= pairs[k].factor * row_curvature(row, numbers_of(pairs[k].x, a),
+                                               numbers_of(pairs[k].x, b), numbers_of(pairs[k].y, a),
+                                               numbers_of(pairs[k].y, b));
+    return sum;
+}
+
+void saddle_solve_motion(saddle *s, const double *force, const saddle_pair *pairs, int pair_count,
+                         double *x, double *multipliers)
 {
     const hn_system *system = s->system;
     constraint_row row;
-    TRY(saddle_factor_mass(s, q));
     memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         double scaled[POSE_SIZE], *right = s->right + block_lu_offset(s->lu, i);
-        const double *own = v + POSE_SIZE * (size_t)i;
         for (int k = 0; k < POSE_SIZE; ++k)
-            scaled[k] = force[POSE_SIZE * (size_t)i + (size_t)k] / system->unit_mass[i];
+            scaled[k] = force == NULL
+                            ? 0.0
+                            : force[POSE_SIZE * (size_t)i + (size_t)k] / system->unit_mass[i];
         coordinates_contract(&system->bodies[i], scaled, right);
         for (int k = 0; k < body_internal_rows(s, i); ++k) {
             row_internal(k, &row);
-            right[body_unknowns(s, i) + k] = -row_curvature(&row, own, own);
+            right[body_unknowns(s, i) + k] = row_right(&row, i, GROUND, pairs, pair_count);
         }
     }
     for (int k = 0; k < s->joint_count; ++k) {
@@ -794,13 +825,81 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
             if (row_dropped(s, k, r)) continue;
             joint_type_of(p->rows->kind)->row(p->rows, r, &row);
             s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
-                -row_curvature(&row, p->a < 0 ? NULL : v + POSE_SIZE * (size_t)p->a,
-                               p->b < 0 ? NULL : v + POSE_SIZE * (size_t)p->b);
+                row_right(&row, p->a, p->b, pairs, pair_count);
         }
     }
     block_lu_solve(s->lu, s->right);
     for (int i = 0; i < system->body_count; ++i)
-        saddle_body_increment(s, i, acceleration + POSE_SIZE * (size_t)i);
+        saddle_body_increment(s, i, x + POSE_SIZE * (size_t)i);
+    if (multipliers == NULL) return;
+    for (int i = 0; i < system->body_count; ++i) {
+        double *internal = multipliers + INTERNAL_ROWS * (size_t)i;
+        const double *found = s->right + block_lu_offset(s->lu, i) + body_unknowns(s, i);
+        for (int k = 0; k < INTERNAL_ROWS; ++k)
+            internal[k] = k < body_internal_rows(s, i) ? system->unit_mass[i] * found[k] : 0.0;
+    }
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        double *found = multipliers + INTERNAL_ROWS * (size_t)system->body_count + p->multiplier;
+        for (int r = 0; r < p->rows->row_count; ++r)
+            found[r] = system->unit_mass[p->b < 0 ? p->a : p->b] *
+                       s->right[block_lu_offset(s->lu, p->node) + p->place + r];
+    }
+}
+
+// to += lambda H x of a row
+static void add_curved_row(const constraint_row *row, int a, int b, double lambda, const double *x,
+                           double *to)
+{
+    hn_vec3 u, w;
+    if (!row->product || lambda == 0.0) return;
+    row_vectors_at(row, numbers_of(x, a), numbers_of(x, b), &u, &w);
+    for (int k = 0; k < 8; ++k) {
+        int body = k < 4 ? a : b;
+        if (body < 0) continue;
+        double *f = to + POSE_SIZE * (size_t)body + 3 * (size_t)(k % 4);
+        hn_vec3 sum = vec3_add_scaled(vec3_load(f), lambda * row->factor * row->alpha[k], w);
+        vec3_store(vec3_add_scaled(sum, lambda * row->factor * row->beta[k], u), f);
+    }
+}
+
+void saddle_closure_of(const saddle *s, const double *multipliers, double *closure)
+{
+    const hn_system *system = s->system;
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint_place *p = &s->joints[system->body_count + c];
+        const double *from =
+            multipliers + INTERNAL_ROWS * (size_t)system->body_count + p->multiplier;
+        for (int r = 0; r < p->rows->row_count; ++r) closure[system->cut_row[c] + r] = from[r];
+    }
+}
+
+void saddle_add_curved_forces(const saddle *s, const double *multipliers, const double *x,
+                              double *to)
+{
+    const hn_system *system = s->system;
+    constraint_row row;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < body_internal_rows(s, i); ++k) {
+            row_internal(k, &row);
+            add_curved_row(&row, i, GROUND, multipliers[INTERNAL_ROWS * i + k], x, to);
+        }
+    const double *joints = multipliers + INTERNAL_ROWS * (size_t)system->body_count;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            add_curved_row(&row, p->a, p->b, joints[p->multiplier + r], x, to);
+        }
+    }
+}
+
+hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force,
+                               double *acceleration)
+{
+    const saddle_pair velocities = {1.0, v, v};
+    TRY(saddle_factor_mass(s, q));
+    saddle_solve_motion(s, force, &velocities, 1, acceleration, NULL);
     return HN_OK;
 }
 
@@ -1287,7 +1386,8 @@ static int body_of_unknown(const saddle *s, int unknown, bool *coordinate)
     return 0;
 }
 
-// [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes from
+// [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes
+// from
 // the scaled matrix, so that it is accurate although A may be ill-conditioned beyond 1/epsilon.
 hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step,
                            double *condition)

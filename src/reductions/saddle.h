@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sparse saddle-point system of a step, for any topology: coordinates of bodies and multipliers of all constraints.
+// The sparse saddle-point system of a step, for any topology: coordinates of bodies and multipliers of all
+// constraints.
 // Note: docs/theory/multipliers.md
 //
 //   [ drho/dq + sigma w d(G(q_w)^T lambda)/dq_w    sigma G(q_w)^T ] [delta q     ]
@@ -7,7 +8,8 @@
 //
 // Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass of the
 // mechanism: the conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its
-// internal multipliers is a node; the multipliers of a joint that lies on no loop belong to the child's node, those of
+// internal multipliers is a node; the multipliers of a joint that lies on no loop belong to the child's node,
+// those of
 // a joint on a loop are a node of their own that is eliminated after its two bodies: whatever has been eliminated is
 // then a part of the mechanism with its own constraints, which have been chosen to be independent.
 #ifndef REDUCTIONS_SADDLE_H
@@ -20,7 +22,8 @@ typedef struct saddle saddle;
 typedef row_choice saddle_choice;
 
 /// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay
-/// rigid. With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then taken as
+/// rigid. With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then
+/// taken as
 /// G(q_mid) Delta, which is known to relative accuracy, instead of g(q): constraint forces do no work, not even by
 /// round-off.
 typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
@@ -34,7 +37,8 @@ hn_status saddle_create_for_statics(hn_system *system, saddle **out);
 void saddle_destroy(saddle *s);
 const hn_system *saddle_system(const saddle *s);
 
-/// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept where
+/// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept
+/// where
 /// there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
 /// Was row `row` of a joint dropped in the last choice? Joints are counted as tree joints by body, then cut joints.
@@ -75,7 +79,8 @@ void saddle_solve_again(saddle *s);
 void saddle_apply_multipliers(saddle *s);
 /// Change of a body in the last solution: twelve coordinates or six numbers of a twist.
 void saddle_body_increment(const saddle *s, int body, double *change);
-/// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all constraints
+/// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all
+/// constraints
 /// to first order, with the last factors: ready for saddle_body_increment. False when the last matrix was singular.
 bool saddle_solve_constraints(saddle *s, const double *q);
 /// sigma lambda of the cut joints into step->closure.
@@ -95,7 +100,8 @@ void saddle_take_multipliers(saddle *s, const double *from);
 
 // ---- statics: of the matrix that was assembled last
 
-/// A number to divide the equations by, 1/s^2: the largest stiffness, or load over length, of any body over the mass of
+/// A number to divide the equations by, 1/s^2: the largest stiffness, or load over length, of any body over the
+/// mass of
 /// its mechanism. Assembled with row_factor 1.
 double saddle_stiffness_scale(const saddle *s);
 /// The largest force on a body, or moment over `length`, that is not balanced, N.
@@ -103,7 +109,8 @@ double saddle_unbalanced_force(const saddle *s, const step_equations *equations,
 /// Negative eigenvalues of the tangent on the motions that the joints allow, if it is symmetric; -1: it is singular.
 /// Leaves no factors.
 int saddle_count_negative(saddle *s);
-/// How far blocks of bodies are from symmetric, as a force by angle or by part of `length`, N: zero where loads have a
+/// How far blocks of bodies are from symmetric, as a force by angle or by part of `length`, N: zero where loads
+/// have a
 /// potential.
 double saddle_asymmetry(const saddle *s, const step_equations *equations, double length);
 /// Make them symmetric: what a moment that is not in equilibrium leaves out.
@@ -113,7 +120,8 @@ void saddle_shift(saddle *s, double part, double length);
 /// Factor; false when singular at body `worst_body`.
 bool saddle_factor(saddle *s, int *worst_body);
 
-/// The mass matrix with the rows as they were chosen, forces at the middle of two poses and motions at the second one:
+/// The mass matrix with the rows as they were chosen, forces at the middle of two poses and motions at the second
+/// one:
 /// M t + G(q_mid)^T mu = P_int(q_mid)^T p, G(q) (P_int t + v) = 0 with velocities v, 12 per body. SADDLE_TWISTS only.
 /// @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_project_between(saddle *s, const double *q_start, const double *q, const double *p, const double *v,
@@ -125,6 +133,21 @@ int saddle_joint_count(const saddle *s);
 /// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
 /// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_accelerations(saddle *s, const double *q, const double *v, const double *force, double *acceleration);
+
+/// A second derivative of the constraints: factor H(x, y) with motions x, y, 12 per body.
+typedef struct saddle_pair {
+    double factor;
+    const double *x, *y;
+} saddle_pair;
+/// With the factors of saddle_factor_mass: M x + G^T lambda = force (NULL: none), G x = -(sum of the pairs).
+/// `multipliers`
+/// (or NULL): INTERNAL_ROWS per body, then saddle_multiplier_count. SADDLE_COORDINATES only.
+void saddle_solve_motion(saddle *s, const double *force, const saddle_pair *pairs, int pair_count, double *x,
+                         double *multipliers);
+/// Those of cut joints, in the order of step_data.closure.
+void saddle_closure_of(const saddle *s, const double *multipliers, double *closure);
+/// to += the change of G^T lambda by the motion x: sum of lambda_r H_r x.
+void saddle_add_curved_forces(const saddle *s, const double *multipliers, const double *x, double *to);
 
 /// Unscaled tangent d(rho + sigma G^T lambda)/dq at the solved step with its multipliers: coordinate_count squared,
 /// row-major, bodies in tree order. Allocates.

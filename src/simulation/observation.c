@@ -282,6 +282,16 @@ static hn_status observe_joints(hn_simulation *s)
     return HN_OK;
 }
 
+static hn_status observe_accelerations(hn_simulation *s)
+{
+    double *const *to = s->observed.data;
+    TRY(hn_simulation_accelerations(s, to[SERIES_BODY_ACCELERATION],
+                                    to[SERIES_BODY_ANGULAR_ACCELERATION], s->system->body_count));
+    return simulation_joint_accelerations(s, to[SERIES_BODY_ACCELERATION],
+                                          to[SERIES_BODY_ANGULAR_ACCELERATION],
+                                          to[SERIES_JOINT_ACCELERATION]);
+}
+
 static hn_status observe_reactions(hn_simulation *s)
 {
     const solved_step *step = simulation_reaction_step(s);
@@ -605,12 +615,19 @@ static hn_status observe_run(hn_simulation *s)
 hn_status simulation_observe(const hn_simulation *simulation, observation_group group)
 {
     static hn_status (*const passes[OBSERVATION_GROUP_COUNT])(hn_simulation *) = {
-        [OBSERVE_RUN] = observe_run,           [OBSERVE_BODIES] = observe_bodies,
-        [OBSERVE_JOINTS] = observe_joints,     [OBSERVE_REACTIONS] = observe_reactions,
-        [OBSERVE_VERDICTS] = observe_verdicts, [OBSERVE_BEAMS] = observe_beams,
-        [OBSERVE_DRIVES] = observe_drives,     [OBSERVE_COUPLINGS] = observe_couplings,
-        [OBSERVE_TOTALS] = observe_totals,     [OBSERVE_CONSTRAINTS] = observe_constraints,
-        [OBSERVE_HIDDEN] = observe_hidden,     [OBSERVE_PROJECTED] = observe_projected,
+        [OBSERVE_RUN] = observe_run,
+        [OBSERVE_BODIES] = observe_bodies,
+        [OBSERVE_JOINTS] = observe_joints,
+        [OBSERVE_REACTIONS] = observe_reactions,
+        [OBSERVE_VERDICTS] = observe_verdicts,
+        [OBSERVE_BEAMS] = observe_beams,
+        [OBSERVE_DRIVES] = observe_drives,
+        [OBSERVE_COUPLINGS] = observe_couplings,
+        [OBSERVE_TOTALS] = observe_totals,
+        [OBSERVE_CONSTRAINTS] = observe_constraints,
+        [OBSERVE_HIDDEN] = observe_hidden,
+        [OBSERVE_PROJECTED] = observe_projected,
+        [OBSERVE_ACCELERATIONS] = observe_accelerations,
     };
     hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
     if (s->observed.known[group]) return HN_OK;

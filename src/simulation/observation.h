@@ -46,6 +46,10 @@ int simulation_joint_coordinate_count(const hn_system *system, int index);
 int simulation_joint_coordinates(const hn_simulation *simulation, int index, double *coordinates);
 void simulation_joint_rates(const hn_simulation *simulation, int index, double *rates);
 
+/// Accelerations of all joint coordinates from those of bodies, in the order of the model.
+hn_status simulation_joint_accelerations(hn_simulation *simulation, const double *linear, const double *angular,
+                                         double *accelerations);
+
 /// Force and moment of a joint on the user's body b about its joint point; `step` is simulation_reaction_step.
 typedef struct joint_reaction {
     hn_vec3 force, moment; ///< N, N m

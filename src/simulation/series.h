@@ -18,6 +18,7 @@ typedef enum observation_group {
     OBSERVE_TOTALS, ///< energies and momenta
     OBSERVE_CONSTRAINTS,
     OBSERVE_HIDDEN,    ///< constraints of velocities
+    OBSERVE_ACCELERATIONS, ///< dearer than a step
     OBSERVE_PROJECTED, ///< likewise, of projected momenta: a sparse factorisation, dearer than a step
     OBSERVATION_GROUP_COUNT
 } observation_group;
@@ -50,6 +51,9 @@ typedef enum series_id {
     SERIES_BODY_ANGULAR_MOMENTUM,
     SERIES_JOINT_COORDINATE,
     SERIES_JOINT_RATE,
+    SERIES_BODY_ACCELERATION,
+    SERIES_BODY_ANGULAR_ACCELERATION,
+    SERIES_JOINT_ACCELERATION,
     SERIES_JOINT_REACTION_FORCE,
     SERIES_JOINT_REACTION_TORQUE,
     SERIES_JOINT_REACTION_TIME,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A state set from outside: poses that fit the joints, velocities that fit them nearly; and accelerations at a state.
 #include "simulation/simulation.h"
+#include "simulation/state_dynamics.h"
 
 #include "system/mass.h"
 
@@ -341,6 +342,24 @@ hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, 
 
 // ---- accelerations ----------------------------------------------------------------------------------
 
+// Rotors have inertia that no body has, and prescribed coordinates accelerations of their own.
+static bool has_held_or_heavy_drives(const hn_simulation *s)
+{
+    bool any = s->hold_count > 0;
+    for (int d = 0; d < s->system->drive_count; ++d) any |= s->system->laws[d].armature != 0.0;
+    return any;
+}
+
+static hn_status dynamic_accelerations(hn_simulation *s, double *acceleration)
+{
+    state_dynamics x;
+    hn_status status = state_dynamics_begin(s, NULL, &x);
+    if (status == HN_OK)
+        memcpy(acceleration, x.a, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+    state_dynamics_end(&x);
+    return status;
+}
+
 hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *angular,
                                       int body_count)
 {
@@ -354,20 +373,15 @@ hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *
     double *v = context_allocate(s->context, 2 * count * sizeof(double));
     if (v == NULL) return HN_OUT_OF_MEMORY;
     double *acceleration = v + count;
-    simulation_update_momenta(s);
-    for (int i = 0; i < system->body_count; ++i) {
-        size_t at = POSE_SIZE * (size_t)i;
-        double twist[TWIST_SIZE];
-        mass_twist(system, i, s->state.q + at, s->own_momenta + at, twist);
-        twist_to_velocity(s->state.q + at, twist, v + at);
-        if (!system->bodies[i].has_directors)
-            memset(v + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
-    }
+    simulation_velocities(s, v);
     inputs_apply(s, 0.0);
     if (s->inputs.values != NULL) s->steps[s->ahead].valid = false;
     const double SHORT = 0.01; // of the step: dampers act by differences of second order
     hn_status status =
-        simulation_accelerations(s, v, true, SHORT * s->def.step_size, DAMPER_PLAIN, acceleration);
+        has_held_or_heavy_drives(s)
+            ? dynamic_accelerations(s, acceleration)
+            : simulation_accelerations(s, v, true, SHORT * s->def.step_size, DAMPER_PLAIN,
+                                       acceleration);
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         // d_I'' = alpha x d_I + omega x (omega x d_I): the second part cancels in sum d_I x d_I''/2
         double twist[TWIST_SIZE];

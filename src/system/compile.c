@@ -438,6 +438,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                    .law = law,
                    .mass_edge = -1};
     *law = (drive_law){.kind = def->kind,
+                       .coordinate = def->coordinate,
                        .function = &functions[0],
                        .scale = def->scale,
                        .held = (double)NAN,
@@ -482,7 +483,10 @@ static void compile_couplings(hn_system *system, const hn_model *model)
                            .angle = system->angle_count,
                            .law = law,
                            .mass_edge = -1};
-            *law = (drive_law){.kind = HN_DRIVE_MOTION, .held = (double)NAN, .limit = HUGE_VAL};
+            *law = (drive_law){.kind = HN_DRIVE_MOTION,
+                               .coordinate = from->coordinates[k],
+                               .held = (double)NAN,
+                               .limit = HUGE_VAL};
             c->factors[k] = from->factors[k];
             system->angle_count += DRIVE_SLOTS;
             system->law_count++;

@@ -143,7 +143,7 @@ class Page(unittest.TestCase):
             if language == "yaml" and content.startswith("holonom:"):
                 # the name that the page uses afterwards
                 rest = text.split(content, 1)[1]
-                name = re.search(r"\b(?:run|check|static|modes) (\w[\w-]*\.yaml)", rest)
+                name = re.search(r"\b(?:run|check|static|modes|linearise|kinematics|inverse) (\w[\w-]*\.yaml)", rest)
                 name = name.group(1) if name else "snippet.yaml"
                 with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                     file.write(content)

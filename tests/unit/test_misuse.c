@@ -534,6 +534,33 @@ TEST(misuse, of_statics)
     close_world(&w);
 }
 
+TEST(misuse, of_linear_systems)
+{
+    world w = open_world();
+    hn_linear_system *system = NULL;
+    REFUSED(hn_simulation_linearise(NULL, &system));
+    REFUSED(hn_simulation_linearise(w.simulation, NULL));
+    CHECK_OK(w.context, hn_simulation_linearise(w.simulation, &system));
+    REFUSED(hn_linear_system_write(NULL, "linear.h5"));
+    REFUSED(hn_linear_system_write(system, NULL));
+    REFUSED(hn_linear_system_write(system, ""));
+    CHECK_STATUS(w.context, hn_linear_system_write(system, "no/such/folder/linear.mat"),
+                 HN_FILE_ACCESS);
+    CHECK_STATUS(w.context, hn_linear_system_write(system, "no/such/folder/linear.h5"),
+                 HN_FILE_ACCESS);
+    hn_linear_system_destroy(system);
+    hn_linear_system_destroy(NULL);
+    close_world(&w);
+}
+
+TEST(misuse, of_prescribed_motions)
+{
+    world w = open_world();
+    REFUSED(hn_simulation_follow(NULL, 1, false));
+    REFUSED(hn_simulation_follow(w.simulation, -1, false));
+    close_world(&w);
+}
+
 TEST(misuse, of_snapshots)
 {
     world w = open_world();

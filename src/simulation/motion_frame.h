@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The motions that all joints allow at a configuration, told apart by coordinates: which ones are independent, the
+// motion
+// T_k of all bodies when coordinate k has the rate 1 and the others rest, and how that changes along a motion.
+// Note: docs/theory/linearisation.md
+//
+// A coordinate has a rate r(q, v) that is linear in the velocities v and a polynomial in q: coordinates of joints,
+// and
+// for bodies that no joint of the model leads to their displacements and turns along world axes.
+#ifndef SIMULATION_MOTION_FRAME_H
+#define SIMULATION_MOTION_FRAME_H
+
+#include "simulation/simulation.h"
+
+/// One coordinate: of a joint of the model; of a body (tree index) where joint is -1; or the relation of a hold, a sum
+/// of factors times coordinates of joints, where body is -1 too.
+typedef struct frame_coordinate {
+    int joint;
+    int index; ///< among the coordinates of the joint; of a body: 0 to 5, or 0 to 2; of a relation: which hold
+    int body;
+} frame_coordinate;
+
+typedef struct motion_frame {
+    hn_context *context;
+    const hn_system *system;
+    const double *q;      ///< the configuration, 12 per body; not owned
+    saddle *rows;         ///< with the factors of the mass matrix at q
+    int candidate_count;
+    frame_coordinate *candidates; ///< joints first, in the order of the model
+    int joint_count;      ///< of the candidates: of joints
+    const hold *holds;    ///< motions and couplings; not owned
+    int driven_count;     ///< as many are the first ones of `chosen`: relations, behind the candidates
+    int count;            ///< degrees of freedom, driven ones included
+    int *chosen;          ///< independent ones: driven, then free in the order of candidates
+    int *terms;           ///< candidates of every relation, HN_COUPLING_TERMS_MAX each
+    double *motions;      ///< T, 12 per body, one column after the other
+    void *memory;
+} motion_frame;
+
+/// Find the frame at q. With `driven`, drives that prescribe coordinates come first among those chosen; one that a
+/// loop
+/// or another drive holds is refused by name. motion_frame_end in any case.
+/// @return HN_OK, HN_SINGULAR_SYSTEM, HN_INVALID_MODEL (a drive in conflict), HN_OUT_OF_MEMORY
+hn_status motion_frame_begin(hn_simulation *simulation, const double *q, motion_frame *frame);
+void motion_frame_end(motion_frame *frame);
+
+/// Candidates alone, for rates at q: no motions.
+hn_status motion_frame_list(hn_simulation *simulation, const double *q, motion_frame *frame);
+
+/// T_k, 12 per body.
+static inline double *frame_motion(const motion_frame *f, int k)
+{
+    return f->motions + (size_t)k * POSE_SIZE * (size_t)f->system->body_count;
+}
+
+/// Candidate that the element of a drive or of a coupling acts on.
+int frame_element_candidate(const motion_frame *frame, int index);
+
+/// r(q, v) of a candidate at any q.
+double frame_rate(const motion_frame *frame, int candidate, const double *q, const double *v);
+/// d/d eps r(q + eps x, y): exact, since r is a polynomial.
+double frame_rate_change(const motion_frame *frame, int candidate, const double *x, const double *y);
+/// A motion along two parameters: v = q_t, dq = q_e, dv = v_e = q_te, a = v_t, da = v_te.
+typedef struct frame_jet {
+    const double *v, *dq, *dv, *a, *da;
+} frame_jet;
+/// d^2/(dt de) of the rate of a candidate along it: the change of its acceleration.
+double frame_acceleration_change(const motion_frame *frame, int candidate, const frame_jet *jet);
+/// to += effort times the force that has the power r(q, v) for every v.
+void frame_add_effort(const motion_frame *frame, int candidate, double effort, double *to);
+
+/// z with G z = -H(x, y) and r(q, z) = -d/d eps r(q + eps x, y) for all chosen coordinates: the change of the
+/// motion y of
+/// fixed rates along x. `v, v`: accelerations of constant rates.
+void frame_turn(const motion_frame *frame, const double *x, const double *y, double *z);
+
+/// Mean rates of the chosen coordinates with velocities v.
+void frame_rates(const motion_frame *frame, const double *v, double *rates);
+/// sum_k rates_k T_k.
+void frame_velocity(const motion_frame *frame, const double *rates, double *v);
+
+/// Name of a candidate, "hinge/angle" or "body/x", into `name`; its unit, "rad" or "m".
+void frame_name(const motion_frame *frame, int candidate, char *name, size_t size);
+const char *frame_unit(const motion_frame *frame, int candidate);
+
+#endif

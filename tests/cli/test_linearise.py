@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`holonom linearise`: files that Python and Matlab read, states that are asked for, refusals.
+
+usage: test_linearise.py TOOL SOURCE_FOLDER
+"""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+
+TOOL = os.path.abspath(sys.argv[1])
+SOURCE = os.path.abspath(sys.argv[2])
+
+PENDULUM = """holonom: 1
+name: pendulum
+bodies: {bob: {mass: 2, inertia: [0.3, 0.3, 0.3], position: [0, 0, -0.4]}}
+joints: {hinge: {revolute: {bodies: [ground, bob], at: [0, 0, 0], axis: y}}}
+start: {hinge: {rate: 1.5}}
+run: {step: 0.001, end: 1}
+"""
+ENGINE = os.path.join(SOURCE, "models", "engine.yaml")
+
+
+def linearise(*words):
+    return subprocess.run([TOOL, "linearise", *words], capture_output=True, text=True)
+
+
+def load_mat(path):
+    """A MAT file of level 4, by the description of its format."""
+    found = {}
+    with open(path, "rb") as file:
+        while head := file.read(20):
+            kind, rows, columns, imaginary, length = struct.unpack("<5i", head)
+            name = file.read(length)[:-1].decode()
+            form = {0: "<f8", 51: "u1"}[kind]
+            parts = [
+                numpy.frombuffer(file.read(rows * columns * numpy.dtype(form).itemsize), form).reshape(columns, rows).T
+                for _ in range(1 + imaginary)
+            ]
+            found[name] = parts[0] + 1j * parts[1] if imaginary else parts[0]
+            if kind == 51:
+                found[name] = ["".join(map(chr, row)) for row in found[name]]
+    return found
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        os.chdir(self.folder.name)
+        with open("pendulum.yaml", "w") as file:
+            file.write(PENDULUM)
+
+    def tearDown(self):
+        os.chdir("/")
+        self.folder.cleanup()
+
+    def test_hdf5_and_mat_say_the_same(self):
+        self.assertEqual(linearise("pendulum.yaml", "--quiet").returncode, 0)
+        spelled = subprocess.run([TOOL, "linearize", "pendulum.yaml", "-o", "pendulum.mat"], capture_output=True)
+        self.assertEqual(spelled.returncode, 0)
+        stiffness = 2 * 9.81 * 0.4 / (0.3 + 2 * 0.4**2)
+        with h5py.File("pendulum-linear.h5") as file:
+            numpy.testing.assert_allclose(file["A"][:], [[0, 1], [-stiffness, 0]], atol=1e-13)
+            numpy.testing.assert_allclose(file["B"][:], [[0], [1 / (0.3 + 2 * 0.4**2)]], atol=1e-13)
+            numpy.testing.assert_allclose(file["C"][:], numpy.eye(2), atol=1e-13)
+            self.assertEqual(list(file["state_names"].asstr()), ["hinge/angle", "hinge/angle/rate"])
+            self.assertEqual(list(file["input_names"].asstr()), ["hinge/angle/effort"])
+            self.assertEqual(list(file["output_units"].asstr()), ["rad", "rad/s"])
+            numpy.testing.assert_allclose(file["state"][:], [0, 1.5], atol=1e-13)
+            kept = {name: file[name][:] for name in ("A", "B", "C", "state", "derivative")}
+        mat = load_mat("pendulum.mat")
+        for name, values in kept.items():
+            numpy.testing.assert_array_equal(mat[name].ravel(), values.ravel())
+        self.assertEqual([word.strip() for word in mat["state_names"]], ["hinge/angle", "hinge/angle/rate"])
+        numpy.testing.assert_allclose(sorted(mat["eigenvalues"].ravel().imag), [-stiffness**0.5, stiffness**0.5])
+
+    def test_a_state_later_on(self):
+        # the stiffness falls with the cosine of the angle, which the run reaches
+        self.assertEqual(linearise("pendulum.yaml", "--quiet", "--time", "0.4", "-o", "later.h5").returncode, 0)
+        with h5py.File("later.h5") as file:
+            angle = file["state"][0]
+            self.assertGreater(abs(angle), 0.2)
+            self.assertAlmostEqual(file["A"][1, 0], -2 * 9.81 * 0.4 / 0.62 * numpy.cos(angle), 12)
+            self.assertAlmostEqual(file.attrs["time"], 0.4, 12)
+
+    def test_nothing_is_free_in_a_driven_engine(self):
+        done = linearise(ENGINE, "--no-output")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("0 states", done.stdout)
+
+    def test_refusals(self):
+        for words, code, said in (
+            (["pendulum.yaml", "--time", "soon"], 2, "'soon' is no time"),
+            (["pendulum.yaml", "--time", "-1"], 2, "is no time"),
+            (["pendulum.yaml", "--at", "rest"], 2, "should be start or equilibrium"),
+            (["pendulum.yaml", "--at", "equilibrium", "--time", "1"], 2, "excludes --time"),
+            (["pendulum.yaml", "--no-output", "-o", "a.h5"], 2, "excludes --output"),
+            (["pendulum.yaml", "-o", "pendulum.yaml"], 5, "pendulum.yaml"),
+            (["pendulum.yaml", "-o", "none/a.mat"], 5, "none/a.mat"),
+            (["none.yaml"], 3, "none.yaml"),
+        ):
+            done = linearise(*words)
+            self.assertEqual(done.returncode, code, (words, done.stderr))
+            self.assertIn(said, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

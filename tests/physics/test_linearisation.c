@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// Linear systems against equations of motion written by hand (differentiated by the complex step), against the motion
+// itself, and against modes.
+#include "physics/run.h"
+#include "support/generic_models.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATES_MAX = 40 };
+
+typedef struct linear {
+    hn_context *context;
+    hn_model *model;
+    hn_simulation *simulation;
+    hn_linear_system *system;
+} linear;
+
+static linear linear_of(const char *text, hn_scheme scheme, double step)
+{
+    linear l = {.context = hn_context_create(NULL)};
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = step;
+    def.scheme = scheme;
+    def.inputs = scheme != HN_SCHEME_PROJECTED_RK;
+    CHECK_OK(l.context, hn_model_parse(l.context, text, strlen(text), "model", &l.model));
+    CHECK_OK(l.context, hn_simulation_create(l.model, &def, &l.simulation));
+    CHECK_OK(l.context, hn_simulation_linearise(l.simulation, &l.system));
+    return l;
+}
+
+static void linear_close(linear *l)
+{
+    hn_linear_system_destroy(l->system);
+    hn_simulation_destroy(l->simulation);
+    hn_model_destroy(l->model);
+    hn_context_destroy(l->context);
+}
+
+static double entry_a(const linear *l, int row, int column)
+{
+    return l->system->a[row * l->system->state_count + column];
+}
+
+static double entry_b(const linear *l, int row, int column)
+{
+    return l->system->b[row * l->system->input_count + column];
+}
+
+// ---- equations written by hand ----------------------------------------------------------------------------
+
+// cart of mass M on a rail along x, rod of mass m and inertia J about its centre at the distance l above it, angle th
+// about y from upright; force u on the cart, torque w on the rod
+static void cart_pole(const double complex x[4], double complex u, double complex w,
+                      double complex out[2])
+{
+    const double M = 2.0, m = 0.7, l = 0.5, J = 0.06, g = 9.81;
+    double complex c = ccos(x[1]), s = csin(x[1]), om = x[3];
+    double complex a = M + m, b = m * l * c, d = J + m * l * l;
+    double complex p = u + m * l * om * om * s, q = w + m * g * l * s;
+    double complex det = a * d - b * b;
+    out[0] = (d * p - b * q) / det;
+    out[1] = (a * q - b * p) / det;
+}
+
+static const char CART_POLE[] =
+    "holonom: 1\nname: cart-pole\nbodies:\n"
+    "  cart: {mass: 2, inertia: [1, 1, 1]}\n"
+    "  rod: {mass: 0.7, inertia: [0.06, 0.06, 0.01], orientation: {rotate: {axis: y, angle: 0.4}},"
+    " position: [%.17g, 0, %.17g]}\n"
+    "joints:\n"
+    "  rail: {prismatic: {bodies: [ground, cart], at: [0, 0, 0], axis: x}}\n"
+    "  hinge: {revolute: {bodies: [cart, rod], at: [0, 0, 0], axis: y}}\n"
+    "start: {rail: {rate: 0.8}, hinge: {rate: -1.7}}\n"
+    "run: {step: 0.001, end: 1}\n";
+
+TEST(linearisation, a_moving_cart_pole_is_that_of_its_two_equations)
+{
+    char text[1024];
+    const double angle = 0.4, step = 1e-20;
+    snprintf(text, sizeof text, CART_POLE, 0.5 * sin(angle), 0.5 * cos(angle));
+    linear l = linear_of(text, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    CHECK_EQUAL(l.system->state_count, 4);
+    CHECK_EQUAL(l.system->freedom_count, 2);
+    CHECK_EQUAL(l.system->input_count, 2);
+    CHECK_EQUAL(l.system->output_count, 4);
+    CHECK(strcmp(l.system->state_names[1], "hinge/angle") == 0);
+    CHECK(strcmp(l.system->state_names[2], "rail/displacement/rate") == 0);
+    CHECK(strcmp(l.system->state_units[2], "m/s") == 0);
+    CHECK(strcmp(l.system->input_names[1], "hinge/angle/effort") == 0);
+    // the angle of the joint counts from where it was built
+    const double at[6] = {0.0, angle, 0.8, -1.7, 0.0, 0.0};
+    double worst = 0.0;
+    for (int column = 0; column < 6; ++column) {
+        double complex x[6], out[2];
+        for (int k = 0; k < 6; ++k) x[k] = at[k] + (k == column ? CMPLX(0.0, step) : 0.0);
+        cart_pole(x, x[4], x[5], out);
+        for (int row = 0; row < 2; ++row) {
+            double expected = cimag(out[row]) / step;
+            double found =
+                column < 4 ? entry_a(&l, 2 + row, column) : entry_b(&l, 2 + row, column - 4);
+            worst = fmax(worst, fabs(found - expected));
+            if (column == 0)
+                worst = fmax(worst, fabs(l.system->derivative[2 + row] - creal(out[row])));
+        }
+    }
+    CHECK_BELOW(worst, 2e-13); // of entries up to 30; measured 3.6e-15
+    for (int row = 0; row < 2; ++row)
+        for (int column = 0; column < 4; ++column)
+            CHECK(fabs(entry_a(&l, row, column) - (column == row + 2)) < 1e-14);
+    for (int row = 0; row < 4; ++row)
+        for (int column = 0; column < 4; ++column)
+            CHECK(fabs(l.system->c[4 * row + column] - (row == column)) < 1e-14);
+    linear_close(&l);
+}
+
+// double pendulum of two rods (length 1, mass 1 each), angles x of the hinges, rotors r on them; torques u
+static void double_pendulum(const double complex x[4], const double complex u[2], const double r[2],
+                            double complex out[2])
+{
+    const double m = 1.0, l = 1.0, J = 1.0 / 12.0, g = 9.81;
+    // absolute angles a, b from hanging: T = 1/2 A a'^2 + 1/2 B b'^2 + D a' b' cos(a - b); a = x0, b = x0 + x1
+    double complex a = x[0], b = x[0] + x[1], va = x[2], vb = x[2] + x[3];
+    double complex A = J + m * l * l / 4 + m * l * l, B = J + m * l * l / 4,
+                   D = m * l * l / 2 * ccos(a - b), s = m * l * l / 2 * csin(a - b);
+    double complex p = -s * vb * vb - 1.5 * m * g * l * csin(a),
+                   q = s * va * va - 0.5 * m * g * l * csin(b);
+    double complex m00 = A + B + 2.0 * D + r[0], m01 = B + D, m11 = B + r[1];
+    double complex f0 = p + q + u[0], f1 = q + u[1], det = m00 * m11 - m01 * m01;
+    out[0] = (m11 * f0 - m01 * f1) / det;
+    out[1] = (m00 * f1 - m01 * f0) / det;
+}
+
+static const char DOUBLE_PENDULUM[] =
+    "holonom: 1\nname: double pendulum\nbodies:\n"
+    "  one: {mass: 1, inertia: [1/12, 1/12, 0.001], position: [0, 0, -0.5]}\n"
+    "  two: {mass: 1, inertia: [1/12, 1/12, 0.001], position: [0, 0, -1.5]}\n"
+    "joints:\n"
+    "  shoulder: {revolute: {bodies: [ground, one], at: [0, 0, 0], axis: y}}\n"
+    "  elbow: {revolute: {bodies: [one, two], at: [0, 0, -1], axis: y}}\n"
+    "run: {step: 0.001, end: 1}\n";
+
+TEST(linearisation, a_double_pendulum_anywhere_with_efforts)
+{
+    const double step = 1e-20;
+    linear l = linear_of(DOUBLE_PENDULUM, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    number_source numbers = {7};
+    double worst = 0.0;
+    for (int trial = 0; trial < 20; ++trial) {
+        double at[4], u[2];
+        hn_input effort;
+        for (int k = 0; k < 4; ++k) at[k] = 3.0 * next_number(&numbers);
+        for (int k = 0; k < 2; ++k) u[k] = 5.0 * next_number(&numbers);
+        CHECK_OK(l.context, hn_simulation_input(l.simulation, "joints/effort", &effort));
+        effort.data[0] = u[0], effort.data[1] = u[1];
+        CHECK_OK(l.context, hn_simulation_set_joints(l.simulation, at, at + 2, 2));
+        hn_linear_system_destroy(l.system);
+        CHECK_OK(l.context, hn_simulation_linearise(l.simulation, &l.system));
+        for (int column = 0; column < 6; ++column) {
+            double complex x[4], v[2], out[2];
+            for (int k = 0; k < 4; ++k) x[k] = at[k] + (k == column ? CMPLX(0.0, step) : 0.0);
+            for (int k = 0; k < 2; ++k) v[k] = u[k] + (4 + k == column ? CMPLX(0.0, step) : 0.0);
+            double_pendulum(x, v, (const double[2]){0.0, 0.0}, out);
+            for (int row = 0; row < 2; ++row) {
+                double found =
+                    column < 4 ? entry_a(&l, 2 + row, column) : entry_b(&l, 2 + row, column - 4);
+                worst = fmax(worst, fabs(found - cimag(out[row]) / step));
+                worst = fmax(worst, fabs(l.system->derivative[2 + row] - creal(out[row])));
+            }
+        }
+        CHECK(fabs(effort.data[0] - u[0]) == 0.0); // they stay
+    }
+    CHECK_BELOW(worst, 1e-11); // of entries up to 300; measured 2e-13
+    linear_close(&l);
+}
+
+// servo with all three gains and a rotor on the shoulder, motor and a spring with a rotor on the elbow
+static const char DRIVES[] =
+    "drives:\n"
+    "  hold: {servo: {joint: shoulder, target: 0.3, proportional: 40, derivative: 3, integral: 25,"
+    " armature: 0.2}}\n"
+    "  spin: {motor: {joint: elbow, stall: 6, no_load: 12, command: 0.5}}\n"
+    "  band: {spring: {joint: elbow, stiffness: 9, damping: 0.4, rest: 0.1, armature: 0.05}}\n";
+
+TEST(linearisation, drives_rotors_and_the_integral_of_a_servo)
+{
+    char text[2048];
+    const double step = 1e-20, at[5] = {0.0, 0.0, 1.3, -2.1, 0.0};
+    snprintf(text, sizeof text, "%s%sstart: {shoulder: {rate: 1.3}, elbow: {rate: -2.1}}\n",
+             DOUBLE_PENDULUM, DRIVES);
+    linear l = linear_of(text, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    CHECK_EQUAL(l.system->state_count, 5);
+    CHECK_EQUAL(l.system->input_count, 4);
+    CHECK(strcmp(l.system->state_names[4], "hold/integral") == 0);
+    CHECK(strcmp(l.system->input_names[2], "hold") == 0);
+    CHECK(strcmp(l.system->input_units[2], "rad") == 0);
+    CHECK(strcmp(l.system->input_units[3], "1") == 0);
+    double worst = 0.0;
+    for (int column = 0; column < 9; ++column) {
+        double complex x[9], u[2], out[2];
+        const double more[4] = {0.0, 0.0, 0.3, 0.5}; // efforts, target, command
+        for (int k = 0; k < 9; ++k)
+            x[k] = (k < 5 ? at[k] : more[k - 5]) + (k == column ? CMPLX(0.0, step) : 0.0);
+        u[0] = x[5] + 40.0 * (x[7] - x[0]) - 3.0 * x[2] + 25.0 * x[4];
+        u[1] = x[6] + 6.0 * (x[8] - x[3] / 12.0) - 9.0 * (x[1] - 0.1) - 0.4 * x[3];
+        double_pendulum(x, u, (const double[2]){0.2, 0.05}, out);
+        for (int row = 0; row < 3; ++row) {
+            double complex value = row < 2 ? out[row] : x[7] - x[0];
+            double found =
+                column < 5 ? entry_a(&l, 2 + row, column) : entry_b(&l, 2 + row, column - 5);
+            worst = fmax(worst, fabs(found - cimag(value) / step));
+            worst = fmax(worst, fabs(l.system->derivative[2 + row] - creal(value)));
+        }
+    }
+    CHECK_BELOW(worst, 5e-9); // of entries up to 120: laws are differenced; measured 1e-10
+    linear_close(&l);
+}
+
+// the cart moves as it is told: a pole on a pivot that accelerates
+TEST(linearisation, a_prescribed_motion_holds)
+{
+    char text[2048];
+    const double angle = 0.4, m = 0.7, arm = 0.5, J = 0.06, g = 9.81, pivot = 0.6;
+    snprintf(text, sizeof text, CART_POLE, 0.5 * sin(angle), 0.5 * cos(angle));
+    char *start = strstr(text, "start:");
+    snprintf(start, sizeof text - (size_t)(start - text), "%s",
+             "start: {hinge: {rate: -1.7}}\ndrives:\n"
+             "  push: {motion: {joint: rail, value: '0.4*t + 0.3*t^2'}}\n");
+    linear l = linear_of(text, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    double d = J + m * arm * arm;
+    CHECK_EQUAL(l.system->freedom_count, 1);
+    CHECK(fabs(l.system->derivative[1] - m * arm * (g * sin(angle) - pivot * cos(angle)) / d) <
+          1e-12);
+    CHECK(fabs(entry_a(&l, 1, 0) - m * arm * (g * cos(angle) + pivot * sin(angle)) / d) < 1e-12);
+    CHECK(fabs(entry_a(&l, 1, 1)) < 1e-12);
+    CHECK(fabs(entry_b(&l, 1, 1) - 1.0 / d) < 1e-12);
+    CHECK(fabs(entry_b(&l, 1, 0)) < 1e-12); // an effort on the rail goes into the drive
+    linear_close(&l);
+}
+
+// motor on the sun, damper on the carrier: one inertia, all wheels reduced to the sun
+TEST(linearisation, couplings_hold)
+{
+    static char text[8192];
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/planetary-gear.yaml", HN_SOURCE_DIR);
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    linear l = linear_of(text, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    const double ratio = 2.0 / 7.0, spin = 1.0 - 60.0 / 18.0, arm = 0.042;
+    double planet = 0.16 * (arm * arm + 0.5 * 0.018 * 0.018 * spin * spin);
+    double inertia =
+        0.28 * 0.5 * 0.024 * 0.024 + ratio * ratio * (0.74 * 0.5 * 0.05 * 0.05 + 3.0 * planet);
+    CHECK_EQUAL(l.system->freedom_count, 1);
+    CHECK(strcmp(l.system->state_names[0], "input/angle") == 0);
+    double rate = -(0.4 / 300.0 + ratio * ratio * 0.01) / inertia;
+    CHECK_BELOW(fabs(entry_a(&l, 1, 1) / rate - 1.0), 1e-9);                 // measured 3.5e-11
+    CHECK_BELOW(fabs(entry_b(&l, 1, 1) * inertia / ratio - 1.0), 2e-14);     // measured 2.2e-16
+    CHECK_BELOW(fabs(l.system->derivative[1] * inertia / 0.4 - 1.0), 5e-14); // measured 1e-15
+    linear_close(&l);
+}
+
+// ---- against the motion itself ------------------------------------------------------------------------------
+
+// Along a motion d/dt (dx/dt) = A dx/dt where nothing depends on time: five states of a run by `scheme`, the worst
+// difference relative to the largest term. A motion may be long in coming: `wait` steps before.
+static double jerk_error(hn_context *context, hn_simulation *simulation, int wait)
+{
+    double f[5][STATES_MAX], ax[STATES_MAX] = {0.0}, worst = 0.0, largest = 0.0;
+    double h = hn_simulation_step_size(simulation);
+    int n = 0;
+    char names[STATES_MAX][64];
+    CHECK_OK(context, hn_simulation_step(simulation, wait));
+    for (int k = 0; k < 5; ++k) {
+        hn_linear_system *system;
+        if (k > 0) CHECK_OK(context, hn_simulation_step(simulation, 1));
+        CHECK_OK(context, hn_simulation_linearise(simulation, &system));
+        n = system->state_count;
+        CHECK(n <= STATES_MAX);
+        memcpy(f[k], system->derivative, (size_t)n * sizeof(double));
+        for (int i = 0; i < n; ++i) {
+            if (k == 0) snprintf(names[i], sizeof names[i], "%s", system->state_names[i]);
+            CHECK(strncmp(names[i], system->state_names[i], sizeof names[i] - 1) == 0);
+        }
+        for (int i = 0; k == 2 && i < n; ++i)
+            for (int c = 0; c < n; ++c) {
+                ax[i] += system->a[i * n + c] * f[k][c];
+                largest = fmax(largest, fabs(system->a[i * n + c] * f[k][c]));
+            }
+        hn_linear_system_destroy(system);
+    }
+    for (int i = 0; i < n; ++i) {
+        double rate = (f[0][i] - 8.0 * f[1][i] + 8.0 * f[3][i] - f[4][i]) / (12.0 * h);
+        worst = fmax(worst, fabs(rate - ax[i]));
+    }
+    return worst / largest;
+}
+
+static hn_simulation_def accurate(double step)
+{
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = HN_SCHEME_PROJECTED_RK;
+    def.absolute_tolerance = def.relative_tolerance = 1e-13;
+    def.step_size = step;
+    def.ledger = false;
+    return def;
+}
+
+TEST(linearisation, chains_of_every_joint_with_springs_dampers_and_loads)
+{
+    static const hn_joint_kind KINDS[] = {
+        HN_JOINT_REVOLUTE, HN_JOINT_PRISMATIC, HN_JOINT_CYLINDRICAL,
+        HN_JOINT_PLANAR,   HN_JOINT_UNIVERSAL, HN_JOINT_SPHERICAL,
+        HN_JOINT_FIXED,    HN_JOINT_FREE,      HN_JOINT_DISTANCE};
+    double worst = 0.0;
+    for (size_t k = 0; k < sizeof KINDS / sizeof KINDS[0]; ++k)
+        for (int springs = 0; springs < 2; ++springs) {
+            generic_chain chain = {.kind = KINDS[k],
+                                   .grounded = k % 2 == 0,
+                                   .springs = springs == 1,
+                                   .speed = 1.0,
+                                   .seed = 11 + k};
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = generic_chain_model(context, &chain);
+            hn_simulation_def def = accurate(1e-3);
+            hn_simulation *simulation = NULL;
+            CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+            double error = jerk_error(context, simulation, 1);
+            if (getenv("HN_TEST_VERBOSE") != NULL)
+                printf("%s springs %d: %.2e\n", hn_joint_kind_name(KINDS[k]), springs, error);
+            worst = fmax(worst, error);
+            hn_simulation_destroy(simulation);
+            hn_model_destroy(model);
+            hn_context_destroy(context);
+        }
+    CHECK_BELOW(worst, 1e-7); // relative; measured 9e-9, what the five states leave
+}
+
+static double model_error(const char *name, double step, int wait, bool accurately)
+{
+    char path[512];
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_context *context = hn_context_create(NULL);
+    snprintf(path, sizeof path, "%s/models/%s.yaml", HN_SOURCE_DIR, name);
+    CHECK_OK(context, hn_model_load(context, path, &model));
+    hn_simulation_def def = accurate(step);
+    if (!accurately) def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    double error = jerk_error(context, simulation, wait);
+    if (getenv("HN_TEST_VERBOSE") != NULL) printf("%s: %.2e\n", name, error);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    return error;
+}
+
+TEST(linearisation, loops_keep_closed)
+{
+    static const char *const NAMES[] = {"four-bar", "slider-crank",     "bricard", "bennett",
+                                        "rssr",     "six-body-linkage", "gyro-top"};
+    double worst = 0.0;
+    for (size_t k = 0; k < sizeof NAMES / sizeof NAMES[0]; ++k)
+        worst = fmax(worst, model_error(NAMES[k], 2e-4, 3, true));
+    CHECK_BELOW(worst, 1e-7); // relative; measured 7e-9
+}
+
+// drives on joints whose coordinates depend on others, in a loop: what they do turns with it
+TEST(linearisation, drives_in_a_loop)
+{
+    static char text[8192];
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/four-bar.yaml", HN_SOURCE_DIR);
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    size_t size = fread(text, 1, sizeof text - 512, file);
+    fclose(file);
+    snprintf(
+        text + size, sizeof text - size, "%s",
+        "\ndrives:\n"
+        "  twist: {effort: {joint: crank_pin, value: 3}}\n"
+        "  hold: {servo: {joint: rocker_pin, target: 0.4, proportional: 30, derivative: 0.5}}\n"
+        "  band: {spring: {joint: rocker_bearing, stiffness: 12, damping: 0.2}}\n");
+    linear l = linear_of(text, HN_SCHEME_RATTLE, 1e-4);
+    CHECK_EQUAL(l.system->freedom_count, 1);
+    CHECK_BELOW(jerk_error(l.context, l.simulation, 3), 2e-6); // relative; measured 9e-8, order two
+    linear_close(&l);
+}
+
+// ---- against modes ----------------------------------------------------------------------------------------------
+
+static double frequency_error(const char *name, bool equilibrium, int wanted)
+{
+    char path[512];
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_linear_system *system = NULL;
+    hn_mode modes[16];
+    hn_modes_report report;
+    hn_modes_def modes_def = hn_modes_def_default();
+    hn_context *context = hn_context_create(NULL);
+    snprintf(path, sizeof path, "%s/models/%s.yaml", HN_SOURCE_DIR, name);
+    CHECK_OK(context, hn_model_load(context, path, &model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    modes_def.count = wanted;
+    modes_def.at_start = !equilibrium;
+    modes_def.statics.at_time = true;
+    CHECK_OK(context, hn_simulation_modes(simulation, &modes_def, modes, NULL, &report));
+    CHECK_OK(context, hn_simulation_linearise(simulation, &system));
+    double worst = 0.0;
+    for (int k = 0; k < report.count; ++k) {
+        double nearest = HUGE_VAL, omega = 2.0 * 3.14159265358979323846 * modes[k].frequency;
+        if (modes[k].rigid || omega == 0.0) continue;
+        for (int i = 0; i < system->state_count; ++i)
+            nearest = fmin(nearest, hypot(system->eigenvalue_real[i],
+                                          system->eigenvalue_imaginary[i] - omega));
+        worst = fmax(worst, nearest / omega);
+    }
+    hn_linear_system_destroy(system);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    return worst;
+}
+
+TEST(linearisation, frequencies_are_those_of_modes)
+{
+    CHECK_BELOW(frequency_error("chain-spherical", true, 6), 1e-13);  // relative; measured 1.4e-15
+    CHECK_BELOW(frequency_error("right-angle-frame", true, 8), 1e-7); // measured 2e-9
+    CHECK_BELOW(frequency_error("bend-45", true, 8), 1e-7);           // measured 3e-9
+}
