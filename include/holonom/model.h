@@ -397,6 +397,16 @@ typedef enum hn_drive_kind {
 #define HN_DRIVE_KIND_COUNT 6
 HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
 
+/// A step as a law sees it.
+typedef struct hn_law_step {
+    double from, to;   ///< rad or m, the coordinate at the begin and, as far as it is known, at the end of the step
+    double begin, end; ///< s; equal, with from equal to `to`, where nothing moves (statics)
+} hn_law_step;
+/// A law of your own inside Newton's iteration: the effort along the coordinate, constant over the step, N m or N.
+/// `slope`: its derivative by `to`; it comes as NAN, and where it is left so it is found by differences. Called as often
+/// as needed: the same step gives the same effort. Since 0.2.
+typedef double (*hn_law_function)(const hn_law_step *step, double *slope, void *user);
+
 typedef struct hn_drive_id {
     uint32_t index1; ///< 1 for the first, 0 for none
     uint32_t model;
@@ -427,6 +437,8 @@ typedef struct hn_drive_def {
     hn_profile spring_table; ///< table or spline of the restoring effort over the coordinate, which stands for the time
     hn_profile damper_table; ///< table of the resisting effort over the rate; both: HN_PROFILE_CONSTANT for none
     double armature;       ///< kg m^2 or kg, of a rotor that moves with the coordinate; energy-momentum and convected
+    hn_law_function law;   ///< effort: your own function in place of `function`; NULL: none. Since 0.2
+    void *law_user;        ///< handed to it
 } hn_drive_def;
 
 HN_API hn_drive_def hn_drive_def_default(hn_drive_kind kind);

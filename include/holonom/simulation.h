@@ -92,6 +92,28 @@ typedef bool (*hn_progress_function)(const hn_simulation *simulation, int64_t do
 /// Set it; NULL: none (the default).
 HN_API void hn_simulation_set_progress(hn_simulation *simulation, hn_progress_function function, void *user);
 
+/// What a controller sees at the begin of a step, and sets for it.
+typedef struct hn_control {
+    double time;                ///< s
+    double step_size;           ///< s
+    int coordinate_count;       ///< of all joints
+    const double *coordinates;  ///< as "joints/coordinates"
+    const double *rates;        ///< as "joints/rates"
+    double *efforts;            ///< "joints/effort": held over the step, kept until changed
+} hn_control;
+/// Called by hn_simulation_step before every step: state in, efforts out. It may look at the simulation, write its
+/// inputs and change its drives. Another status than HN_OK ends the call, which returns it. Since 0.2.
+typedef hn_status (*hn_controller_function)(hn_simulation *simulation, const hn_control *control, void *user);
+/// Set it; NULL: none (the default). @return HN_OK, HN_INVALID_ARGUMENT (created without inputs)
+HN_API HN_NODISCARD hn_status hn_simulation_set_controller(hn_simulation *simulation, hn_controller_function function,
+                                                           void *user);
+/// Change a drive between steps: "proportional", "derivative", "integral", "limit", "stall", "no_load", "stiffness",
+/// "damping" or "rest", as in hn_drive_def. What a spring then holds more or less is work of loads. Not part of
+/// snapshots: set it again after hn_simulation_restore. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (no such drive or word, or a value that the drive cannot have)
+HN_API HN_NODISCARD hn_status hn_simulation_set_drive(hn_simulation *simulation, int index, const char *word,
+                                                      double value);
+
 /// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Loads that change
 /// in time do so backwards from here on. Time and steps go on counting; ledger and accuracy start anew.
 /// @return HN_OK, HN_INVALID_ARGUMENT with a message that names what has no way back: a scheme that is not symmetric

@@ -131,6 +131,25 @@ static double command_at_begin(const drive_law *law, const element_step *step)
     return law->scale * profile_at(law->function, step->load_begin).value;
 }
 
+// A law of the user, with its derivative by differences where it gives none
+static effort_value user_effort(const drive_law *law, const element_step *step, double from,
+                                double to)
+{
+    const double REACH = 1e-6; // of the coordinate, or rad, m
+    hn_law_step seen = {from, to, step->load_begin, step->load_end};
+    double slope = (double)NAN, unused;
+    double effort = law->law(&seen, &slope, law->law_user);
+    if (isnan(slope)) {
+        double way = REACH * fmax(1.0, fabs(to)), ends[2];
+        for (int k = 0; k < 2; ++k) {
+            seen.to = k == 0 ? to - way : to + way;
+            ends[k] = law->law(&seen, &unused, law->law_user);
+        }
+        slope = (ends[1] - ends[0]) / (2.0 * way);
+    }
+    return (effort_value){effort, slope};
+}
+
 static effort_value servo_effort(const drive_law *law, const element_step *step, double from,
                                  double to, double *error, bool *limited)
 {
@@ -165,6 +184,7 @@ static effort_value rest_effort(const drive_law *law, const element_step *step, 
 static effort_value load_effort(const element *e, const element_step *step, double from, double to)
 {
     const drive_law *law = e->law;
+    if (law->law != NULL) return user_effort(law, step, step->at_rest ? to : from, to);
     if (step->at_rest) return rest_effort(law, step, to);
     double h = step->step_size, rate = (to - from) / h, error;
     bool limited;
@@ -258,7 +278,7 @@ double element_energy(const element *e, const double *a, const double *b, const 
 double drive_command_gain(const drive_law *law)
 {
     switch (law->kind) {
-    case HN_DRIVE_EFFORT: return 1.0;
+    case HN_DRIVE_EFFORT: return law->law == NULL ? 1.0 : 0.0;
     case HN_DRIVE_SERVO: return law->proportional;
     case HN_DRIVE_MOTOR: return law->stall;
     default: return 0.0;

@@ -31,6 +31,8 @@ typedef struct drive_law {
     double lower, upper;      ///< rad or m, stop
     double contact, contact_damping; ///< stop: of the compression
     double armature;          ///< kg m^2 or kg
+    hn_law_function law;      ///< of the user, or NULL
+    void *law_user;
 } drive_law;
 
 /// How much the effort grows by its function of time, which stays where it is: of a servo without its limit. 0: none.

@@ -80,6 +80,11 @@ static hn_status check_numbers(hn_context *context, const char *name, const hn_d
             context, HN_INVALID_MODEL, "drive '%s': %s is %g; expected %s", name, numbers[i].what,
             value, numbers[i].above_zero ? "a positive number" : "zero or a positive number");
     }
+    if (def->law != NULL && def->kind != HN_DRIVE_EFFORT)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': a function of your own stands for the value of an "
+                            "effort; expected the kind effort",
+                            name);
     if (!(def->limit > 0.0))
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': limit is %g; expected a positive number", name,

@@ -99,6 +99,7 @@ static uint64_t hash_drive(uint64_t hash, const model_drive *d)
     hash = hash_doubles(hash, numbers, sizeof numbers / sizeof numbers[0]);
     hash = hash_profile(hash, &x->function);
     hash = hash_profile(hash, &x->spring_table);
+    if (x->law != NULL) hash = hash_integer(hash, 1); // what it does nobody knows
     return hash_profile(hash, &x->damper_table);
 }
 

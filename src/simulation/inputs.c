@@ -115,6 +115,31 @@ void inputs_apply(hn_simulation *s, double h)
     memcpy(in->solved, in->values, inputs_count(s) * sizeof(double));
 }
 
+hn_status inputs_control(hn_simulation *s)
+{
+    TRY(simulation_observe(s, OBSERVE_JOINTS));
+    const hn_control control = {.time = hn_simulation_time(s),
+                                .step_size = s->def.step_size,
+                                .coordinate_count = (int)s->inputs.coordinate_count,
+                                .coordinates = s->observed.data[SERIES_JOINT_COORDINATE],
+                                .rates = s->observed.data[SERIES_JOINT_RATE],
+                                .efforts = s->inputs.values};
+    return s->controller(s, &control, s->controller_user);
+}
+
+hn_status hn_simulation_set_controller(hn_simulation *s, hn_controller_function function,
+                                       void *user)
+{
+    REQUIRE(NULL, s != NULL);
+    if (function != NULL && s->inputs.values == NULL)
+        return context_fail(
+            s->context, HN_INVALID_ARGUMENT,
+            "this simulation was created without inputs: set hn_simulation_def.inputs");
+    s->controller = function;
+    s->controller_user = user;
+    return HN_OK;
+}
+
 hn_status hn_simulation_input(hn_simulation *s, const char *name, hn_input *input)
 {
     REQUIRE(NULL, s != NULL);

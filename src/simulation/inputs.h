@@ -28,6 +28,9 @@ void inputs_start(hn_simulation *simulation);
 /// Let the elements of inputs act with the current values in a step of size h from the current state.
 void inputs_apply(hn_simulation *simulation, double h);
 
+/// Ask the controller for the inputs of the next step. @return what it says, or as simulation_observe
+hn_status inputs_control(hn_simulation *simulation);
+
 /// Were values changed since a step was solved with them?
 bool inputs_changed(const hn_simulation *simulation);
 

@@ -377,11 +377,10 @@ hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *
     inputs_apply(s, 0.0);
     if (s->inputs.values != NULL) s->steps[s->ahead].valid = false;
     const double SHORT = 0.01; // of the step: dampers act by differences of second order
-    hn_status status =
-        has_held_or_heavy_drives(s)
-            ? dynamic_accelerations(s, acceleration)
-            : simulation_accelerations(s, v, true, SHORT * s->def.step_size, DAMPER_PLAIN,
-                                       acceleration);
+    hn_status status = has_held_or_heavy_drives(s)
+                           ? dynamic_accelerations(s, acceleration)
+                           : simulation_accelerations(s, v, true, SHORT * s->def.step_size,
+                                                      DAMPER_PLAIN, acceleration);
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         // d_I'' = alpha x d_I + omega x (omega x d_I): the second part cancels in sum d_I x d_I''/2
         double twist[TWIST_SIZE];

@@ -1088,6 +1088,8 @@ hn_status hn_simulation_step(hn_simulation *s, int64_t count)
     for (int64_t i = 0; i < count && status == HN_OK; ++i) {
         if (i > 0 && s->progress != NULL && !s->progress(s, i, count, s->progress_user))
             hn_context_cancel(s->context);
+        if (s->controller != NULL) status = inputs_control(s);
+        if (status != HN_OK) break;
         status = context_take_cancel(s->context) ? explain_failure(s, HN_CANCELLED) : one_step(s);
     }
     // views show the last completed step, also after a failure

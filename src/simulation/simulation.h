@@ -172,6 +172,8 @@ struct hn_simulation {
     simulation_inputs inputs;
     hn_progress_function progress; ///< called between steps; NULL: none
     void *progress_user;
+    hn_controller_function controller; ///< called before steps; NULL: none
+    void *controller_user;
     symmetry_group symmetries;
     int translation_count; ///< orthonormal translations among the symmetries
     double translations[3][3];

@@ -452,7 +452,9 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                        .upper = def->upper,
                        .contact = def->kind == HN_DRIVE_STOP ? def->stiffness : 0.0,
                        .contact_damping = def->kind == HN_DRIVE_STOP ? def->damping : 0.0,
-                       .armature = def->armature};
+                       .armature = def->armature,
+                       .law = def->law,
+                       .law_user = def->law_user};
     system->angle_count += DRIVE_SLOTS;
     place_drive(system, def->coordinate, e, law);
     TRY(profile_copy(system->context, &def->function, &functions[0]));

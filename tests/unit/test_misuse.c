@@ -561,6 +561,24 @@ TEST(misuse, of_prescribed_motions)
     close_world(&w);
 }
 
+static hn_status control_nothing(hn_simulation *simulation, const hn_control *control, void *user)
+{
+    (void)simulation, (void)control, (void)user;
+    return HN_OK;
+}
+
+TEST(misuse, of_controllers_and_drives)
+{
+    world w = open_world();
+    REFUSED(hn_simulation_set_controller(NULL, control_nothing, NULL));
+    REFUSED(hn_simulation_set_controller(w.simulation, control_nothing, NULL)); // without inputs
+    CHECK_OK(w.context, hn_simulation_set_controller(w.simulation, NULL, NULL));
+    REFUSED(hn_simulation_set_drive(NULL, 0, "limit", 1.0));
+    REFUSED(hn_simulation_set_drive(w.simulation, 0, NULL, 1.0));
+    REFUSED(hn_simulation_set_drive(w.simulation, 0, "limit", 1.0)); // there is none
+    close_world(&w);
+}
+
 TEST(misuse, of_snapshots)
 {
     world w = open_world();
