@@ -403,8 +403,8 @@ typedef struct hn_law_step {
     double begin, end; ///< s; equal, with from equal to `to`, where nothing moves (statics)
 } hn_law_step;
 /// A law of your own inside Newton's iteration: the effort along the coordinate, constant over the step, N m or N.
-/// `slope`: its derivative by `to`; it comes as NAN, and where it is left so it is found by differences. Called as often
-/// as needed: the same step gives the same effort. Since 0.2.
+/// `slope`: its derivative by `to`; it comes as NAN, and where it is left so it is found by differences. Called as
+/// often as needed: the same step gives the same effort. Since 0.2.
 typedef double (*hn_law_function)(const hn_law_step *step, double *slope, void *user);
 
 typedef struct hn_drive_id {
