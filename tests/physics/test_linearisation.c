@@ -50,6 +50,15 @@ static double entry_b(const linear *l, int row, int column)
     return l->system->b[row * l->system->input_count + column];
 }
 
+// i x, also where the library has no CMPLX
+static double complex along_i(double x)
+{
+    double parts[2] = {0.0, x};
+    double complex z;
+    memcpy(&z, parts, sizeof z);
+    return z;
+}
+
 // ---- equations written by hand ----------------------------------------------------------------------------
 
 // cart of mass M on a rail along x, rod of mass m and inertia J about its centre at the distance l above it, angle th
@@ -96,7 +105,7 @@ TEST(linearisation, a_moving_cart_pole_is_that_of_its_two_equations)
     double worst = 0.0;
     for (int column = 0; column < 6; ++column) {
         double complex x[6], out[2];
-        for (int k = 0; k < 6; ++k) x[k] = at[k] + (k == column ? CMPLX(0.0, step) : 0.0);
+        for (int k = 0; k < 6; ++k) x[k] = at[k] + (k == column ? along_i(step) : 0.0);
         cart_pole(x, x[4], x[5], out);
         for (int row = 0; row < 2; ++row) {
             double expected = cimag(out[row]) / step;
@@ -161,8 +170,8 @@ TEST(linearisation, a_double_pendulum_anywhere_with_efforts)
         CHECK_OK(l.context, hn_simulation_linearise(l.simulation, &l.system));
         for (int column = 0; column < 6; ++column) {
             double complex x[4], v[2], out[2];
-            for (int k = 0; k < 4; ++k) x[k] = at[k] + (k == column ? CMPLX(0.0, step) : 0.0);
-            for (int k = 0; k < 2; ++k) v[k] = u[k] + (4 + k == column ? CMPLX(0.0, step) : 0.0);
+            for (int k = 0; k < 4; ++k) x[k] = at[k] + (k == column ? along_i(step) : 0.0);
+            for (int k = 0; k < 2; ++k) v[k] = u[k] + (4 + k == column ? along_i(step) : 0.0);
             double_pendulum(x, v, (const double[2]){0.0, 0.0}, out);
             for (int row = 0; row < 2; ++row) {
                 double found =
@@ -203,7 +212,7 @@ TEST(linearisation, drives_rotors_and_the_integral_of_a_servo)
         double complex x[9], u[2], out[2];
         const double more[4] = {0.0, 0.0, 0.3, 0.5}; // efforts, target, command
         for (int k = 0; k < 9; ++k)
-            x[k] = (k < 5 ? at[k] : more[k - 5]) + (k == column ? CMPLX(0.0, step) : 0.0);
+            x[k] = (k < 5 ? at[k] : more[k - 5]) + (k == column ? along_i(step) : 0.0);
         u[0] = x[5] + 40.0 * (x[7] - x[0]) - 3.0 * x[2] + 25.0 * x[4];
         u[1] = x[6] + 6.0 * (x[8] - x[3] / 12.0) - 9.0 * (x[1] - 0.1) - 0.4 * x[3];
         double_pendulum(x, u, (const double[2]){0.2, 0.05}, out);
