@@ -181,6 +181,15 @@ def test_a_lost_worker_is_survived(folder: pathlib.Path) -> None:
     assert gone["failed"].all() and "worker was lost" in str(gone["message"].values[0])
 
 
+def test_an_optimiser_finds_the_place_of_a_hinge() -> None:
+    need("scipy.optimize")
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples" / "studies" / "wishbone_optimum.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    degrees = [float(line.split(" degrees")[0].rsplit(" ", 1)[1]) for line in done.stdout.splitlines()]
+    assert degrees[0] > 1.9 and degrees[1] < 1.2 and degrees[2] <= degrees[1]  # measured 1.963, 1.168, 1.167
+
+
 def test_mistakes_are_exceptions(folder: pathlib.Path) -> None:
     model = hn.Model.parse(MODEL)
     with pytest.raises(hn.FileFormat, match="did you mean 'length'"):

@@ -349,25 +349,37 @@ TEST(batch, steps_allocate_nothing)
     close_arm(&a);
 }
 
-TEST(batch, a_hundred_thousand_pendulums_fit)
+// Bytes of a state and of all, of a batch that takes a step.
+static void check_memory(const char *name, int members, double step, double state, double total)
 {
     hn_context *context = hn_context_create(NULL);
-    hn_model *model = load(context, "pendulum");
+    hn_model *model = load(context, name);
     hn_batch_def def = hn_batch_def_default();
     hn_batch *batch = NULL;
     hn_batch_view place;
-    def.simulation.step_size = 0.01;
+    def.simulation.step_size = step;
     def.simulation.ledger = false;
-    def.member_count = 100000;
+    def.member_count = members;
     CHECK_OK(context, hn_batch_create(context, model, &def, &batch));
     CHECK_OK(context, hn_batch_view_of(batch, "bodies/position", &place));
+    double first = place.data[0];
     CHECK_OK(context, hn_batch_step(batch, 1));
     hn_batch_memory use = hn_batch_memory_use(batch);
-    CHECK_BELOW((double)use.state, 1400.0);  // bytes; measured 1269
-    CHECK_BELOW((double)use.member, 1500.0); // bytes, with a view of 24
-    CHECK_BELOW((double)use.total, 1.7e8);
-    CHECK(place.data[99999] == place.data[0] && place.data[0] != 1.0);
+    CHECK_BELOW((double)use.state, state);
+    CHECK_BELOW((double)use.member, 1.2 * state); // with a view
+    CHECK_BELOW((double)use.total, total);
+    CHECK(place.data[members - 1] == place.data[0] && place.data[0] != first);
     hn_batch_destroy(batch);
     hn_model_destroy(model);
     hn_context_destroy(context);
+}
+
+TEST(batch, a_hundred_thousand_pendulums_fit)
+{
+    check_memory("pendulum", 100000, 0.01, 1300.0, 1.4e8); // bytes; measured 1229 and 1.30e8
+}
+
+TEST(batch, a_thousand_humanoids_fit)
+{
+    check_memory("humanoid", 1000, 2e-3, 11000.0, 1.2e7); // bytes; measured 10542 and 1.15e7
 }
