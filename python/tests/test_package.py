@@ -213,6 +213,24 @@ def test_eight_threads_step_eight_simulations_of_one_model() -> None:
         assert np.array_equal(s.positions, expected.positions)
 
 
+def test_threads_write_read_and_drop_results() -> None:
+    model, wrong = arm(), []
+    expected = hn.run(model, 0.02, 1e-3, progress=False)["bodies/position"]
+
+    def work() -> None:
+        for _ in range(20):
+            result = hn.run(model, 0.02, 1e-3, progress=False)
+            if not np.array_equal(result["bodies/position"], expected):
+                wrong.append(result)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
 def test_a_page_shows_a_result(tmp_path: pathlib.Path) -> None:
     result = hn.run(arm(), end=0.05, step=1e-3)
     try:

@@ -425,7 +425,7 @@ def convert(source: str | os.PathLike[str], *, keyframe: str | None = None, arma
 
     armature: False leaves out inertia of rotors, which some schemes do not take."""
     try:
-        import mujoco
+        import mujoco  # pyright: ignore[reportMissingImports]
     except ImportError as problem:
         raise ImportError("models of MuJoCo need its package: pip install 'holonom[mjcf]'") from problem
     path = str(source)

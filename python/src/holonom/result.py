@@ -32,6 +32,17 @@ _OWNERS = {"bodies": "body", "joints": "joint", "drives": "drive", "couplings": 
 _HDF5 = threading.RLock()  # HDF5 is not made for threads
 
 
+def _close_file(pointer: Any) -> None:
+    """Called when the last user of a file is gone, in whatever thread: others may be at work on theirs."""
+    with _HDF5:
+        lib.hn_result_file_close(pointer)
+
+
+def _destroy_results(pointer: Any) -> None:
+    with _HDF5:
+        lib.hn_results_destroy(pointer)
+
+
 class Result:
     """A result file: series as arrays by name, result["bodies/position"]."""
 
@@ -41,7 +52,7 @@ class Result:
         out = ffi.new("hn_result_file **")
         with _HDF5:
             self._context.check(lib.hn_result_file_open(self._context.pointer, raw(os.fspath(path)), out))
-        self._handle: Any = ffi.gc(out[0], lib.hn_result_file_close)
+        self._handle: Any = ffi.gc(out[0], _close_file)
         self._info = lib.hn_result_file_info(self._handle)
         self._temporary = temporary
         if temporary:
@@ -349,7 +360,7 @@ def _record(sim: Simulation, path: pathlib.Path, count: int, every: int, progres
     out = ffi.new("hn_results **")
     with _HDF5:
         check(lib.hn_results_create_for(sim.model._pointer, handle, raw(str(path)), def_, out))
-    results = ffi.gc(out[0], lib.hn_results_destroy)
+    results = ffi.gc(out[0], _destroy_results)
     try:
         with _progress_bar(progress, count * sim.step_size) as update:
             with _HDF5:
