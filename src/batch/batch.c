@@ -79,7 +79,9 @@ void batch_note(hn_batch *b, size_t member, hn_status status, const hn_context *
     atomic_store_explicit(&b->any_failed, true, memory_order_relaxed);
     // the allocator that counts may be called by all workers
     if (m->message == NULL) m->message = counted_allocate(MESSAGE_SIZE, &b->counted);
-    if (m->message != NULL) snprintf(m->message, MESSAGE_SIZE, "%s", hn_context_message(context));
+    const char *message = hn_context_message(context);
+    if (message[0] == '\0') message = hn_status_sentence(status);
+    if (m->message != NULL) snprintf(m->message, MESSAGE_SIZE, "%s", message);
 }
 
 static size_t piece_of(const hn_batch *b)

@@ -405,7 +405,9 @@ static hn_status find_quantity(study_reader *s, int index, const char *word, stu
     for (int k = 0; k < hn_field_count(); ++k) {
         hn_view view;
         const char *field = hn_field_at(k).name;
-        if (hn_simulation_view(s->simulation, field, &view) != HN_OK) continue;
+        hn_status status = hn_simulation_view(s->simulation, field, &view);
+        if (status == HN_OUT_OF_MEMORY) return status;
+        if (status != HN_OK) continue;
         size_t width = 1;
         for (int d = 0; d < view.rank; ++d) width *= view.shape[d];
         for (size_t i = 0; i < width; ++i) {
@@ -645,7 +647,7 @@ static hn_status read_members(study_reader *s, int root, const hn_model *base)
         return reader_fail(&s->r, root,
                            "a parameter has a distribution; expected samples with "
                            "their count");
-    return study_prepare_samples(study);
+    return reader_place(&s->r, root, study_prepare_samples(study));
 }
 
 static hn_status read_settings(study_reader *s, int root, const hn_model *base)
@@ -688,7 +690,9 @@ static hn_status read_study(study_reader *s, const char *model, size_t model_len
     TRY(read_settings(s, root, *base));
     TRY(reader_require(&s->r, root, "outputs", "the study", &outputs));
     // quantities are those of the model as it is; members with other values have the same
-    TRY(hn_simulation_create(*base, &study->def, &s->simulation));
+    hn_status status = hn_simulation_create(*base, &study->def, &s->simulation);
+    int run = reader_find(&s->r, root, "run");
+    if (status != HN_OK) return reader_place(&s->r, run >= 0 ? run : root, status);
     s->model = *base;
     TRY(read_outputs(s, outputs));
     study->ledger_counts = study->def.ledger;

@@ -16,7 +16,7 @@ hn_status study_prepare_samples(hn_study *study)
         (double)study->grid_count * (double)study->list_count * (double)study->draw_count;
     if (count > (double)MEMBERS_MAX)
         return context_fail(study->context, HN_FILE_FORMAT,
-                            "%s: %.3g members; expected at most %lld", study->name, count,
+                            "the study has %.3g members; expected at most %lld", count,
                             (long long)MEMBERS_MAX);
     study->member_count = study->grid_count * study->list_count * study->draw_count;
     if (study->method != SAMPLING_LATIN || study->dimension_count == 0) return HN_OK;

@@ -259,3 +259,80 @@ TEST(memory, of_results_may_run_out_anywhere)
     remove(TABLE);
     CHECK(failed > 60);
 }
+
+// ---- batches and studies ----------------------------------------------------------------------------
+
+static hn_status batch_attempt(hn_context *context, void *user)
+{
+    const bool *resident = user;
+    hn_status status = HN_OK;
+    hn_model *model = NULL;
+    hn_batch *batch = NULL;
+    hn_batch_def def = hn_batch_def_default();
+    hn_batch_view view;
+    hn_batch_input input;
+    double rates[2] = {0.1, 0.2};
+    static const char TEXT[] =
+        "holonom: 1\nbodies: {a: {shape: {sphere: {radius: 1}}, mass: 1}, b: {shape: {sphere: "
+        "{radius: 1}}, mass: 1}}\njoints: {x: {prismatic: {bodies: [ground, a], at: [0, 0, 0], "
+        "axis: x}}, y: {prismatic: {bodies: [a, b], at: [0, 0, 0], axis: y}}}\n";
+    def.simulation.step_size = 1e-3;
+    def.simulation.inputs = true;
+    def.member_count = 1; // of several, one that has no memory is no failure of the whole
+    def.thread_count = 1;
+    def.resident = *resident;
+    TRY(hn_model_parse(context, TEXT, sizeof TEXT - 1, "text", &model));
+    TRY(hn_batch_create(context, model, &def, &batch));
+    TRY(hn_batch_view_of(batch, "bodies/position", &view));
+    TRY(hn_batch_input_of(batch, "joints/effort", &input));
+    TRY(hn_batch_set_joints(batch, NULL, rates, 2, NULL));
+    TRY(hn_batch_step(batch, 3));
+done:
+    hn_batch_destroy(batch);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(memory, of_a_batch_may_run_out_anywhere)
+{
+    for (int k = 0; k < 2; ++k) {
+        bool resident = k == 1;
+        CHECK(check_every_allocation_failing(batch_attempt, &resident) > 60);
+    }
+}
+
+static hn_status study_attempt(hn_context *context, void *user)
+{
+    (void)user;
+    static const char TEXT[] = "holonom_study: 1\nparameters: {m: {uniform: [1, 2]}}\nsamples: "
+                               "{count: 3, method: latin-hypercube}\n"
+                               "outputs: {x: {of: bodies/a/position/x, keep: [minimum, "
+                               "maximum]}}\nfailure: {x.minimum: {above: 3}}\n";
+    static const char OF[] =
+        "holonom: 1\nparameters: {m: 1}\nbodies: {a: {shape: {sphere: {radius: 1}}, mass: m}}\n"
+        "run: {step: 0.1, end: 0.2}\n";
+    hn_status status = HN_OK;
+    hn_study *study = NULL;
+    hn_study_table *table = NULL, *other = NULL;
+    hn_study_outcome outcome;
+    double parameters[1], outputs[2];
+    TRY(hn_study_parse(context, TEXT, sizeof TEXT - 1, "study", OF, sizeof OF - 1, &study));
+    TRY(hn_study_table_create(context, study, &table));
+    TRY(hn_study_table_create(context, study, &other));
+    TRY(hn_study_parameters(study, 1, parameters));
+    TRY(hn_study_run(context, study, 1, outputs, &outcome));
+    TRY(outcome.status);
+    snprintf(outcome.message, sizeof outcome.message, "a message");
+    TRY(hn_study_table_put(table, 1, parameters, outputs, &outcome));
+    TRY(hn_study_table_merge(other, table));
+done:
+    hn_study_table_destroy(other);
+    hn_study_table_destroy(table);
+    hn_study_destroy(study);
+    return status;
+}
+
+TEST(memory, of_a_study_may_run_out_anywhere)
+{
+    CHECK(check_every_allocation_failing(study_attempt, NULL) > 100);
+}
