@@ -336,6 +336,14 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
         putchar('\n');
         print_rest(hn_model_coupling_count(model), limit);
     }
+    if (hn_model_output_count(model) > 0) {
+        printf("\n  outputs             ");
+        for (int i = 0; i < hn_model_output_count(model) && i < limit; ++i)
+            printf("%s%s (%s)", i == 0 ? "" : ", ", SHOWN(hn_model_output_name(model, i)),
+                   hn_output_kind_name(hn_model_output_kind(model, i)));
+        putchar('\n');
+        print_rest(hn_model_output_count(model), limit);
+    }
     print_structure(&structure);
     print_redundancy(model, &structure, unique);
     print_reaction_verdicts(model, simulation, unique, stdout);

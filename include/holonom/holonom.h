@@ -8,6 +8,7 @@
 #include <holonom/batch.h>
 #include <holonom/linearisation.h>
 #include <holonom/model.h>
+#include <holonom/outputs.h>
 #include <holonom/prescribed.h>
 #include <holonom/results.h>
 #include <holonom/simulation.h>

@@ -13,6 +13,7 @@ typedef struct name_parts {
     const char *element;
     int piece; ///< of a beam; -1: none
     const char *component, *unit;
+    bool plain; ///< an element has one quantity, which is not named
 } name_parts;
 
 // The joint and its coordinate that number `index` of all coordinates is.
@@ -75,6 +76,16 @@ static bool coupling_parts(const hn_model *model, size_t index, series_id id, na
     return true;
 }
 
+static bool output_parts(const hn_model *model, size_t index, name_parts *parts)
+{
+    if (index >= (size_t)model->output_columns) return false;
+    int output = model_output_of_column(model, (int)index, &parts->component);
+    parts->element = model->outputs[output].name;
+    parts->unit = model_output_unit(model, output);
+    parts->plain = true;
+    return true;
+}
+
 static bool find_parts(const hn_model *model, series_id id, size_t index, name_parts *parts)
 {
     const series_info *info = series_get(id);
@@ -95,6 +106,7 @@ static bool find_parts(const hn_model *model, series_id id, size_t index, name_p
         return true;
     case SERIES_JOINT_COORDINATES:
         return coordinate_parts(model, index, id == SERIES_JOINT_RATE, parts);
+    case SERIES_OUTPUTS: return output_parts(model, index, parts);
     case SERIES_DRIVE: return drive_parts(model, index, id, parts);
     case SERIES_COUPLING: return coupling_parts(model, index, id, parts);
     case SERIES_BEAM_SIX: return beam_parts(model, index, id == SERIES_BEAM_RESULTANT, parts);
@@ -122,10 +134,10 @@ hn_status hn_model_field_column(const hn_model *model, const char *field, size_t
     char piece[16] = "";
     if (parts.piece >= 0) snprintf(piece, sizeof piece, ".%d", parts.piece);
     bool element = parts.element != NULL, component = parts.component != NULL;
-    int length =
-        snprintf(name, size, "%s%s%s%s%s%s%s%s", info->group, info->group[0] == '\0' ? "" : "/",
-                 element ? parts.element : "", piece, element ? "/" : "", info->name,
-                 component ? "/" : "", component ? parts.component : "");
+    int length = snprintf(name, size, "%s%s%s%s%s%s%s%s", info->group,
+                          info->group[0] == '\0' ? "" : "/", element ? parts.element : "", piece,
+                          element && !parts.plain ? "/" : "", parts.plain ? "" : info->name,
+                          component ? "/" : "", component ? parts.component : "");
     *unit = parts.unit;
     if (length >= 0 && (size_t)length < size) return HN_OK;
     return context_fail(model->context, HN_INVALID_ARGUMENT,

@@ -16,7 +16,7 @@
 
 static const char *const TOP_WORDS[] = {"holonom", "name",      "gravity", "parameters", "bodies",
                                         "beams",   "joints",    "loads",   "drives",     "start",
-                                        "run",     "couplings", "repeat"};
+                                        "run",     "couplings", "repeat",  "outputs"};
 
 static hn_status read_version(const model_reader *r, int root)
 {
@@ -127,6 +127,8 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
     if (loads >= 0) TRY(reader_loads(r, loads));
     if (drives >= 0) TRY(reader_drives(r, drives));
     if (couplings >= 0) TRY(reader_couplings(r, couplings));
+    int outputs = reader_find(r, root, "outputs");
+    if (outputs >= 0) TRY(reader_outputs(r, outputs));
     TRY(reader_assembly(r, start));
     if (start >= 0) TRY(reader_start(r, start));
     return run >= 0 ? read_run(r, run) : HN_OK;

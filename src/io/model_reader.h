@@ -124,6 +124,7 @@ hn_status reader_joints(model_reader *r, int index);
 hn_status reader_loads(model_reader *r, int index);
 hn_status reader_couplings(model_reader *r, int index);
 hn_status reader_drives(model_reader *r, int index);
+hn_status reader_outputs(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);
 /// Joint coordinates of the `start` section (-1: none), and all bodies placed where that is asked for or needed.
 hn_status reader_assembly(model_reader *r, int index);

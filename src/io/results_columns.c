@@ -28,6 +28,12 @@ static column_parts parts_of(const hn_result_file *file, const reader_series *se
         parts.element = string_at(&file->joint_names, (size_t)file->coordinate_joint[index]);
         parts.component = string_at(&file->coordinate_names, index);
         break;
+    case SERIES_OUTPUTS:
+        parts.element = string_at(&file->output_names, index);
+        parts.quantity = NULL; // an output is one
+        parts.component = string_at(&file->output_components, index);
+        if (parts.component[0] == '\0') parts.component = NULL;
+        break;
     case SERIES_DRIVE: parts.element = string_at(&file->drive_names, index); break;
     case SERIES_COUPLING: parts.element = string_at(&file->coupling_names, index); break;
     case SERIES_BEAM_SIX: parts.element = string_at(&file->beam_element_names, element); break;
@@ -61,6 +67,7 @@ static bool word_selects(hn_result_file *file, const char *word, column_parts pa
 {
     join_parts(file, &parts);
     if (begins(file->name, word)) return true;
+    if (parts.quantity == NULL) return false;
     if (parts.element != NULL && strcmp(parts.quantity, "coordinates") == 0) {
         // "joints/hinge/angle" for "joints/hinge/coordinates/angle"
         column_parts shorter = parts;
@@ -88,7 +95,7 @@ static hn_status fail_with_suggestion(hn_result_file *file, const char *word,
         return context_fail(
             file->context, HN_FILE_FORMAT,
             "%s: unknown series '%s' (series are time, bodies, joints, beams, drives, "
-            "couplings, ledger, newton and their parts, "
+            "couplings, outputs, ledger, newton and their parts, "
             "such as ledger/energy or bodies/NAME/position)",
             file->path, word);
     return context_fail(file->context, HN_FILE_FORMAT,
@@ -126,9 +133,9 @@ static hn_status suggest_element(hn_result_file *file, const char *word, const c
 static hn_status fail_unknown_series(hn_result_file *file, const char *word)
 {
     // groups, series with their group, and totals without it
-    const char *words[7 + 2 * SERIES_COUNT] = {"bodies",    "joints", "beams", "drives",
-                                               "couplings", "ledger", "newton"};
-    int count = 7;
+    const char *words[8 + 2 * SERIES_COUNT] = {"bodies",    "joints", "beams",  "drives",
+                                               "couplings", "ledger", "newton", "outputs"};
+    int count = 8;
     for (int i = 0; i < file->series_count; ++i) {
         const series_info *info = series_get(file->series[i].id);
         words[count++] = file->series[i].name;
@@ -143,6 +150,7 @@ static hn_status fail_unknown_series(hn_result_file *file, const char *word)
     if (nearest == NULL) TRY(suggest_element(file, word, "drives", &file->drive_names, &nearest));
     if (nearest == NULL)
         TRY(suggest_element(file, word, "couplings", &file->coupling_names, &nearest));
+    if (nearest == NULL) TRY(suggest_element(file, word, "outputs", &file->output_names, &nearest));
     if (nearest == NULL) nearest = nearest_word(word, words, count);
     return fail_with_suggestion(file, word, nearest);
 }
@@ -185,6 +193,7 @@ const char *hn_result_file_column_unit(const hn_result_file *file, hn_result_col
     if (file == NULL || !is_column(file, column)) return "";
     const reader_series *series = &file->series[column.series];
     switch (series->id) {
+    case SERIES_OUTPUT_VALUE: return string_at(&file->output_units, column.component);
     case SERIES_JOINT_COORDINATE: return string_at(&file->coordinate_units, column.component);
     case SERIES_JOINT_RATE: return string_at(&file->coordinate_rate_units, column.component);
     case SERIES_BEAM_STRAIN:

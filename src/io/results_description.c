@@ -62,6 +62,7 @@ hn_status description_gather(results_description *description)
         extent->beam_element_count += (size_t)model->beams[i].element_count;
     extent->drive_count = (size_t)model->drive_count;
     extent->coupling_count = (size_t)model->coupling_count;
+    extent->output_count = (size_t)model->output_columns;
     TRY(gather_names(description->context, model, extent->body_count, body_name,
                      &description->body_names));
     return gather_names(description->context, model, extent->joint_count, joint_name,
@@ -489,6 +490,51 @@ static const char *coupling_kind_name(const hn_model *model, size_t index)
     return hn_coupling_kind_name(model->couplings[index].kind);
 }
 
+static const char *output_name(const hn_model *model, size_t index)
+{
+    const char *component;
+    return model->outputs[model_output_of_column(model, (int)index, &component)].name;
+}
+
+static const char *output_component(const hn_model *model, size_t index)
+{
+    const char *component;
+    model_output_of_column(model, (int)index, &component);
+    return component == NULL ? "" : component;
+}
+
+static const char *output_unit(const hn_model *model, size_t index)
+{
+    const char *component;
+    return model_output_unit(model, model_output_of_column(model, (int)index, &component));
+}
+
+/// Names, components and units of the numbers of outputs.
+static hn_status write_outputs(const results_description *description, hid_t file, bool *written)
+{
+    static const struct {
+        const char *dataset;
+        const char *(*text)(const hn_model *model, size_t index);
+    } TEXTS[] = {{"names", output_name}, {"components", output_component}, {"units", output_unit}};
+    const size_t count = (size_t)description->model->output_columns;
+    if (count == 0) return HN_OK;
+    hid_t group = H5Gcreate2(file, "outputs", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hn_status status = HN_OK;
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0] && status == HN_OK; ++i) {
+        name_block block = {NULL, 0};
+        status =
+            gather_names(description->context, description->model, count, TEXTS[i].text, &block);
+        if (status == HN_OK)
+            *written =
+                group >= 0 &&
+                hdf5_write_strings(group, TEXTS[i].dataset, count, block.width, block.text) &&
+                *written;
+        context_release(description->context, block.text);
+    }
+    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
+    return status;
+}
+
 /// Couplings with their kinds, and their joints, coordinates and factors: as many numbers each as a coupling may have
 /// terms, -1 and 0 where there is none.
 static hn_status write_couplings(const results_description *description, hid_t file, bool *written)
@@ -571,6 +617,7 @@ hn_status description_write(const results_description *description, hid_t file, 
     if (complete && status == HN_OK) status = write_beams(description, file, &complete);
     if (complete && status == HN_OK) status = write_drives(description, file, &complete);
     if (complete && status == HN_OK) status = write_couplings(description, file, &complete);
+    if (complete && status == HN_OK) status = write_outputs(description, file, &complete);
     for (int i = 0; i < GROUP_COUNT; ++i)
         if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
     *written = complete;

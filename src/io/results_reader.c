@@ -732,6 +732,17 @@ static hn_status read_couplings(hn_result_file *file)
     return HN_OK;
 }
 
+static hn_status read_outputs(hn_result_file *file)
+{
+    if (!has(file, "outputs/names")) return HN_OK;
+    TRY(read_strings(file, "outputs/names", &file->output_names));
+    file->extent.output_count = file->output_names.count;
+    TRY(read_string_of_each(file, "outputs/components", file->output_names.count,
+                            &file->output_components));
+    return read_string_of_each(file, "outputs/units", file->output_names.count,
+                               &file->output_units);
+}
+
 // ---- series ---------------------------------------------------------------------------------------
 
 static hn_status open_series(hn_result_file *file, series_id id)
@@ -789,6 +800,7 @@ static hn_status take_name(hn_result_file *file)
     if (file->beam_element_names.stride > longest) longest = file->beam_element_names.stride;
     if (file->drive_names.stride > longest) longest = file->drive_names.stride;
     if (file->coupling_names.stride > longest) longest = file->coupling_names.stride;
+    if (file->output_names.stride > longest) longest = file->output_names.stride;
     file->name_size = longest + file->coordinate_names.stride + FIXED_NAME_SIZE;
     file->name = context_allocate(file->context, file->name_size);
     return file->name == NULL ? HN_OUT_OF_MEMORY : HN_OK;
@@ -838,6 +850,7 @@ static hn_status read_description(hn_result_file *file)
     TRY(read_beams(file));
     TRY(read_drives(file));
     TRY(read_couplings(file));
+    TRY(read_outputs(file));
     TRY(take_name(file));
     TRY(open_all_series(file));
     TRY(read_ledger(file));
@@ -887,7 +900,10 @@ void hn_result_file_close(hn_result_file *file)
                             &file->beam_names,
                             &file->beam_element_names,
                             &file->drive_names,
-                            &file->coupling_names};
+                            &file->coupling_names,
+                            &file->output_names,
+                            &file->output_components,
+                            &file->output_units};
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);

@@ -42,6 +42,7 @@ struct hn_result_file {
     hn_result_load *loads; ///< load_count
     double *load_profiles; ///< times of all loads, then their factors
     string_list beam_names, beam_element_names, drive_names, coupling_names;
+    string_list output_names, output_components, output_units; ///< per number
     hn_result_beam *beams; ///< beam_count
     reader_series series[SERIES_COUNT];
     int series_count;

@@ -115,6 +115,22 @@ static uint64_t hash_coupling(uint64_t hash, const model_coupling *c)
     return hash_doubles(hash, c->factors, (size_t)c->term_count);
 }
 
+static uint64_t hash_output(uint64_t hash, const model_output *o)
+{
+    hash = hash_string(hash, o->name);
+    hash = hash_integer(hash, o->def.kind);
+    hash = hash_integer(hash, o->body_a);
+    hash = hash_integer(hash, o->body_b);
+    hash = hash_vector(hash, o->def.point_a);
+    hash = hash_vector(hash, o->def.point_b);
+    hash = hash_vector(hash, o->def.axis);
+    hash = hash_integer(hash, o->joint);
+    hash = hash_integer(hash, o->def.frame);
+    hash = hash_integer(hash, o->def.coordinate);
+    hash = hash_integer(hash, o->def.drive);
+    return o->text == NULL ? hash : hash_string(hash, o->text);
+}
+
 uint64_t model_identity(const hn_model *model)
 {
     uint64_t hash = hash_vector(HASH_START, model->gravity);
@@ -132,5 +148,6 @@ uint64_t model_identity(const hn_model *model)
     for (int i = 0; i < model->drive_count; ++i) hash = hash_drive(hash, &model->drives[i]);
     for (int i = 0; i < model->coupling_count; ++i)
         hash = hash_coupling(hash, &model->couplings[i]);
+    for (int i = 0; i < model->output_count; ++i) hash = hash_output(hash, &model->outputs[i]);
     return hash;
 }

@@ -69,6 +69,9 @@ void hn_model_destroy(hn_model *model)
     name_table_clear(context, &model->drive_names);
     for (int i = 0; i < model->drive_count; ++i) model_drive_clear(context, &model->drives[i]);
     context_release(context, model->drives);
+    name_table_clear(context, &model->output_names);
+    for (int i = 0; i < model->output_count; ++i) model_output_clear(context, &model->outputs[i]);
+    context_release(context, model->outputs);
     name_table_clear(context, &model->coupling_names);
     for (int i = 0; i < model->coupling_count; ++i)
         context_release(context, model->couplings[i].name);

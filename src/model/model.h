@@ -4,9 +4,11 @@
 #define MODEL_MODEL_H
 
 #include <holonom/assembly.h>
+#include <holonom/outputs.h>
 
 #include "base/context.h"
 #include "model/names.h"
+#include "model/time_expression.h"
 
 /// Index of a body in model arrays, or one of these.
 enum { BODY_GROUND = -1 };
@@ -120,6 +122,19 @@ typedef struct model_parameter {
     double value;
 } model_parameter;
 
+/// A quantity by name.
+typedef struct model_output {
+    char *name;
+    model_place place;
+    hn_output_def def; ///< its texts are NULL
+    int body_a, body_b; ///< BODY_GROUND or index
+    int joint;          ///< index, -1: none
+    int column;         ///< its first number among those of all outputs
+    time_instruction *code; ///< of an expression
+    int code_count;
+    char *text;
+} model_output;
+
 struct hn_model {
     hn_context *context;
     uint32_t tag; ///< of its ids
@@ -145,6 +160,9 @@ struct hn_model {
         drive_names, coupling_names; ///< index by name; the names are those of the elements
     model_parameter *parameters; ///< of the file; identity.c leaves them out: what they act on is in the model
     int parameter_count, parameter_capacity;
+    model_output *outputs;
+    int output_count, output_capacity, output_columns; ///< columns: numbers of all outputs
+    name_table output_names;
     hn_run_options run;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
@@ -208,6 +226,18 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
 
 /// Give rates of the start to joints where couplings say them and nothing else does.
 void model_follow_couplings(hn_model *model);
+
+/// Word by which an expression names a number of the outputs before it.
+typedef char output_word[112];
+
+/// Words of the numbers of all outputs so far, "" where a name is none; `words` NULL: their number alone.
+int model_output_words(const hn_model *model, output_word *words);
+/// Unit of an output's numbers.
+const char *model_output_unit(const hn_model *model, int index);
+/// The output that a number belongs to, and "x", "y", "z" or NULL; -1: none.
+int model_output_of_column(const hn_model *model, int column, const char **component);
+/// Release what an output owns.
+void model_output_clear(hn_context *context, model_output *output);
 
 /// Release what a drive owns.
 void model_drive_clear(hn_context *context, model_drive *drive);

@@ -19,6 +19,10 @@ static const model_place *place_of(const hn_model *model, const char *kind, cons
         index = name_table_find(&model->joint_names, name);
         return index < 0 ? NULL : &model->joints[index].place;
     }
+    if (strcmp(kind, "output") == 0) {
+        index = name_table_find(&model->output_names, name);
+        return index < 0 ? NULL : &model->outputs[index].place;
+    }
     if (strcmp(kind, "drive") == 0) {
         index = name_table_find(&model->drive_names, name);
         return index < 0 ? NULL : &model->drives[index].place;

@@ -13,6 +13,7 @@
 typedef enum operation {
     OP_NUMBER,
     OP_TIME,
+    OP_WORD, // one of the numbers given
     OP_NEGATE,
     OP_ADD,
     OP_SUBTRACT,
@@ -72,6 +73,8 @@ typedef struct reader {
     int count;
     int depth; // of parentheses and of the stack, whichever is asked for
     int stack, stack_max;
+    const char *const *words; // beside t and pi
+    int word_count;
     time_error *error;
     bool failed;
 } reader;
@@ -171,6 +174,12 @@ static void read_word(reader *r)
     char word[24];
     size_t length = 0;
     while (is_letter(r->at[length]) || is_digit(r->at[length])) ++length;
+    for (int i = 0; i < r->word_count; ++i)
+        if (strlen(r->words[i]) == length && strncmp(r->words[i], r->at, length) == 0) {
+            r->at += length;
+            emit(r, OP_WORD, (double)i, 0);
+            return;
+        }
     if (length < sizeof word) {
         memcpy(word, r->at, length);
         word[length] = '\0';
@@ -299,7 +308,18 @@ static void read_choice(reader *r)
 
 int time_expression_parse(const char *text, time_instruction *code, time_error *error)
 {
-    reader r = {.text = text, .at = text, .code = code, .error = error};
+    return time_expression_parse_with(text, NULL, 0, code, error);
+}
+
+int time_expression_parse_with(const char *text, const char *const *words, int count,
+                               time_instruction *code, time_error *error)
+{
+    reader r = {.text = text,
+                .at = text,
+                .code = code,
+                .words = words,
+                .word_count = count,
+                .error = error};
     read_choice(&r);
     skip_blanks(&r);
     if (*r.at != '\0') fail(&r, "'%.1s' cannot stand here in the expression", r.at);
@@ -404,8 +424,8 @@ static unsigned side_of(operation op, time_jet f, time_jet g)
     }
 }
 
-time_jet time_expression_at(const time_instruction *code, int count, double time,
-                            uint64_t *branches)
+static time_jet evaluate(const time_instruction *code, int count, double time,
+                         const double *numbers, uint64_t *branches)
 {
     time_jet stack[TIME_DEPTH_MAX + 1];
     int top = 0;
@@ -417,6 +437,8 @@ time_jet time_expression_at(const time_instruction *code, int count, double time
             stack[top++] = (time_jet){.value = code[i].number};
         } else if (op == OP_TIME) {
             stack[top++] = (time_jet){time, 1.0, 0.0};
+        } else if (op == OP_WORD) {
+            stack[top++] = (time_jet){.value = numbers[(int)code[i].number]};
         } else if (op == OP_CHOOSE) {
             top -= 2;
             stack[top - 1] = stack[top - 1].value != 0.0 ? stack[top] : stack[top + 1];
@@ -432,4 +454,16 @@ time_jet time_expression_at(const time_instruction *code, int count, double time
     }
     if (branches != NULL) *branches = taken;
     return stack[0];
+}
+
+time_jet time_expression_at(const time_instruction *code, int count, double time,
+                            uint64_t *branches)
+{
+    return evaluate(code, count, time, NULL, branches);
+}
+
+double time_expression_with(const time_instruction *code, int count, double time,
+                            const double *numbers)
+{
+    return evaluate(code, count, time, numbers, NULL).value;
 }

@@ -28,6 +28,12 @@ typedef struct time_error {
 /// language is that of numbers in model files, as muParser reads it, without parameters and with `t`.
 int time_expression_parse(const char *text, time_instruction *code, time_error *error);
 
+/// The same with more words that stand for numbers, `count` of them.
+int time_expression_parse_with(const char *text, const char *const *words, int count, time_instruction *code,
+                               time_error *error);
+/// Its value at a time with these numbers for the words.
+double time_expression_with(const time_instruction *code, int count, double time, const double *numbers);
+
 /// The expression at a time. `branches` tells which sides of abs, min, max and comparisons were taken: where it differs
 /// between two times there is a corner between them.
 time_jet time_expression_at(const time_instruction *code, int count, double time, uint64_t *branches);

@@ -18,6 +18,7 @@ void observation_measure(const hn_system *system, series_extent *extent)
     *extent = (series_extent){.body_count = (size_t)system->body_count,
                               .joint_count = (size_t)system->joint_count,
                               .drive_count = (size_t)system->drive_count,
+                              .output_count = (size_t)system->output_columns,
                               .coupling_count = (size_t)system->coupling_count};
     for (int k = 0; k < system->joint_count; ++k)
         extent->coordinate_count += (size_t)simulation_joint_coordinate_count(system, k);
@@ -610,6 +611,11 @@ static hn_status observe_run(hn_simulation *s)
     return HN_OK;
 }
 
+static hn_status observe_outputs(hn_simulation *s)
+{
+    return outputs_find(s, s->observed.data[SERIES_OUTPUT_VALUE]);
+}
+
 // ---- the pass ---------------------------------------------------------------------------------------
 
 hn_status simulation_observe(const hn_simulation *simulation, observation_group group)
@@ -623,6 +629,7 @@ hn_status simulation_observe(const hn_simulation *simulation, observation_group 
         [OBSERVE_BEAMS] = observe_beams,
         [OBSERVE_DRIVES] = observe_drives,
         [OBSERVE_COUPLINGS] = observe_couplings,
+        [OBSERVE_OUTPUTS] = observe_outputs,
         [OBSERVE_TOTALS] = observe_totals,
         [OBSERVE_CONSTRAINTS] = observe_constraints,
         [OBSERVE_HIDDEN] = observe_hidden,

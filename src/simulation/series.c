@@ -63,6 +63,9 @@ static const series_info TABLE[SERIES_COUNT] = {
                                "shear forces, axial force; bending moments, torsional moment; "
                                "section axes",
                                SERIES_BEAM_SIX, false, OBSERVE_BEAMS},
+    [SERIES_OUTPUT_VALUE] = {PLACE("outputs", "value"), "see units",
+                             "outputs of the model one after the other", SERIES_OUTPUTS, false,
+                             OBSERVE_OUTPUTS},
     [SERIES_DRIVE_COORDINATE] = {PLACE("drives", "coordinate"), "rad or m", "angles count turns",
                                  SERIES_DRIVE, false, OBSERVE_DRIVES},
     [SERIES_DRIVE_EFFORT] = {PLACE("drives", "effort"), "N m or N",
@@ -155,6 +158,7 @@ int series_record_dims(series_shape shape, const series_extent *extent, size_t d
         return 2;
     case SERIES_JOINT_COORDINATES: dims[0] = extent->coordinate_count; return 1;
     case SERIES_DRIVE: dims[0] = extent->drive_count; return 1;
+    case SERIES_OUTPUTS: dims[0] = extent->output_count; return 1;
     case SERIES_COUPLING: dims[0] = extent->coupling_count; return 1;
     case SERIES_BEAM_SIX:
         dims[0] = extent->beam_element_count;

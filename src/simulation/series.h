@@ -15,6 +15,7 @@ typedef enum observation_group {
     OBSERVE_BEAMS,
     OBSERVE_DRIVES,
     OBSERVE_COUPLINGS,
+    OBSERVE_OUTPUTS, ///< of the model, from the groups they need
     OBSERVE_TOTALS, ///< energies and momenta
     OBSERVE_CONSTRAINTS,
     OBSERVE_HIDDEN,    ///< constraints of velocities
@@ -37,6 +38,7 @@ typedef enum series_shape {
     SERIES_JOINT_COORDINATES, ///< [records, coordinates of all joints]
     SERIES_BEAM_SIX,          ///< [records, elements of all beams, 6]
     SERIES_DRIVE,             ///< [records, drives]
+    SERIES_OUTPUTS,           ///< [records, numbers of all outputs]
     SERIES_COUPLING,          ///< [records, couplings]
 } series_shape;
 
@@ -61,6 +63,7 @@ typedef enum series_id {
     SERIES_JOINT_REACTION_UNIQUE, // of models with redundant constraints
     SERIES_BEAM_STRAIN,
     SERIES_BEAM_RESULTANT,
+    SERIES_OUTPUT_VALUE,
     SERIES_DRIVE_COORDINATE,
     SERIES_DRIVE_EFFORT,
     SERIES_DRIVE_POWER,
@@ -111,6 +114,7 @@ typedef struct series_extent {
     size_t coordinate_count; ///< of all joints
     size_t beam_element_count; ///< of all beams
     size_t drive_count;
+    size_t output_count; ///< numbers of all outputs
     size_t coupling_count;
 } series_extent;
 

@@ -460,6 +460,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         layout(&a, s);
         status = initialise(s, model);
     }
+    if (status == HN_OK) status = outputs_create(s, model, &s->outputs);
     if (status == HN_OK) status = unless_cancelled(s);
     if (status == HN_OK && s->def.ledger) status = create_reference(s);
     if (status == HN_OK && model->starts_at_equilibrium) status = statics_start(s);
@@ -481,6 +482,7 @@ void hn_simulation_destroy(hn_simulation *s)
 {
     if (s == NULL || --s->owner_count > 0) return;
     hn_context *context = s->context;
+    outputs_destroy(context, s->outputs);
     if (s->long_steps != s->reduction) reduction_reduced.destroy(s->long_steps);
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);

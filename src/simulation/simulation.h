@@ -17,6 +17,7 @@
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
 #include "simulation/observation.h"
+#include "simulation/outputs.h"
 #include "simulation/passages.h"
 
 enum { HISTORY_DEPTH = 3 };
@@ -169,6 +170,7 @@ struct hn_simulation {
     } load_times;     ///< of all loads, see element_load_mean
     redundancy_record redundancy;
     observation observed;
+    output_set *outputs;  ///< NULL: the model has none
     simulation_inputs inputs;
     hn_progress_function progress; ///< called between steps; NULL: none
     void *progress_user;

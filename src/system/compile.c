@@ -868,6 +868,7 @@ static hn_status create_parts(hn_context *context, const hn_model *model, bool i
     system->has_inputs = inputs;
     system->body_count = model->body_count;
     system->joint_count = model->joint_count;
+    system->output_columns = model->output_columns;
     system->gravity = model->gravity;
     tree t = {0};
     hn_status status = compile(system, model, &t);

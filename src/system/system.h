@@ -105,6 +105,7 @@ typedef struct hn_system {
     system_body *bodies;
     system_joint *reports;///< joint_count
     element *elements;    ///< loads of the model, the elements of its beams, its drives, and inputs
+    int output_columns;   ///< numbers of the model's outputs
     int drive_count;
     int drive_first;      ///< its first element
     drive_law *laws;      ///< per drive, then per term of a coupling

@@ -90,7 +90,8 @@ static const bad_file BAD_FILES[] = {
     {"coupling-of-one-joint", HN_FILE_FORMAT, 9, 26,
      "coupling 'c' has 1 joints; expected a list of 2 to 4"},
     {"coupling-on-a-ball", HN_INVALID_MODEL, 10, 3,
-     "coupling 'c': joint 'ball' is spherical; a coupling needs joints with an angle or a displacement: revolute, "
+     "coupling 'c': joint 'ball' is spherical; a coupling needs joints with an angle or a "
+     "displacement: revolute, "
      "prismatic, cylindrical, screw, planar or universal"},
     {"coupling-with-a-factor-of-zero", HN_INVALID_MODEL, 9, 3,
      "coupling 'c': the factor of joint 'tube' is 0; expected a number other than zero"},
@@ -174,7 +175,8 @@ static const bad_file BAD_FILES[] = {
     {"empty", HN_FILE_FORMAT, 1, 1, "the file is empty; expected a model beginning with 'holonom: 1'"},
     {"flat-tetrahedron", HN_INVALID_MODEL, 3, 41,
      "body 'link': the tetrahedron is flat; expected corners not in one plane"},
-    {"force-on-the-ground", HN_FILE_FORMAT, 5, 24, "the ground cannot stand here; expected a body that can move"},
+    {"force-on-the-ground", HN_FILE_FORMAT, 5, 24, "the ground cannot stand here; expected a "
+    "body that can move"},
     {"gear-with-an-unknown-joint", HN_FILE_FORMAT, 9, 30,
      "unknown joint 'tub' (did you mean 'tube'?)"},
     {"gear-with-negative-teeth", HN_FILE_FORMAT, 9, 44,
@@ -284,6 +286,28 @@ static const bad_file BAD_FILES[] = {
      "radius is 0; expected a number of metres other than zero"},
     {"rack-without-a-rail", HN_FILE_FORMAT, 9, 29,
      "coupling 'c': joint 'hinge' (revolute) has no displacement"},
+    {"output-at-two-points", HN_FILE_FORMAT, 11, 37,
+     "output 'o' has both at and point; expected one of them"},
+    {"output-in-an-unknown-frame", HN_FILE_FORMAT, 11, 45,
+     "unknown frame 'c' in output 'o'; expected one of world, a, b"},
+    {"output-of-a-ball-angle", HN_FILE_FORMAT, 11, 27,
+     "joint 'ball' (spherical) has no coordinate with a word; expected a revolute, prismatic, "
+     "cylindrical, planar or universal one"},
+    {"output-of-an-unknown-body", HN_FILE_FORMAT, 11, 24,
+     "unknown body 'lnk' (did you mean 'link'?)"},
+    {"output-of-an-unknown-drive", HN_FILE_FORMAT, 11, 22,
+     "unknown drive 'moter' in output 'o' (did you mean 'motor'?)"},
+    {"output-of-an-unknown-energy", HN_FILE_FORMAT, 11, 15,
+     "unknown energy 'kinetik' in output 'o' (did you mean 'kinetic'?)"},
+    {"output-of-an-unknown-kind", HN_FILE_FORMAT, 11, 7,
+     "unknown kind 'speed' in output 'o'; expected one of position, velocity, acceleration, "
+     "distance, angle, reaction_force, reaction_torque, coordinate, rate, effort, power, energy, expression"},
+    {"output-of-no-direction", HN_FILE_FORMAT, 11, 45,
+     "from has zero length; expected a direction"},
+    {"output-of-what-comes-later", HN_INVALID_MODEL, 11, 3,
+     "output 'o': unknown word 'p'; expected t, pi, a number or a function, or an output before it"},
+    {"output-without-a-coordinate", HN_FILE_FORMAT, 11, 13,
+     "output 'o' has no 'coordinate'; joint 'tube' has displacement, angle"},
     {"repeat-by-a-parameter", HN_FILE_FORMAT, 4, 9,
      "'n' is the name of a number already; expected another one"},
     {"repeat-by-a-word-of-the-format", HN_FILE_FORMAT, 4, 9,

@@ -210,6 +210,29 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_set_joint_coordinate(w.model, w.joint, 1, 1.0));
     CHECK_STATUS(w.context, hn_model_set_joint_coordinate(w.model, w.joint, 0, (double)NAN),
                  HN_INVALID_MODEL);
+    hn_output_def output = hn_output_def_default(HN_OUTPUT_POSITION);
+    hn_output_kind output_kind;
+    REFUSED(hn_model_add_output(NULL, &output));
+    REFUSED(hn_model_add_output(w.model, NULL));
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL); // no body
+    output.body_a = w.foreign_body;
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL);
+    output = hn_output_def_default((hn_output_kind)99);
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL);
+    output = hn_output_def_default(HN_OUTPUT_RATE);
+    output.joint = w.joint, output.coordinate = 7;
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL);
+    output = hn_output_def_default(HN_OUTPUT_POWER);
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL);
+    output = hn_output_def_default(HN_OUTPUT_EXPRESSION);
+    CHECK_STATUS(w.context, hn_model_add_output(w.model, &output), HN_INVALID_MODEL);
+    CHECK_EQUAL(hn_model_output_count(NULL), 0);
+    CHECK_TEXT(hn_model_output_name(w.model, 3), "");
+    CHECK_EQUAL(hn_model_output_kind(NULL, 0), HN_OUTPUT_EXPRESSION);
+    CHECK_EQUAL(hn_model_output_place(w.model, -1, NULL), -1);
+    CHECK_TEXT(hn_output_kind_name((hn_output_kind)-1), "");
+    CHECK(!hn_output_kind_from_name(NULL, &output_kind) &&
+          !hn_output_kind_from_name("speed", &output_kind));
     CHECK(!hn_model_needs_assembly(NULL) && !hn_model_needs_assembly(w.model));
     REFUSED(hn_model_assemble(NULL, NULL));
     CHECK(!hn_model_assembly(NULL, NULL) && !hn_model_assembly(w.model, NULL));
