@@ -89,6 +89,7 @@ typedef struct run {
     int64_t step_count; ///< steps to take
     int64_t every;      ///< steps between records
     bool all_series;    ///< also those that cost more than a step
+    const char *series; ///< those to write; NULL: all
     double checkpoint;  ///< s between checkpoints; 0: none but after a signal
     bool resumed;       ///< goes on from a checkpoint
     requirements required;
@@ -252,6 +253,7 @@ static int open_results(run *r)
     hn_results_def def = hn_results_def_default();
     def.every = r->every;
     def.all_series = r->all_series;
+    def.series = r->series;
     def.step_count = r->step_count;
     def.checkpoint_interval = r->checkpoint;
     if (!r->resumed && stopped_run_is_there(r->output))
@@ -445,7 +447,7 @@ static int perform(run *r)
 typedef struct run_words {
     model_source source;
     const char *output, *no_output, *every, *require, *condition, *quiet, *settings, *checkpoint,
-        *resume, *reverse, *all_series;
+        *resume, *reverse, *all_series, *series;
     run_texts texts;
 } run_words;
 
@@ -526,6 +528,9 @@ int command_run(int argument_count, char **arguments)
          "result file (default: the model's name with .h5, in the current folder)", &words.output},
         {"--no-output", NULL, "write no result file", &words.no_output},
         {"--every", "N", "write every N-th step only", &words.every},
+        {"--series", "LIST",
+         "series or groups to write, such as outputs,bodies/position (default: all)",
+         &words.series},
         {"--all-series", NULL, "also write what costs more than a step: ledger/hidden_projected",
          &words.all_series},
         {"--checkpoint", "SECONDS", "write restart data every so often, in FILE.checkpoint",
@@ -573,6 +578,7 @@ int command_run(int argument_count, char **arguments)
 
     run r = {.every = 1,
              .all_series = words.all_series != NULL,
+             .series = words.series,
              .condition = words.condition != NULL,
              .quiet = words.quiet != NULL,
              .reverse_check = words.reverse != NULL};

@@ -31,6 +31,8 @@ typedef struct hn_results_def {
     double checkpoint_interval; ///< s between hn_results_checkpoint, for whoever resumes; 0: none
     hn_result_kind kind;        ///< since 0.2
     bool all_series;            ///< also write what costs more than a step: ledger/hidden_projected. Since 0.2
+    const char *series;         ///< series or groups of them to write, such as "outputs,bodies/position", with commas;
+                                ///< time and step are always there. NULL: all. What is left out is not computed
 } hn_results_def;
 HN_API hn_results_def hn_results_def_default(void);
 

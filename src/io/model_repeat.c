@@ -115,6 +115,9 @@ static hn_status replace_index(const repetition *p, int node, const char *text, 
         if (end == NULL)
             return reader_fail(r, node, "'$' stands alone; expected an index, '$%s' or '$(%s - 1)'",
                                p->variables[0].name, p->variables[0].name);
+        if (memchr(text + 2, '$', (size_t)(end - text) - 2) != NULL)
+            return reader_fail(r, node,
+                               "'$' stands inside '$(...)'; expected the index alone there");
         TRY(replace_words(p, node, text + 2, (size_t)(end - text) - 2, &inner));
         if (!expression_evaluate(r->expressions, inner.text, &value, &error))
             return reader_fail(r, node, "'%.*s': %s", (int)(end - text) + 1, text, error.message);

@@ -13,6 +13,7 @@
 #include <holonom/results.h>
 
 #include "base/context.h"
+#include "base/nearest_word.h"
 #include "base/vector.h"
 #include "io/results_checkpoint.h"
 #include "io/results_description.h"
@@ -63,10 +64,11 @@ struct hn_results {
     int lock;   ///< descriptor that holds the lock of the .part; negative: none
     hid_t file; ///< negative: closed
     series_writer series[SERIES_COUNT];
-    double *buffer;       ///< block of all series
-    double *chunk;        ///< scratch for one chunk
-    packer *packer;       ///< NULL: HDF5 has no filter for packed chunks
-    size_t block_records; ///< a power of two
+    bool left_out[SERIES_COUNT]; ///< not wanted in this file
+    double *buffer;              ///< block of all series
+    double *chunk;               ///< scratch for one chunk
+    packer *packer;              ///< NULL: HDF5 has no filter for packed chunks
+    size_t block_records;        ///< a power of two
     size_t record_bytes;
     hsize_t block_start;    ///< first record of the block: a multiple of block_records
     size_t buffered_count;  ///< records in the block
@@ -485,6 +487,60 @@ static hid_t access_properties(void)
     return -1;
 }
 
+// ---- which series -----------------------------------------------------------------------------------
+
+/// Does a word of `length` bytes mean a series: by its name or by its group?
+static bool word_means(const char *word, size_t length, const series_info *info)
+{
+    return (strlen(info->full) == length && strncmp(info->full, word, length) == 0) ||
+           (info->group[0] != '\0' && strlen(info->group) == length &&
+            strncmp(info->group, word, length) == 0);
+}
+
+static hn_status fail_unknown_word(const hn_results *results, const char *word, size_t length)
+{
+    const char *words[2 * SERIES_COUNT];
+    char asked[64];
+    snprintf(asked, sizeof asked, "%.*s", (int)length, word);
+    for (int i = 0; i < SERIES_COUNT; ++i) {
+        words[2 * i] = series_get((series_id)i)->full;
+        words[2 * i + 1] = series_get((series_id)i)->group;
+    }
+    const char *nearest = nearest_word(asked, words, 2 * SERIES_COUNT);
+    if (nearest != NULL && nearest[0] != '\0')
+        return context_fail(results->context, HN_INVALID_ARGUMENT,
+                            "unknown series '%s' to write (did you mean '%s'?)", asked, nearest);
+    return context_fail(
+        results->context, HN_INVALID_ARGUMENT,
+        "unknown series '%s' to write; expected a series such as bodies/position or a "
+        "group: bodies, joints, beams, drives, couplings, outputs, ledger, newton",
+        asked);
+}
+
+/// Leave out all series but those that `words` mean, time and step.
+static hn_status choose_series(hn_results *results, const char *words)
+{
+    if (words == NULL) return HN_OK;
+    for (int i = SERIES_STEP + 1; i < SERIES_COUNT; ++i) results->left_out[i] = true;
+    for (const char *word = words; *word != '\0';) {
+        size_t length = strcspn(word, ",");
+        bool known = false;
+        for (int i = 0; i < SERIES_COUNT; ++i)
+            if (word_means(word, length, series_get((series_id)i))) {
+                results->left_out[i] = false;
+                known = true;
+                // by its own name what is dear is wanted too
+                if (strlen(series_get((series_id)i)->group) != length)
+                    results->description.run.all_series |=
+                        series_get((series_id)i)->observed == OBSERVE_PROJECTED;
+            }
+        if (!known) return fail_unknown_word(results, word, length);
+        word += length;
+        if (*word == ',') ++word;
+    }
+    return HN_OK;
+}
+
 /// Has this file such a series?
 static bool has_accelerations(const hn_results *results)
 {
@@ -494,7 +550,7 @@ static bool has_accelerations(const hn_results *results)
 
 static bool has_series(const hn_results *results, series_id id)
 {
-    if (results->series[id].width == 0) return false;
+    if (results->series[id].width == 0 || results->left_out[id]) return false;
     if (series_get(id)->observed == OBSERVE_PROJECTED && !results->description.run.all_series)
         return false;
     if (series_get(id)->observed == OBSERVE_ACCELERATIONS && !has_accelerations(results))
@@ -534,6 +590,10 @@ static hn_status open_for_appending(hn_results *results, hid_t access)
     for (int i = 0; i < SERIES_COUNT; ++i) {
         series_writer *series = &results->series[i];
         if (!has_series(results, (series_id)i)) continue;
+        char place[64];
+        series_place((series_id)i, place, sizeof place);
+        results->left_out[i] = H5Lexists(results->file, place, H5P_DEFAULT) == 0;
+        if (results->left_out[i]) continue;
         series->dataset = open_series(results, (series_id)i);
         if (series->dataset < 0 || hdf5_chunk_records(series->dataset) != series->chunk_records)
             return HN_FILE_ACCESS;
@@ -684,7 +744,9 @@ static hn_status make_writer(const hn_model *model, hn_simulation *simulation, c
     if (def != NULL) created->description.run = *def;
     created->has_ledger = simulation_has_ledger(simulation);
 
-    hn_status status = take_memory(created, model, path);
+    hn_status status = choose_series(created, def == NULL ? NULL : def->series);
+    created->description.run.series = NULL;
+    if (status == HN_OK) status = take_memory(created, model, path);
     if (status == HN_OK) status = claim_path(created, model, create);
     if (status != HN_OK) {
         release_memory(created);

@@ -23,7 +23,7 @@ struct output_set {
     int count;
     output *list;
     time_instruction *code; ///< of all expressions
-    double *accelerations;  ///< 6 per body, as the model counts them; NULL when none is asked for
+    bool accelerations;     ///< some are asked for
 };
 
 void outputs_destroy(hn_context *context, output_set *outputs)
@@ -31,7 +31,6 @@ void outputs_destroy(hn_context *context, output_set *outputs)
     if (outputs == NULL) return;
     context_release(context, outputs->list);
     context_release(context, outputs->code);
-    context_release(context, outputs->accelerations);
     context_release(context, outputs);
 }
 
@@ -95,10 +94,8 @@ hn_status outputs_create(hn_simulation *s, const hn_model *model, output_set **o
     if (set == NULL) return HN_OUT_OF_MEMORY;
     set->list = context_allocate(s->context, count * sizeof *set->list);
     set->code = context_allocate(s->context, (code + 1) * sizeof *set->code);
-    if (accelerations)
-        set->accelerations =
-            context_allocate(s->context, 6 * (size_t)s->system->body_count * sizeof(double));
-    if (set->list == NULL || set->code == NULL || (accelerations && set->accelerations == NULL)) {
+    set->accelerations = accelerations;
+    if (set->list == NULL || set->code == NULL) {
         outputs_destroy(s->context, set);
         return HN_OUT_OF_MEMORY;
     }
@@ -136,9 +133,9 @@ static body_motion motion_of(const hn_simulation *s, int body)
     m.center = pose_center(system_pose(s->state.q, body));
     m.v = vec3_load(s->observed.data[SERIES_BODY_VELOCITY] + at);
     m.omega = vec3_load(s->observed.data[SERIES_BODY_ANGULAR_VELOCITY] + at);
-    if (s->outputs->accelerations != NULL) {
-        m.a = vec3_load(s->outputs->accelerations + at);
-        m.alpha = vec3_load(s->outputs->accelerations + 3 * (size_t)s->system->body_count + at);
+    if (s->outputs->accelerations) {
+        m.a = vec3_load(s->observed.data[SERIES_BODY_ACCELERATION] + at);
+        m.alpha = vec3_load(s->observed.data[SERIES_BODY_ANGULAR_ACCELERATION] + at);
     }
     return m;
 }
@@ -252,14 +249,11 @@ hn_status outputs_find(hn_simulation *s, double *values)
 {
     output_set *set = s->outputs;
     if (set == NULL) return HN_OK;
-    int bodies = s->system->body_count;
     for (int i = 0; i < set->count; ++i) {
         const output_type *type = &TYPES[set->list[i].kind];
         if (type->observes) TRY(simulation_observe(s, type->group));
     }
-    if (set->accelerations != NULL)
-        TRY(hn_simulation_accelerations(s, set->accelerations,
-                                        set->accelerations + 3 * (size_t)bodies, bodies));
+    if (set->accelerations) TRY(simulation_observe(s, OBSERVE_ACCELERATIONS));
     for (int i = 0; i < set->count; ++i) find_output(s, &set->list[i], values);
     return HN_OK;
 }

@@ -256,6 +256,7 @@ static void set_stage(assembly *x, double part)
 {
     for (int g = 0; g < x->given_count; ++g) {
         given_joint *given = &x->given[g];
+        if (given->joint < 0) continue; // it is where it is to be
         const double *wanted = x->wanted + HN_JOINT_COORDINATES_MAX * (size_t)given->joint,
                      *goal = x->model->joints[given->joint].coordinates;
         for (int k = 0; k < HN_JOINT_COORDINATES_MAX; ++k)
@@ -268,6 +269,7 @@ static int stage_count(const assembly *x)
 {
     double furthest = 0.0;
     for (int g = 0; g < x->given_count; ++g) {
+        if (x->given[g].joint < 0) continue;
         const joint *j = &x->joints[x->given[g].joint];
         const double *wanted = x->wanted + HN_JOINT_COORDINATES_MAX * (size_t)x->given[g].joint,
                      *goal = x->model->joints[x->given[g].joint].coordinates;
@@ -357,6 +359,12 @@ static hn_status fail_open(assembly *x, const loop_closure *closure, double reac
     hn_system *system = x->system;
     hn_context *context = system->context;
     int worst = closure->worst_joint;
+    if (worst < 0)
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "body '%s': it cannot be held at the place and orientation that it was given: "
+            "%.3g of the size of the mechanism, or rad, are left",
+            system->bodies[-1 - worst].name, closure->worst);
     const char *name = system->reports[worst].name;
     double opening, misalignment;
     name_list loop = {0}, given = {0};
@@ -457,10 +465,27 @@ static hn_status check_rotations(const hn_model *model)
     return HN_OK;
 }
 
+// A body that was given a place but hangs in the tree on one without keeps it. In the order of given_of.
+static void hold_bodies(assembly *x)
+{
+    const hn_system *system = x->system;
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        int parent = system->joints[i].parent;
+        if (!is_drawn(x, i) || parent < 0 || is_drawn(x, parent) ||
+            system->joints[i].model_joint < 0)
+            continue;
+        given_joint *given = &x->given[x->given_count++];
+        *given = (given_joint){.joint = -1 - i, .mask = system->bodies[i].has_directors ? 63U : 7U};
+        joint pose = system_user_joint(system, given->joint);
+        joint_type_of(pose.kind)->coordinates(&pose, GROUND_POSE, pose_of(x, i), given->value);
+    }
+}
+
 static void begin(assembly *x)
 {
     const hn_system *system = x->system;
     memcpy(x->drawn, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+    hold_bodies(x);
     for (int k = 0; k < system->joint_count; ++k) {
         x->joints[k] = system_user_joint(system, k);
         const joint *j = &x->joints[k];
@@ -510,7 +535,7 @@ hn_status hn_model_assemble(hn_model *model, hn_assembly *report)
                                             sizeof(double));
     x.stage = x.drawn + POSE_SIZE * n;
     x.wanted = x.stage + POSE_SIZE * n;
-    x.given = context_allocate(context, (m + 1) * sizeof(given_joint));
+    x.given = context_allocate(context, (m + n + 1) * sizeof(given_joint));
     hn_status status = HN_OUT_OF_MEMORY;
     if (x.joints != NULL && x.known != NULL && x.drawn != NULL && x.given != NULL)
         status = assemble(&x, report);

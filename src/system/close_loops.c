@@ -38,6 +38,13 @@ typedef struct closing {
 
 joint system_user_joint(const hn_system *system, int index)
 {
+    if (index < 0) {
+        joint pose = {.kind = HN_JOINT_FREE, .parent = GROUND, .child = -1 - index};
+        for (int k = 0; k < 3; ++k)
+            pose.a[k] = pose.b[k] =
+                vec3(k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0);
+        return pose;
+    }
     joint j = system->reports[index].rows;
     if (system->reports[index].rows_swapped) joint_swap_sides(&j);
     return j;
@@ -63,6 +70,7 @@ static bool carries_rigidly(const joint *j)
 
 bool system_joint_is_held(const hn_system *system, const given_joint *given)
 {
+    if (given->joint < 0) return false;
     const system_joint *report = &system->reports[given->joint];
     if (report->tree_body < 0) return false;
     const joint *tree = &system->joints[report->tree_body];
@@ -203,7 +211,6 @@ static double find_rows(closing *c, bool slopes, loop_closure *out)
     int count = given_rows_from(c, cut_rows(c, slopes), slopes);
     double sum = 0.0;
     out->worst = 0.0;
-    out->worst_joint = -1;
     for (int r = 0; r < count; ++r) {
         sum += c->values[r] * c->values[r];
         if (!(fabs(c->values[r]) <= out->worst))
@@ -366,7 +373,7 @@ hn_status system_close_loops(hn_system *system, const given_joint *given, int gi
 {
     hn_context *context = system->context;
     closing c = {.system = system, .given = given, .given_count = given_count};
-    *out = (loop_closure){.closed = true, .worst_joint = -1};
+    *out = (loop_closure){.closed = true};
     c.row_count = system->cut_row_count;
     for (int g = 0; g < given_count; ++g)
         for (unsigned m = system_joint_is_held(system, &given[g]) ? 0U : given[g].mask; m > 0;

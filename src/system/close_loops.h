@@ -18,7 +18,7 @@
 
 /// Coordinates of a joint of the model that are to have these values.
 typedef struct given_joint {
-    int joint;
+    int joint;     ///< -1 - i: the place and rotation vector of body i in the world, like those of a free joint
     unsigned mask; ///< bit k: coordinate k
     double value[HN_JOINT_COORDINATES_MAX]; ///< m, rad
 } given_joint;
@@ -27,14 +27,14 @@ typedef struct loop_closure {
     int iterations;
     bool closed;
     double worst;    ///< largest row that is left, m over the length of the mechanism or rad
-    int worst_joint; ///< of the model
+    int worst_joint; ///< of the model; negative as above
 } loop_closure;
 
 /// Move the start poses, which must fulfil the joints of the tree and the coordinates of given joints that are held.
 /// @return HN_OK (closed or not), HN_OUT_OF_MEMORY, HN_INVALID_MODEL (too large)
 hn_status system_close_loops(hn_system *system, const given_joint *given, int given_count, loop_closure *out);
 
-/// A joint of the model with a and b as the user has them.
+/// A joint of the model with a and b as the user has them; negative as above.
 joint system_user_joint(const hn_system *system, int index);
 
 /// Are all coordinates of a given joint held by its columns in the tree? Then it moves as one body.

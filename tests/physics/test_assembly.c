@@ -511,6 +511,49 @@ TEST(assembly, what_is_given_stays)
     hn_context_destroy(context);
 }
 
+// A plate that has a place, on legs that have none: the legs find theirs, the plate stays; out of their reach that is
+// said.
+TEST(assembly, a_body_with_a_place_keeps_it_among_bodies_without)
+{
+    static const char PLATE[] =
+        "holonom: 1\n"
+        "bodies: {plate: {mass: 1, inertia: [1, 1, 1], position: [0.1, 0, %g], "
+        "orientation: {rotate: {axis: z, angle: 0.2}}}}\n"
+        "repeat:\n"
+        "  for: {i: 3}\n"
+        "  with: {c: cos(2*pi*i/3), s: sin(2*pi*i/3)}\n"
+        "  bodies: {low$i: {mass: 1, inertia: [1, 1, 1]}, high$i: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "  joints:\n"
+        "    foot$i: {universal: {bodies: [ground, low$i], coordinates: body, "
+        "at: {a: [c, s, 0], b: [0, 0, 0]}, axes: [x, y]}}\n"
+        "    knee$i: {revolute: {bodies: [low$i, high$i], coordinates: body, "
+        "at: {a: [0, 0, 1], b: [0, 0, 0]}, axis: {a: x, b: x}}}\n"
+        "    head$i: {spherical: {bodies: [high$i, plate], coordinates: body, "
+        "at: {a: [0, 0, 1], b: [0.6*c, 0.6*s, 0]}}}\n"
+        "start: {knee1: {angle: 0.6}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model;
+    char text[2048];
+    snprintf(text, sizeof text, PLATE, 1.2);
+    // the angle of one knee and the plate's place are too much together
+    CHECK_STATUS(context, hn_model_parse(context, text, strlen(text), "text", &model),
+                 HN_INVALID_MODEL);
+    strcpy(strstr(text, "start:"), "start: {}\n");
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "text", &model));
+    hn_body_id plate = hn_model_find_body(model, "plate");
+    CHECK_NEAR(hn_model_body_position(model, plate).x, 0.1, 1e-14);
+    CHECK_NEAR(hn_model_body_position(model, plate).z, 1.2, 1e-14);
+    CHECK_NEAR(hn_model_body_orientation(model, plate).m[1][0], sin(0.2), 1e-14);
+    CHECK_BELOW(largest_gap(model), 1e-13); // measured 2e-15
+    hn_model_destroy(model);
+    snprintf(text, sizeof text, PLATE, 3.0);
+    strcpy(strstr(text, "start:"), "start: {}\n");
+    CHECK_STATUS(context, hn_model_parse(context, text, strlen(text), "text", &model),
+                 HN_INVALID_MODEL);
+    MEASURED((double)strlen(hn_context_message(context)));
+    hn_context_destroy(context);
+}
+
 TEST(assembly, a_model_that_waits_for_it_is_not_simulated_and_a_place_of_the_world_is_refused)
 {
     hn_context *context = hn_context_create(NULL);
