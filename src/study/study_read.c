@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { STUDY_FILE_VERSION = 1, TABLE_ROWS_MAX = 10000000, DRAWS_MAX = 100000000 };
+enum { LATIN_MAX = 10000000 };                    // whose order is kept
 static const double PROBABILITY_TOLERANCE = 1e-9; // by which probabilities may miss 1
 
 typedef struct study_reader {
@@ -349,6 +350,9 @@ static hn_status read_samples(study_reader *s, int index)
                                seed);
         study->seed = (uint64_t)seed;
     }
+    if (study->method == SAMPLING_LATIN && study->draw_count > LATIN_MAX)
+        return reader_fail(&s->r, count, "%lld samples; latin-hypercube takes at most %d",
+                           (long long)study->draw_count, LATIN_MAX);
     if (study->dimension_count == 0)
         return reader_fail(&s->r, index,
                            "samples are drawn, but no parameter has a distribution: "
