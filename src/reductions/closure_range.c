@@ -10,11 +10,13 @@
 struct closure_range {
     hn_system *system;
     const closures *rows;
-    int count;     // columns
-    double *basis; // Q_1, a column after the other, dof each
-    double *upper; // R, count x count
-    int *cut_row;  // per column: row among those of all cut joints
-    double *part;  // Q_1^T r
+    int count;      // columns
+    double *basis;  // Q_1, a column after the other, dof each
+    double *forces; // Q_1 R likewise
+    double
+        *rows_of_joints; // of the elimination: per degree of freedom the columns and the right side
+    int *cut_row;        // per column: row among those of all cut joints
+    int *order;          // of columns in the elimination
 };
 
 void closure_range_destroy(closure_range *c)
@@ -22,9 +24,10 @@ void closure_range_destroy(closure_range *c)
     if (c == NULL) return;
     hn_context *context = c->system->context;
     context_release(context, c->basis);
-    context_release(context, c->upper);
+    context_release(context, c->forces);
+    context_release(context, c->rows_of_joints);
     context_release(context, c->cut_row);
-    context_release(context, c->part);
+    context_release(context, c->order);
     context_release(context, c);
 }
 
@@ -37,10 +40,12 @@ hn_status closure_range_create(hn_system *system, const closures *rows, closure_
     if (c == NULL) return HN_OUT_OF_MEMORY;
     *c = (closure_range){.system = system, .rows = rows};
     c->basis = context_allocate(context, (n * d + 1) * sizeof(double));
-    c->upper = context_allocate(context, (n * n + 1) * sizeof(double));
+    c->forces = context_allocate(context, (n * d + 1) * sizeof(double));
+    c->rows_of_joints = context_allocate(context, (n + 1) * d * sizeof(double) + sizeof(double));
     c->cut_row = context_allocate(context, (n + 1) * sizeof(int));
-    c->part = context_allocate(context, (n + 1) * sizeof(double));
-    if (c->basis == NULL || c->upper == NULL || c->cut_row == NULL || c->part == NULL) {
+    c->order = context_allocate(context, (n + 1) * sizeof(int));
+    if (c->basis == NULL || c->forces == NULL || c->rows_of_joints == NULL || c->cut_row == NULL ||
+        c->order == NULL) {
         closure_range_destroy(c);
         return HN_OUT_OF_MEMORY;
     }
@@ -83,20 +88,16 @@ static void add_to_root(const closure_range *c, const step_equations *equations,
 static bool orthonormalise(closure_range *c, double *column)
 {
     const double DEPENDENT = 1e-10;
-    int rows = c->system->cut_row_count;
     size_t n = (size_t)c->system->dof;
     double before = sqrt(array_dot(column, column, n));
-    for (int k = 0; k < c->count; ++k) c->upper[k * rows + c->count] = 0.0;
     for (int pass = 0; pass < 2; ++pass)
         for (int k = 0; k < c->count; ++k) {
             const double *other = c->basis + (size_t)k * n;
             double part = array_dot(other, column, n);
-            c->upper[k * rows + c->count] += part;
             for (size_t i = 0; i < n; ++i) column[i] -= part * other[i];
         }
     double size = sqrt(array_dot(column, column, n));
     if (!(size > DEPENDENT * before)) return false;
-    c->upper[c->count * rows + c->count] = size;
     for (size_t i = 0; i < n; ++i) column[i] /= size;
     return true;
 }
@@ -124,6 +125,8 @@ bool closure_range_find(closure_range *c, const step_equations *equations, const
                 row_wrench(&row, &v, side, wrench);
                 add_to_root(c, equations, step, body[side], wrench, column);
             }
+            memcpy(c->forces + (size_t)c->count * (size_t)system->dof, column,
+                   (size_t)system->dof * sizeof(double));
             if (!orthonormalise(c, column)) return false;
             c->cut_row[c->count++] = system->cut_row[k] + r;
         }
@@ -153,14 +156,66 @@ void closure_range_residuals(const closure_range *c, const step_equations *equat
     }
 }
 
-void closure_range_eliminate(closure_range *c, const double *residuals, const step_data *step)
+// Rows of joints, each over the size of its terms, and the columns over their largest number.
+static void scale_rows(closure_range *c, const double *residuals, const double *sizes)
 {
-    int rows = c->system->cut_row_count;
-    for (int k = c->count - 1; k >= 0; --k) {
-        // R x = -Q_1^T r
-        double x = -array_dot(closure_range_column(c, k), residuals, (size_t)c->system->dof);
-        for (int i = k + 1; i < c->count; ++i) x -= c->upper[k * rows + i] * c->part[i];
-        c->part[k] = x / c->upper[k * rows + k];
-        step->closure[c->cut_row[k]] += c->part[k];
+    int n = c->system->dof, m = c->count;
+    for (int i = 0; i < n; ++i) {
+        double over = sizes[i] > 0.0 ? 1.0 / sizes[i] : 1.0, *row = c->rows_of_joints + i * (m + 1);
+        for (int k = 0; k < m; ++k) row[k] = over * c->forces[k * n + i];
+        row[m] = -over * residuals[i];
+    }
+}
+
+// Bring the largest number from (k, k) on to that place; false when there is none.
+static bool find_pivot(closure_range *c, int k, const double *largest)
+{
+    int n = c->system->dof, m = c->count, row = k, column = k;
+    double best = 0.0, *rows = c->rows_of_joints;
+    for (int i = k; i < n; ++i)
+        for (int j = k; j < m; ++j) {
+            double size = fabs(rows[i * (m + 1) + j]) / largest[c->order[j]];
+            if (size > best) best = size, row = i, column = j;
+        }
+    for (int j = 0; j <= m && row != k; ++j) {
+        double other = rows[k * (m + 1) + j];
+        rows[k * (m + 1) + j] = rows[row * (m + 1) + j];
+        rows[row * (m + 1) + j] = other;
+    }
+    for (int i = 0; i < n && column != k; ++i) {
+        double other = rows[i * (m + 1) + k];
+        rows[i * (m + 1) + k] = rows[i * (m + 1) + column];
+        rows[i * (m + 1) + column] = other;
+    }
+    int other = c->order[k];
+    c->order[k] = c->order[column], c->order[column] = other;
+    return best > 0.0;
+}
+
+void closure_range_eliminate(closure_range *c, const double *residuals, const double *sizes,
+                             const step_data *step)
+{
+    int n = c->system->dof, m = c->count;
+    double *rows = c->rows_of_joints, largest[CLOSURE_RANGE_MAX], x[CLOSURE_RANGE_MAX];
+    scale_rows(c, residuals, sizes);
+    for (int k = 0; k < m; ++k) {
+        c->order[k] = k, largest[k] = 0.0;
+        for (int i = 0; i < n; ++i) largest[k] = fmax(largest[k], fabs(rows[i * (m + 1) + k]));
+        if (!(largest[k] > 0.0)) return;
+    }
+    for (int k = 0; k < m; ++k) {
+        if (!find_pivot(c, k, largest)) return;
+        const double *pivot = rows + k * (m + 1);
+        for (int i = k + 1; i < n; ++i) {
+            double *row = rows + i * (m + 1), part = row[k] / pivot[k];
+            for (int j = k + 1; j <= m && part != 0.0; ++j) row[j] -= part * pivot[j];
+        }
+    }
+    for (int k = m - 1; k >= 0; --k) {
+        const double *row = rows + k * (m + 1);
+        x[k] = row[m];
+        for (int j = k + 1; j < m; ++j) x[k] -= row[j] * x[j];
+        x[k] /= row[k];
+        step->closure[c->cut_row[c->order[k]]] += x[k];
     }
 }

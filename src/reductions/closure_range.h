@@ -12,6 +12,8 @@
 
 #include "reductions/closures.h"
 
+enum { CLOSURE_RANGE_MAX = 24 }; ///< rows: from there on other ways to solve loops are cheaper
+
 typedef struct closure_range closure_range;
 
 hn_status closure_range_create(hn_system *system, const closures *rows, closure_range **out);
@@ -26,7 +28,10 @@ const double *closure_range_column(const closure_range *c, int k);
 /// Residuals of the joints of the tree (LMO 28), r = B^T W, for the wrenches W of all bodies (6 each).
 void closure_range_residuals(const closure_range *c, const step_equations *equations, const step_data *step,
                              const double *wrench, double *residuals);
-/// Change the multipliers in step->closure such that the part Q_1 Q_1^T r of the residuals vanishes.
-void closure_range_eliminate(closure_range *c, const double *residuals, const step_data *step);
+/// Change the multipliers in step->closure such that r vanishes in as many rows as there are multipliers, those where
+/// it weighs most for the sizes of the terms that cancel in them (Gauss with complete pivoting). With Z^T r = 0 it then
+/// vanishes in all; what round-off leaves of that stays in the rows of the heaviest bodies of the loop, where it is
+/// round-off, while the least squares of Q_1^T r = 0 would share it among all.
+void closure_range_eliminate(closure_range *c, const double *residuals, const double *sizes, const step_data *step);
 
 #endif

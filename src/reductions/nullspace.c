@@ -17,7 +17,7 @@
 //   (C14)  Z^T r = 0,   g_c(q) = 0   in place of   r = 0
 //
 // with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r
-// is Q_1^T r, as multipliers that are eliminated in every iteration. For many loops the Newton direction of (N1) is
+// are multipliers, which are eliminated in every iteration. For many loops the Newton direction of (N1) is
 // found by the sparse saddle-point system; its multipliers are then only passed through (closed.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
@@ -44,13 +44,11 @@ struct reduction {
     double *wrench;        // W, 6 per body, not scaled
     body_scale *scales;    // per body
     double *q_begun;       // with `closures`: the iterate a step starts from, and Delta
-    double *residuals;     // r, dof
+    double *residuals;     // r, dof, and the sizes of the terms in it
     double *answers;       // per column of Q_1: solution of the sparse system
     double *matrix, *part; // s: cut_row_count squared, cut_row_count
     int *exchange;
 };
-
-enum { CLOSURE_ROWS_MAX = 24 }; // from there on the saddle-point system is cheaper
 
 // Rows of a node: sums (N2), r_c, internal constraints, joint constraints. Columns: coordinates, delta W.
 typedef struct node_layout {
@@ -110,7 +108,7 @@ static hn_status create_closures(reduction *r)
     TRY(closure_range_create(system, r->closures, &r->range));
     size_t rows = (size_t)system->cut_row_count, poses = POSE_SIZE * (size_t)system->body_count;
     r->q_begun = context_allocate(context, (2 * poses + 1) * sizeof(double));
-    r->residuals = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
+    r->residuals = context_allocate(context, (2 * (size_t)system->dof + 1) * sizeof(double));
     r->answers =
         context_allocate(context, (rows * (size_t)block_lu_size(r->lu) + 1) * sizeof(double));
     r->matrix = context_allocate(context, (rows * rows + rows + 1) * sizeof(double));
@@ -130,7 +128,7 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
     reduction *r = context_allocate(context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
-    bool few = system->cut_row_count <= CLOSURE_ROWS_MAX && !has_rods(system);
+    bool few = system->cut_row_count <= CLOSURE_RANGE_MAX && !has_rods(system);
     if (system->cut_count > 0) {
         hn_status made = reduction_multipliers.create(system, &r->with_multipliers);
         if (made == HN_OK) made = closed_create(system, &r->report);
@@ -582,20 +580,37 @@ static bool solve_closed(reduction *r, const step_data *step, const double *gaps
     return true;
 }
 
+// The multipliers that belong to the iterate.
+static void find_multipliers(reduction *r, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = r->system;
+    double *sizes = r->residuals + system->dof;
+    find_wrenches(r, equations, step);
+    closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
+    measure_bodies(system, equations, step, r->scales);
+    measure_transmit(system, r->scales);
+    for (int i = 0; i < system->body_count; ++i) {
+        motion m;
+        tree_motion(system, step->joints, step->q, i, &m);
+        for (int k = 0; k < m.dof; ++k)
+            sizes[system->dof_offset[i] + k] = vec3_norm(m.linear[k]) * r->scales[i].force +
+                                               vec3_norm(m.angular[k]) * r->scales[i].moment;
+    }
+    closure_range_eliminate(r->range, r->residuals, sizes, step);
+}
+
 static hn_status iterate_closed(reduction *r, const step_equations *equations, step_data *step,
                                 const newton_options *options, newton_report *report)
 {
     const hn_system *system = r->system;
-    double gaps[CLOSURE_ROWS_MAX], residual = HUGE_VAL;
+    double gaps[CLOSURE_RANGE_MAX], residual = HUGE_VAL;
     if (!options->continued)
         memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
         // (Z1), and the multipliers of Q_1^T r
         if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
-        find_wrenches(r, equations, step);
-        closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
-        closure_range_eliminate(r->range, r->residuals, step);
+        find_multipliers(r, equations, step);
         assemble(r, equations, step);
         residual = residual_size(r, equations, step, &report->worst_body);
         residual = fmax(residual, closure_gaps(r, step, gaps));
@@ -608,9 +623,7 @@ static hn_status iterate_closed(reduction *r, const step_equations *equations, s
         if (report->increment > options->increment_tolerance) continue;
         // the multipliers of the solution
         if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
-        find_wrenches(r, equations, step);
-        closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
-        closure_range_eliminate(r->range, r->residuals, step);
+        find_multipliers(r, equations, step);
         return HN_OK;
     }
     return HN_NOT_CONVERGED;

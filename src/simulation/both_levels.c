@@ -13,6 +13,7 @@
 static const double CHANGE_TOLERANCE = 2e-17;
 // or by so much, and no sweep makes it less: round-off
 static const double ROUND_OFF_CHANGE = 1e-13, FALLING = 0.5;
+static const double ROUND_OFF = 16.0 * DBL_EPSILON; // of a place, in the velocity (B4) starts from
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
@@ -33,6 +34,8 @@ void both_levels_layout(arena *a, hn_simulation *s)
     l->work.change = arena_doubles(a, TWIST_SIZE * n);
     l->scales = arena_bytes(a, n * sizeof(body_scale));
     l->history = arena_doubles(a, CURVATURE_DEPTH * POSE_SIZE * n);
+    l->round_off = arena_bytes(a, (n > 0 ? (size_t)s->system->mechanism_count : 0) *
+                                      sizeof(mechanism_round_off));
 }
 
 // c as it changes from step to step, linearly
@@ -56,6 +59,31 @@ void both_levels_record(hn_simulation *s, const solved_step *step, bool keep_his
     else if (l->history_count < CURVATURE_DEPTH) l->history_count++;
 }
 
+// Round-off of places, eps m |q|/h in gamma, reaches all bodies of a mechanism through their joints: h c of a light one is
+// known no better than to that times its rate. Added to the scales so that it is ROUND_OFF_CHANGE of them.
+static void add_round_off(hn_simulation *s, const solved_step *step)
+{
+    const hn_system *system = s->system;
+    const both_levels *l = &s->levels;
+    memset(l->round_off, 0, (size_t)system->mechanism_count * sizeof(mechanism_round_off));
+    for (int i = 0; i < system->body_count; ++i) {
+        mechanism_round_off *x = &l->round_off[system->mechanism[i]];
+        const double *v = step->data.velocity + POSE_SIZE * (size_t)i;
+        double place = one_norm(step->q_start + POSE_SIZE * (size_t)i) + system->sizes[i];
+        double rate = system->bodies[i].has_directors
+                          ? one_norm(v + 3) + one_norm(v + 6) + one_norm(v + 9)
+                          : one_norm(v) / system->sizes[i];
+        x->impulse = fmax(x->impulse, ROUND_OFF * mass_weight(system, i) * place);
+        x->rate = fmax(x->rate, rate);
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        const mechanism_round_off *x = &l->round_off[system->mechanism[i]];
+        double force = x->impulse * x->rate / ROUND_OFF_CHANGE;
+        l->scales[i].force += force;
+        l->scales[i].moment += system->sizes[i] * force;
+    }
+}
+
 // How far h c is from that of the sweep before, relative to the terms of every body's equation.
 static double change_of(hn_simulation *s, const solved_step *step)
 {
@@ -64,6 +92,7 @@ static double change_of(hn_simulation *s, const solved_step *step)
     double h = step->equations.step_size, largest = 0.0;
     measure_bodies(system, &step->equations, &step->data, l->scales);
     measure_transmit(system, l->scales);
+    add_round_off(s, step);
     for (int i = 0; i < system->body_count; ++i) {
         double difference[POSE_SIZE];
         for (int k = 0; k < POSE_SIZE; ++k) {

@@ -40,12 +40,18 @@ typedef struct solved_step {
 } solved_step;
 
 enum { CURVATURE_DEPTH = 2 };
+/// What round-off of places does to the velocities of a mechanism.
+typedef struct mechanism_round_off {
+    double impulse; ///< kg m, h times that of the body where it is largest
+    double rate;    ///< 1/s, of the fastest body
+} mechanism_round_off;
 /// What a scheme with both constraint levels works with, see both_levels.h.
 typedef struct both_levels {
     double *base;       ///< b without c, 12 per body
     double *next;       ///< c of a sweep, 12 per body
     velocity_work work;
     body_scale *scales; ///< per body
+    mechanism_round_off *round_off; ///< per mechanism
     double *history;    ///< c of the last steps, newest first
     int history_count;
 } both_levels;
