@@ -41,7 +41,7 @@ typedef struct hn_simulation_def {
     double relative_tolerance;   ///< `projected-rk`: Rtol, of each coordinate and its rate
     double first_step;           ///< s, `projected-rk`: 0 means chosen
     double step_growth_max;      ///< `projected-rk`: fac_max
-    double projection_tolerance; ///< `projected-rk`: residual at which projections stop, m over the model's length, rad
+    double projection_tolerance; ///< `projected-rk`: residual at which projections stop: gaps over a joint's size, rad
     bool fixed_steps;            ///< `projected-rk`: one Runge-Kutta step per step, no control
     bool dense_output;           ///< `projected-rk`: internal steps run free of the step size, states in between are
                                  ///< interpolated and projected; false: internal steps end on every step

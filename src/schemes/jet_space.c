@@ -420,11 +420,17 @@ double jet_evaluate_rows(jet_space *jet)
         hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
         hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
         double far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
+        // as the ledger measures them: the smaller body counts, and a link's row is its length times the gap
+        int body[2];
+        const joint *source = jet_source_joint(jet->system, j->source, &body[0], &body[1]);
+        double gap = system_gap_unit(jet->system, source, jet->pose);
         for (int r = 0; r < j->row_count; ++r) {
             const basic_row *row = &j->rows[r];
             hn_vec3 force = vec3(0.0, 0.0, 0.0), moment_a, moment_b, u,
                     other; // force on b; minus it acts on a
-            double value, unit = jet_row_unit(j, r);
+            double value, unit = row->kind == BASIC_SYMMETRIC  ? 1.0
+                                 : row->kind == BASIC_DISTANCE ? source->length * gap
+                                                               : gap;
             switch (row->kind) {
             case BASIC_COINCIDENCE:
                 force = row->a;
@@ -450,7 +456,7 @@ double jet_evaluate_rows(jet_space *jet)
             value -= row->eta;
             jet->g[j->first + r] = value;
             double size = fabs(value) / unit;
-            if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / j->length;
+            if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / gap;
             if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
             if (j->a >= 0)
                 covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a,

@@ -151,8 +151,8 @@ void jet_set_velocity(jet_space *jet, const double *w);
 
 // ---- constraints at the current point -----------------------------------------------------------------
 
-/// g and B; largest |g| of rows that are kept, translational ones over the length of their joint and without the
-/// round-off of places.
+/// g and B; largest |g| of rows that are kept, translational ones as gaps in the unit of system_gap_unit and without
+/// the round-off of places.
 double jet_evaluate_rows(jet_space *jet);
 /// What one of g is divided by to be measured: 1, or the joint's length, or its square.
 double jet_row_unit(const jet_joint *j, int row);

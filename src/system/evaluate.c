@@ -49,6 +49,12 @@ static double place_of(const hn_system *system, const double *q, int body)
     return fmax(fabs(pose[0]), fmax(fabs(pose[1]), fabs(pose[2]))) + system->sizes[body];
 }
 
+double system_gap_unit(const hn_system *system, const joint *j, const double *q)
+{
+    double place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child));
+    return fmax(system_joint_size(system, j), PLACE_PART * place);
+}
+
 constraint_check system_check_constraints(const hn_system *system, const double *q)
 {
     constraint_check check = {.worst_joint = -1, .open_joint = -1};
@@ -62,7 +68,8 @@ constraint_check system_check_constraints(const hn_system *system, const double 
         const joint_type *type = joint_type_of(j->kind);
         const double *a = system_pose(q, j->parent), *b = system_pose(q, j->child);
         double opening = 0.0, misalignment = 0.0, size = system_joint_size(system, j),
-               place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child));
+               place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child)),
+               gap = system_gap_unit(system, j, q);
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             type->row(j, r, &row);
@@ -73,8 +80,7 @@ constraint_check system_check_constraints(const hn_system *system, const double 
             } else {
                 // a distance row is half the difference of squares: the opening is the difference of lengths
                 double length = j->kind == HN_JOINT_DISTANCE ? g / j->length : g;
-                check.residual =
-                    worse_of(check.residual, fabs(length) / fmax(size, PLACE_PART * place));
+                check.residual = worse_of(check.residual, fabs(length) / gap);
                 opening += length * length;
             }
         }

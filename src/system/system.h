@@ -198,6 +198,8 @@ typedef struct constraint_check {
 } constraint_check;
 /// Size of a joint: of the smaller of its bodies, m.
 double system_joint_size(const hn_system *system, const joint *j);
+/// What a gap at a joint is divided by to be measured, m: its size, or a part of its place where that is more.
+double system_gap_unit(const hn_system *system, const joint *j, const double *q);
 constraint_check system_check_constraints(const hn_system *system, const double *q);
 
 /// v = P_int(q) t: twelve velocities from a twist.
