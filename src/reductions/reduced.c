@@ -586,10 +586,12 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     if (r->closures != NULL) return solve_loops(r, equations, step, options, report);
     if (r->loops != NULL) return closed_solve(r->loops, equations, step, options, report);
     // Factors are used once more when the iterate has moved by so little since that the next increment is the last one
-    // all the same: what it leaves is the product of both increments instead of its own square.
+    // all the same: what it leaves is the product of both increments instead of its own square, times the curvature of
+    // the equations, which is large where heavy bodies hang from light ones: an increment over the square of the one
+    // before tells it.
     const double REUSE_BELOW = 1e-5,
-                 LEFT_MAX = 1e-16; // rad, m over the body's length; their product
-    double since = 0.0;
+                 LEFT_MAX = 1e-16; // rad, m over the body's length
+    double since = HUGE_VAL, curvature = 1.0;
     find_scales(r, equations, step);
     bool again = false;
     while (report->iterations < options->iterations_max) {
@@ -605,7 +607,8 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         double increment = sweep_outward(r, step, r->border.count > 0);
         newton_note_increment(report, increment);
         if (!isfinite(increment)) return HN_NOT_CONVERGED;
-        bool last = !again || since * increment <= LEFT_MAX;
+        curvature = larger(curvature, increment / (since * since));
+        bool last = !again || curvature * since * increment <= LEFT_MAX;
         if (last && increment <= options->increment_tolerance) {
             settle(r, step);
             return HN_OK;

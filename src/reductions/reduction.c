@@ -27,7 +27,10 @@ bool newton_note_residual(newton_report *report, const newton_options *options, 
 {
     report->residual = residual;
     if (report->history_count < NEWTON_HISTORY) report->history[report->history_count++] = residual;
-    return residual <= options->residual_tolerance;
+    // a residual that is small beside what a heavy body does may be all that a light one knows
+    const double LEVERAGE = 10.0;
+    return residual <= options->residual_tolerance &&
+           report->leverage * residual <= LEVERAGE * options->residual_tolerance;
 }
 
 bool newton_is_round_off(double residual)

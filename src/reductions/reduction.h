@@ -32,6 +32,7 @@ typedef struct newton_report {
     double residual;  ///< relative, before the last increment
     double increment; ///< last one
     double largest;   ///< of them all: how far the iterate came from, at least
+    double leverage;  ///< largest increment over the residual that led to it
     double history[NEWTON_HISTORY]; ///< relative residuals
     int history_count;
     int worst_body;   ///< tree index of the largest residual
@@ -78,6 +79,7 @@ extern const reduction_type reduction_multipliers;
 static inline void newton_note_increment(newton_report *report, double increment)
 {
     report->increment = increment;
+    if (increment > report->leverage * report->residual) report->leverage = increment / report->residual;
     report->largest = fmax(report->largest, increment);
     report->iterations++;
 }

@@ -3,19 +3,65 @@
 // Note: docs/theory/energy-momentum.md
 //
 // From there the way of an iteration, and which of several solutions it finds, depends on the unknowns it moves in. A
-// step whose first increment is large, or that fails, is therefore solved by `reduced` whatever the reduction, from
+// step whose first increment is large, or that fails, is therefore solved by one reduction whatever that of the run, from
 // what the state alone determines: once at rest, once with its velocities. Where both find the same, that is the step,
 // and the reduction solves its own equations from there; where they differ the step has several solutions and is made
-// in halves.
+// in halves. The one is `reduced`, or `multipliers` where heavy bodies hang from light ones: a turn of the light one
+// moves the heavy one on a curve, and along it `reduced` does not get far.
 #include "simulation/long_steps.h"
+
+#include "system/mass.h"
 
 #include <string.h>
 
-// Newton's method from nearer than this knows one solution only.
-static const double NEAR = 0.1; // rad, m over the body's length
+// Newton's method from nearer than this knows one solution only: increments of any reduction, and how far the solution
+// is from where velocities lead, which is the same for all of them.
+static const double CLOSE = 0.01, NEAR = 0.1; // rad, m over the body's length
 // An iteration that takes longer has wandered: round-off decides where it ends.
 enum { ITERATIONS_STRAIGHT = 10 };
+// One that takes more than these was not near in the first place, however small its increments: light bodies between
+// heavy ones have solutions that are a hundredth of a radian apart.
+enum { ITERATIONS_PROMPT = 5 };
 static const double SAME = 1e-6; // likewise: by which two ways to one solution may differ
+
+// A body that is so many times as heavy as the one it hangs from, or at a joint that closes a loop.
+static const double HEAVY = 30.0;
+
+static bool is_heavy_on_light(const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        int p = system->parent[i];
+        if (p >= 0 && mass_weight(system, i) > HEAVY * mass_weight(system, p)) return true;
+    }
+    for (int k = 0; k < system->cut_count; ++k) {
+        int a = system->cuts[k].parent, b = system->cuts[k].child;
+        if (a < 0 || b < 0) continue;
+        double one = mass_weight(system, a), other = mass_weight(system, b);
+        if (fmax(one, other) > HEAVY * fmin(one, other)) return true;
+    }
+    return false;
+}
+
+hn_status long_steps_create(hn_simulation *s)
+{
+    const reduction_type *kinds[LONG_STEP_SOLVERS] = {&reduction_multipliers, &reduction_reduced};
+    int first = is_heavy_on_light(s->system) ? 0 : 1;
+    for (int k = first; k < LONG_STEP_SOLVERS; ++k) {
+        long_step_solver *to = &s->long_steps[s->long_step_count++];
+        *to = (long_step_solver){.kind = kinds[k], .reduction = s->reduction};
+        if (kinds[k] == s->reduction_kind) continue;
+        to->reduction = NULL;
+        TRY(kinds[k]->create(s->system, &to->reduction));
+    }
+    return HN_OK;
+}
+
+void long_steps_destroy(hn_simulation *s)
+{
+    for (int k = 0; k < s->long_step_count; ++k)
+        if (s->long_steps[k].kind != s->reduction_kind)
+            s->long_steps[k].kind->destroy(s->long_steps[k].reduction);
+}
 
 // Schemes with momenta have limits near which their steps have two solutions. `generalized-alpha` has none, and what it
 // finds from rest would depend on the frame: it follows the rule where its own iteration wandered.
@@ -24,19 +70,22 @@ static bool follows_rule(const hn_simulation *s)
     return s->scheme->may_halve || s->scheme->impetus_is_momentum;
 }
 
-bool long_steps_seem(const hn_simulation *s)
+bool long_steps_seem(hn_simulation *s, const solved_step *step)
 {
-    bool wandered = s->newton.iterations > ITERATIONS_STRAIGHT;
-    return (wandered || follows_rule(s)) && s->newton.largest > NEAR;
+    const newton_report *n = &s->newton;
+    if (n->iterations > ITERATIONS_PROMPT && follows_rule(s)) return true;
+    if (!(n->largest > CLOSE)) return false;
+    return (n->iterations > ITERATIONS_STRAIGHT || follows_rule(s)) &&
+           predict_distance(s, step) > NEAR;
 }
 
-static hn_status solve(hn_simulation *s, solved_step *step, const newton_options *options,
-                       step_guess guess)
+static hn_status solve(hn_simulation *s, const long_step_solver *by, solved_step *step,
+                       const newton_options *options, step_guess guess)
 {
-    predict_step(s, &reduction_reduced, step, guess);
+    predict_step(s, by->kind, step, guess);
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
-    TRY(reduction_reduced.solve(s->long_steps, &step->equations, &step->data, options, &s->newton));
+    TRY(by->kind->solve(by->reduction, &step->equations, &step->data, options, &s->newton));
     bool straight = s->newton.iterations <= ITERATIONS_STRAIGHT;
     return straight && simulation_step_is_sound(s, step, true) ? HN_OK : HN_NOT_CONVERGED;
 }
@@ -54,10 +103,13 @@ static bool is_same(const hn_system *system, const step_data *step, const double
 }
 
 // The reduction's own equations, from the solution that was found.
-static hn_status solve_own(hn_simulation *s, solved_step *step, const newton_options *options,
-                           step_guess guess)
+static hn_status solve_own(hn_simulation *s, const long_step_solver *by, solved_step *step,
+                           const newton_options *options, step_guess guess)
 {
-    if (s->reduction == s->long_steps) return HN_OK;
+    if (s->reduction_kind == by->kind) return HN_OK;
+    // joint coordinates of the solution are not known: the next step is predicted without it
+    step->foreign = s->reduction_kind->joint_prediction;
+    if (step->foreign) return HN_OK;
     newton_report found = s->newton;
     memcpy(s->other_q, step->data.q, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     s->newton = (newton_report){0};
@@ -66,23 +118,42 @@ static hn_status solve_own(hn_simulation *s, solved_step *step, const newton_opt
     s->newton.iterations += found.iterations;
     if (status == HN_OK && is_same(s->system, &step->data, s->other_q)) return HN_OK;
     // all the same it is a solution: the equations line of the ledger tells how good a one
-    return solve(s, step, options, guess);
+    return solve(s, by, step, options, guess);
 }
 
-hn_status long_steps_solve(hn_simulation *s, solved_step *step, const newton_options *options)
+// By one solver; `ambiguous` where it finds two solutions, and then HN_NOT_CONVERGED where halves are better.
+static hn_status solve_by(hn_simulation *s, const long_step_solver *by, solved_step *step,
+                          const newton_options *options)
 {
     const hn_system *system = s->system;
-    step_guess guess = GUESS_VELOCITIES;
-    hn_status at_rest = solve(s, step, options, GUESS_REST);
-    if (at_rest == HN_OK)
+    hn_status moving = solve(s, by, step, options, GUESS_VELOCITIES);
+    // near the velocities, and prompt: there is no other one
+    if (moving == HN_OK && s->newton.iterations <= ITERATIONS_PROMPT &&
+        predict_distance(s, step) <= NEAR)
+        return solve_own(s, by, step, options, GUESS_VELOCITIES);
+    if (moving == HN_OK)
         memcpy(s->other_q, step->data.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
-    hn_status status = solve(s, step, options, guess);
-    if (at_rest == HN_OK && status == HN_OK && !is_same(system, &step->data, s->other_q)) {
+    hn_status at_rest = solve(s, by, step, options, GUESS_REST);
+    bool same = moving == HN_OK && at_rest == HN_OK && is_same(system, &step->data, s->other_q);
+    if (moving == HN_OK && at_rest == HN_OK && !same) {
         s->ambiguous = true;
         if (s->scheme->may_halve && s->def.halvings_max > 0) return HN_NOT_CONVERGED;
     }
     // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest
-    if (status != HN_OK && at_rest == HN_OK && follows_rule(s))
-        status = solve(s, step, options, guess = GUESS_REST);
-    return status == HN_OK ? solve_own(s, step, options, guess) : status;
+    if (same || (moving != HN_OK && at_rest == HN_OK && follows_rule(s)))
+        return solve_own(s, by, step, options, GUESS_REST);
+    if (moving != HN_OK) return moving;
+    TRY(solve(s, by, step, options, GUESS_VELOCITIES));
+    return solve_own(s, by, step, options, GUESS_VELOCITIES);
+}
+
+hn_status long_steps_solve(hn_simulation *s, solved_step *step, const newton_options *options)
+{
+    hn_status status = HN_NOT_CONVERGED;
+    bool known = s->ambiguous;
+    s->ambiguous = false;
+    for (int k = 0; k < s->long_step_count && status != HN_OK && !s->ambiguous; ++k)
+        status = solve_by(s, &s->long_steps[k], step, options);
+    s->ambiguous = s->ambiguous || known;
+    return status;
 }

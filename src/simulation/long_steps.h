@@ -5,8 +5,12 @@
 
 #include "simulation/simulation.h"
 
-/// Did the iteration begin so far from what it found that it may have found anything?
-bool long_steps_seem(const hn_simulation *simulation);
+/// The reductions that solve them, that of the run among them or not.
+hn_status long_steps_create(hn_simulation *simulation);
+void long_steps_destroy(hn_simulation *simulation);
+
+/// Is the solution so far from where the velocities lead that the iteration may have found anything?
+bool long_steps_seem(hn_simulation *simulation, const solved_step *step);
 /// Solve such a step from the state alone; sets `ambiguous` where it has several solutions.
 hn_status long_steps_solve(hn_simulation *simulation, solved_step *step, const newton_options *options);
 

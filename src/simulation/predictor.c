@@ -59,6 +59,23 @@ static void start_twist(const hn_simulation *simulation, int body, bool from_mom
         memcpy(twist, system->twist_start + TWIST_SIZE * (size_t)body, TWIST_SIZE * sizeof(double));
 }
 
+double predict_distance(hn_simulation *simulation, const solved_step *solved)
+{
+    const hn_system *system = simulation->system;
+    bool momenta = simulation->scheme->impetus_is_momentum && !simulation->state.first;
+    double h = solved->equations.step_size, largest = 0.0;
+    if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
+    for (int i = 0; i < system->body_count; ++i) {
+        const body_step *b = &solved->data.bodies[i];
+        double twist[TWIST_SIZE], length = measure_length(system, i, solved->q_start, NULL);
+        start_twist(simulation, i, momenta, twist);
+        hn_vec3 move = vec3_add_scaled(b->displacement, -h, vec3_load(twist)),
+                turn = vec3_add_scaled(b->rotation, -h, vec3_load(twist + 3));
+        largest = fmax(largest, fmax(vec3_norm(move) / length, vec3_norm(turn)));
+    }
+    return largest;
+}
+
 // A pivot from history: its turn follows from the extrapolated increment, the rest from the poses.
 static inline void predict_pivot(const hn_simulation *simulation, step_data *step, int body,
                                  const joint *j, pivot_kind pivot, const body_step *parent_step,
@@ -86,8 +103,8 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     bool joints = kind->joint_prediction;
     bool velocities = guess != GUESS_HISTORY || simulation->history_count == 0;
     // momenta serve where the twist of the start does not
-    bool momenta = guess == GUESS_VELOCITIES && simulation->history_count > 0 &&
-                   simulation->scheme->impetus_is_momentum;
+    bool momenta =
+        velocities && !simulation->state.first && simulation->scheme->impetus_is_momentum;
     if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];

@@ -274,10 +274,7 @@ static hn_status unless_cancelled(const hn_simulation *s)
 static hn_status create_reductions(hn_simulation *s)
 {
     TRY(s->reduction_kind->create(s->system, &s->reduction));
-    s->long_steps = s->reduction;
-    if (s->reduction_kind == &reduction_reduced) return HN_OK;
-    s->long_steps = NULL;
-    return reduction_reduced.create(s->system, &s->long_steps);
+    return long_steps_create(s);
 }
 
 static hn_status initialise(hn_simulation *s, const hn_model *model)
@@ -483,7 +480,7 @@ void hn_simulation_destroy(hn_simulation *s)
     if (s == NULL || --s->owner_count > 0) return;
     hn_context *context = s->context;
     outputs_destroy(context, s->outputs);
-    if (s->long_steps != s->reduction) reduction_reduced.destroy(s->long_steps);
+    long_steps_destroy(s);
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
@@ -656,7 +653,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
-    step->valid = step->joined = false;
+    step->valid = step->joined = step->foreign = false;
     inputs_apply(s, step_size);
     if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
     s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
@@ -674,7 +671,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
         status = solve_from(s, step, &options, guess);
     }
     bool plain = s->hold_count == 0 && !s->scheme->both_levels;
-    if (plain && (status != HN_OK || long_steps_seem(s))) {
+    if (plain && (status != HN_OK || long_steps_seem(s, step))) {
         newton_options straight = newton_options_of(s);
         bool found = status == HN_OK;
         status = long_steps_solve(s, step, &straight);
@@ -767,7 +764,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
     if (s->scheme->both_levels) both_levels_record(s, step, keep_history);
     if (s->scheme->solver_step != NULL) s->history_count = 0;
-    else if (keep_history) predict_record(s, step);
+    else if (keep_history && !step->foreign) predict_record(s, step);
     else s->history_count = 0;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;

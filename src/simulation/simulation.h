@@ -27,6 +27,7 @@ enum { DAMPERS_MAX = 64 };
 /// A step with all its data, so that reactions can be found afterwards.
 typedef struct solved_step {
     bool valid;
+    bool foreign; ///< solved by a reduction that knows no joint coordinates, for one that predicts by them
     bool joined; ///< `tangent_momenta`: momentum, multiplier_factor and closure are of both forces at the node
     int iterations; ///< Newton iterations it took
     double residual, increment; ///< of the last iteration
@@ -38,6 +39,12 @@ typedef struct solved_step {
     double *momentum;    ///< b
     double *curvature;   ///< `both_levels`: c of (B5), 12 per body
 } solved_step;
+
+enum { LONG_STEP_SOLVERS = 2 };
+typedef struct long_step_solver {
+    const reduction_type *kind;
+    reduction *reduction; ///< that of the simulation where it is of this kind
+} long_step_solver;
 
 enum { CURVATURE_DEPTH = 2 };
 /// What round-off of places does to the velocities of a mechanism.
@@ -90,7 +97,8 @@ struct hn_simulation {
     const scheme_type *scheme;
     const reduction_type *reduction_kind;
     reduction *reduction;
-    reduction *long_steps; ///< solves long steps for all reductions alike: `reduction` itself where that is `reduced`
+    long_step_solver long_steps[LONG_STEP_SOLVERS]; ///< solve long steps for all reductions alike (long_steps.h)
+    int long_step_count;
     scheme_solver *solver; ///< of a scheme that brings its own
     double *multipliers;   ///< of such a scheme: constraint_count, at t = multiplier_time
     double *next_multipliers;
@@ -201,6 +209,8 @@ typedef enum step_guess {
 } step_guess;
 /// History is that of the simulation's own reduction.
 void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_step *step, step_guess guess);
+/// How far a solved step ends from where the velocities at its start lead: rad, m over the body's length.
+double predict_distance(hn_simulation *simulation, const solved_step *step);
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 
