@@ -235,15 +235,21 @@ static double energy_scale(const hn_simulation *s)
 // Where nothing but round-off of coordinates moves, errors are as large as their scales and mean nothing.
 typedef struct round_off_floor {
     double energy, linear, angular; // J, kg m/s, kg m^2/s
+    double moving;                  // J, of momenta times what places leave open of velocities
 } round_off_floor;
 
 static round_off_floor find_floor(const hn_simulation *s)
 {
-    const double ROUND_OFF = 8.0 * DBL_EPSILON;
+    const double ROUND_OFF = 8.0 * DBL_EPSILON, PLACE_ROUND_OFF = 4.0 * DBL_EPSILON;
     double length = s->record.distance_max + s->system->length, mass = 0.0;
     double speed = ROUND_OFF * length / s->def.step_size * sqrt((double)s->step_count + 1.0);
     for (int i = 0; i < s->system->body_count; ++i) mass += mass_weight(s->system, i);
-    return (round_off_floor){mass * speed * speed, mass * speed, mass * speed * length};
+    return (round_off_floor){
+        .energy = mass * speed * speed,
+        .moving = PLACE_ROUND_OFF / s->def.step_size *
+                  (s->system->length * s->record.linear_scale + s->record.angular_scale),
+        .linear = mass * speed,
+        .angular = mass * speed * length};
 }
 
 static const double NOTHING_ELSE = 100.0;
@@ -368,14 +374,14 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     // where there are several mechanisms, or one that is free, by the worst of them
     energy_verdict verdict;
     round_off_floor floor = find_floor(s);
-    // while little has moved yet, heights are known no better
+    // while little has moved yet, heights are known no better, nor velocities from places
     double whole = ledger->energy_scale,
-           heights = ratio(HEIGHT_ROUND_OFF * standing_energy(s), whole);
+           known = ratio(HEIGHT_ROUND_OFF * standing_energy(s) + floor.moving, whole);
     if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
         fill(&e[HN_PROMISE_ENERGY], energy,
              energy_above_floor(s, r->energy_error, whole, floor.energy),
              energy_above_floor(s, r->energy_drift, whole, floor.energy), ENERGY_BOUND,
-             carried + fmax(0.0, heights - ENERGY_BOUND), n);
+             carried + fmax(0.0, known - ENERGY_BOUND), n);
     else {
         if (verdict.part != NULL) ledger->energy_scale = verdict.scale;
         fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,

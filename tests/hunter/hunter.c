@@ -367,13 +367,20 @@ typedef struct truth {
     bool known;
     double *q;            // at the end
     double change[2];     // from two coarser runs to it
+    double sum;           // what the run says of itself: its local errors, summed
     hn_simulation *frame; // gives sizes of bodies
 } truth;
 
-static bool end_of_run(const random_model *m, double step, int64_t steps, double *q)
+static bool end_of_run(const random_model *m, double step, int64_t steps, double *q, double *sum)
 {
-    hn_simulation *s = create(m, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, step, false);
+    hn_simulation *s =
+        create(m, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, step, sum != NULL);
     bool finished = s != NULL && hn_simulation_step(s, steps) == HN_OK;
+    hn_ledger ledger;
+    if (finished && sum != NULL) {
+        finished = hn_simulation_ledger(s, &ledger) == HN_OK;
+        *sum = ledger.accuracy.relative_sum;
+    }
     if (finished) memcpy(q, s->state.q, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     hn_simulation_destroy(s);
     return finished;
@@ -395,7 +402,7 @@ static truth find_truth(const random_model *m, double step, int64_t steps, bool 
     for (int k = 0; k < 3 && t.known; ++k) {
         int parts = FINER << k;
         memcpy(t.q + count, t.q, count * sizeof(double));
-        t.known = end_of_run(m, step / parts, steps * parts, t.q);
+        t.known = end_of_run(m, step / parts, steps * parts, t.q, k == 2 ? &t.sum : NULL);
         if (k > 0) t.change[k - 1] = relative_difference(system, t.q, t.q + count);
     }
     alarm(0);
@@ -411,7 +418,10 @@ static void judge_end(hunt *h, const run *r, const truth *t, double sum)
     }
     double difference = relative_difference(t->frame->system, r->q, t->q);
     double allowed = ALLOWED * sum * r->growth + FLOOR * r->growth;
-    if (!is_convergent(t->change, fmax(difference, allowed))) {
+    // two runs that jump over the same thing agree, and both say so
+    bool sure = is_convergent(t->change, fmax(difference, allowed)) &&
+                t->sum <= SURE * fmax(difference, allowed);
+    if (!sure) {
         h->sum.ends_unsure++;
         return;
     }
