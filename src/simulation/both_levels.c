@@ -14,6 +14,7 @@ static const double CHANGE_TOLERANCE = 2e-17;
 // or by so much, and no sweep makes it less: round-off
 static const double ROUND_OFF_CHANGE = 1e-13, FALLING = 0.5;
 static const double ROUND_OFF = 16.0 * DBL_EPSILON; // of a place, in the velocity (B4) starts from
+enum { STALLED_SWEEPS = 5 };
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
@@ -59,9 +60,15 @@ void both_levels_record(hn_simulation *s, const solved_step *step, bool keep_his
     else if (l->history_count < CURVATURE_DEPTH) l->history_count++;
 }
 
-// Round-off of places, eps m |q|/h in gamma, reaches all bodies of a mechanism through their joints: h c of a light one is
-// known no better than to that times its rate. Added to the scales so that it is ROUND_OFF_CHANGE of them.
-static void add_round_off(hn_simulation *s, const solved_step *step)
+// How far h c of two sweeps are apart.
+typedef struct sweep_change {
+    double part; // of the body's equation where it is largest
+    double more; // kg m/s, than round-off may make it, at most; negative: no more than that
+} sweep_change;
+
+// Round-off of places, eps m |q|/h in gamma, reaches all bodies of a mechanism through their joints: h c of a light one
+// may be known no better than to that times its rate.
+static void find_round_off(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     const both_levels *l = &s->levels;
@@ -76,34 +83,33 @@ static void add_round_off(hn_simulation *s, const solved_step *step)
         x->impulse = fmax(x->impulse, ROUND_OFF * mass_weight(system, i) * place);
         x->rate = fmax(x->rate, rate);
     }
-    for (int i = 0; i < system->body_count; ++i) {
-        const mechanism_round_off *x = &l->round_off[system->mechanism[i]];
-        double force = x->impulse * x->rate / ROUND_OFF_CHANGE;
-        l->scales[i].force += force;
-        l->scales[i].moment += system->sizes[i] * force;
-    }
 }
 
-// How far h c is from that of the sweep before, relative to the terms of every body's equation.
-static double change_of(hn_simulation *s, const solved_step *step)
+static sweep_change change_of(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     const both_levels *l = &s->levels;
-    double h = step->equations.step_size, largest = 0.0;
+    double h = step->equations.step_size;
+    sweep_change largest = {0.0, -HUGE_VAL};
     measure_bodies(system, &step->equations, &step->data, l->scales);
     measure_transmit(system, l->scales);
-    add_round_off(s, step);
+    find_round_off(s, step);
     for (int i = 0; i < system->body_count; ++i) {
         double difference[POSE_SIZE];
         for (int k = 0; k < POSE_SIZE; ++k) {
             size_t at = POSE_SIZE * (size_t)i + (size_t)k;
             difference[k] = h * (l->next[at] - step->curvature[at]);
         }
-        double moment =
-            one_norm(difference + 3) + one_norm(difference + 6) + one_norm(difference + 9);
-        double size = fmax(measure_part(one_norm(difference), l->scales[i].force),
-                           measure_part(moment, l->scales[i].moment));
-        if (!(size <= largest)) largest = size;
+        double force = one_norm(difference),
+               moment =
+                   one_norm(difference + 3) + one_norm(difference + 6) + one_norm(difference + 9);
+        const mechanism_round_off *x = &l->round_off[system->mechanism[i]];
+        double size = fmax(measure_part(force, l->scales[i].force),
+                           measure_part(moment, l->scales[i].moment)),
+               known = x->impulse * x->rate;
+        if (!(size <= largest.part)) largest.part = size;
+        largest.more = fmax(largest.more, fmax(force, moment / system->sizes[i]) -
+                                              (known + ROUND_OFF_CHANGE * l->scales[i].force));
     }
     return largest;
 }
@@ -128,8 +134,8 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
 {
     both_levels *l = &s->levels;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
-    double h = step->equations.step_size, before = HUGE_VAL;
-    int iterations = 0;
+    double h = step->equations.step_size, before = HUGE_VAL, least = HUGE_VAL;
+    int iterations = 0, stalled = 0;
     newton_options one = *options;
     // motions are held by differences of whole solutions
     if (s->hold_count == 0)
@@ -143,13 +149,19 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         s->newton.iterations = iterations;
         TRY(velocity_level_solve(s->projection, &step->data, h, s->state.impetus, &l->work,
                                  step->data.velocity, l->next));
-        double change = change_of(s, step);
+        sweep_change changes = change_of(s, step);
+        double change = changes.part;
+        // as small as round-off of heavy bodies' places makes it, and for so long no smaller
+        bool lost = changes.more <= 0.0;
+        stalled = change <= FALLING * least ? 0 : stalled + 1;
+        least = fmin(least, change);
         bool small = change <= ROUND_OFF_CHANGE ||
                      (before <= ROUND_OFF_CHANGE && change <= ROUND_OFF_GROWTH * ROUND_OFF_CHANGE);
-        if (!isfinite(change) || (!small && change > GROWTH * before)) return HN_NOT_CONVERGED;
+        bool settled = (small && change > FALLING * before) || (lost && stalled >= STALLED_SWEEPS);
+        if (!isfinite(change) || (!small && !lost && change > GROWTH * before))
+            return HN_NOT_CONVERGED;
         bool solved = s->newton.increment <= options->increment_tolerance;
-        if (solved && (change <= CHANGE_TOLERANCE || (small && change > FALLING * before)))
-            return HN_OK;
+        if (solved && (change <= CHANGE_TOLERANCE || settled)) return HN_OK;
         double *next = l->next;
         l->next = step->curvature;
         step->curvature = next;

@@ -242,11 +242,12 @@ static round_off_floor find_floor(const hn_simulation *s)
 {
     const double ROUND_OFF = 8.0 * DBL_EPSILON, PLACE_ROUND_OFF = 4.0 * DBL_EPSILON;
     double length = s->record.distance_max + s->system->length, mass = 0.0;
-    double speed = ROUND_OFF * length / s->def.step_size * sqrt((double)s->step_count + 1.0);
+    double speed =
+        ROUND_OFF * length / simulation_finest_step(s) * sqrt((double)s->step_count + 1.0);
     for (int i = 0; i < s->system->body_count; ++i) mass += mass_weight(s->system, i);
     return (round_off_floor){
         .energy = mass * speed * speed,
-        .moving = PLACE_ROUND_OFF / s->def.step_size *
+        .moving = PLACE_ROUND_OFF / simulation_finest_step(s) *
                   (s->system->length * s->record.linear_scale + s->record.angular_scale),
         .linear = mass * speed,
         .angular = mass * speed * length};

@@ -29,6 +29,7 @@ typedef struct ledger_record {
     double energy_min, energy_max; ///< of E - W
     double momentum_start[MOMENTUM_MAPS_MAX];
     double linear_error, linear_drift, angular_error, angular_drift;
+    double step_min; ///< s, smallest part that a step was made in; 0: none
     double linear_scale, angular_scale;
     double opening, residual;
     double opening_now, residual_now;

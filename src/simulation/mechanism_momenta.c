@@ -125,7 +125,8 @@ void mechanism_momenta_verdict(const hn_simulation *s, bool angular, double boun
         const momentum_account *a = &s->parts[m].momentum;
         int body = s->system->mechanism_first[m];
         double length = a->distance + s->system->unit_length[body];
-        double rate = ROUND_OFF * (length / s->def.step_size + a->speed), p = a->mass * rate;
+        double rate = ROUND_OFF * (length / simulation_finest_step(s) + a->speed),
+               p = a->mass * rate;
         if (!angular) {
             judge(a, MOMENTUM_LINEAR, 0.0, p * steps, bound, body, &worst_ratio, verdict);
             continue;

@@ -174,7 +174,7 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
         if (s->part_of[m] != m) continue;
         const energy_account *a = &part->inner;
         double scale = a->kinetic_max + a->potential_change_max;
-        double rate = ROUND_OFF * (part->distance / s->def.step_size + part->speed);
+        double rate = ROUND_OFF * (part->distance / simulation_finest_step(s) + part->speed);
         double still = rate * sqrt((double)s->step_count + 1.0); // where nothing else moves
         // what forces do on round-off alone is as large as they are
         if (part->tied && a->kinetic_max <= NOTHING_ELSE * part->mass * still * still &&

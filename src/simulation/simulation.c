@@ -789,6 +789,8 @@ static hn_status solve_or_stop(hn_simulation *s, double h, double t, bool from_v
 static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
 {
     hn_status status = solve_or_stop(s, h, t, true);
+    double *least = &s->record.step_min; // an attempt counts: it may become the state
+    if (!(*least > 0.0 && *least < h)) *least = h;
     bool deepest = depth >= s->def.halvings_max;
     bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
     if (status == HN_OK && !leaps) return commit(s, false);

@@ -209,6 +209,12 @@ typedef enum step_guess {
 } step_guess;
 /// History is that of the simulation's own reduction.
 void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_step *step, step_guess guess);
+/// The smallest part that a step was made in, s: round-off of places over it is that of velocities.
+static inline double simulation_finest_step(const hn_simulation *simulation)
+{
+    return simulation->record.step_min > 0.0 ? simulation->record.step_min : simulation->def.step_size;
+}
+
 /// How far a solved step ends from where the velocities at its start lead: rad, m over the body's length.
 double predict_distance(hn_simulation *simulation, const solved_step *step);
 /// Store what the next prediction needs.
