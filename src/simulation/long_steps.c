@@ -73,7 +73,9 @@ static bool follows_rule(const hn_simulation *s)
 bool long_steps_seem(hn_simulation *s, const solved_step *step)
 {
     const newton_report *n = &s->newton;
-    if (n->iterations > ITERATIONS_PROMPT && follows_rule(s)) return true;
+    // of loops near singular positions, where roots are double, many iterations say nothing
+    bool heavy = s->long_step_count > 1 && s->system->cut_count == 0;
+    if (heavy && n->iterations > ITERATIONS_PROMPT && follows_rule(s)) return true;
     if (!(n->largest > CLOSE)) return false;
     return (n->iterations > ITERATIONS_STRAIGHT || follows_rule(s)) &&
            predict_distance(s, step) > NEAR;
