@@ -22,7 +22,8 @@ enum { ITERATIONS_STRAIGHT = 10 };
 // One that takes more than these was not near in the first place, however small its increments: light bodies between
 // heavy ones have solutions that are a hundredth of a radian apart.
 enum { ITERATIONS_PROMPT = 5 };
-static const double SAME = 1e-6; // likewise: by which two ways to one solution may differ
+static const double REGULAR = 0.1; // sine of the angle between constraints of loops
+static const double SAME = 1e-6;   // likewise: by which two ways to one solution may differ
 
 // A body that is so many times as heavy as the one it hangs from, or at a joint that closes a loop.
 static const double HEAVY = 30.0;
@@ -74,8 +75,9 @@ bool long_steps_seem(hn_simulation *s, const solved_step *step)
 {
     const newton_report *n = &s->newton;
     // of loops near singular positions, where roots are double, many iterations say nothing
-    bool heavy = s->long_step_count > 1 && s->system->cut_count == 0;
-    if (heavy && n->iterations > ITERATIONS_PROMPT && follows_rule(s)) return true;
+    bool regular = s->system->cut_count == 0 || (n->loops.known && n->loops.angle > REGULAR);
+    if (s->long_step_count > 1 && regular && n->iterations > ITERATIONS_PROMPT && follows_rule(s))
+        return true;
     if (!(n->largest > CLOSE)) return false;
     return (n->iterations > ITERATIONS_STRAIGHT || follows_rule(s)) &&
            predict_distance(s, step) > NEAR;
