@@ -116,8 +116,8 @@ TEST(one_solution, steps_too_long_to_be_unique_are_counted)
     }
 }
 
-// A heavy bar on a rod from a light bar on a ball joint: when the heavy one pulls the light one straight, that turns by a
-// radian in a step, and has solutions a hundredth of a radian apart.
+// A heavy bar on a rod from a light bar on a ball joint: when the heavy one pulls the light one straight, that turns by
+// a radian in a step, and has solutions a hundredth of a radian apart.
 static mechanism_run heavy_on_light(const mechanism *m, hn_reduction way, double h)
 {
     mechanism_run x = mechanism_build(m, &AS_IT_IS);
