@@ -3,12 +3,12 @@
 // Note: docs/theory/energy-momentum.md
 //
 // From there the way of an iteration, and which of several solutions it finds, depends on the unknowns it moves in. A
-// step whose solution is far from where the velocities lead, or that took many iterations, or fails, is therefore solved
-// by one reduction whatever that of the run, from what the state alone determines: with its velocities, and at rest where
-// that does not decide it. Where both find the same, that is the step, and the reduction solves its own equations from
-// there; where they differ the step has several solutions and is made in halves. The one is `reduced`, or `multipliers`
-// first where heavy bodies hang from light ones: a turn of the light one moves the heavy one on a curve, and along it
-// `reduced` does not get far.
+// step whose solution is far from where the velocities lead, or that took many iterations, or fails, is therefore
+// solved by one reduction whatever that of the run, from what the state alone determines: with its velocities, and at
+// rest where that does not decide it. Where both find the same, that is the step, and the reduction solves its own
+// equations from there; where they differ the step has several solutions and is made in halves. The one is `reduced`,
+// or `multipliers` first where heavy bodies hang from light ones: a turn of the light one moves the heavy one on a
+// curve, and along it `reduced` does not get far.
 #include "simulation/long_steps.h"
 
 #include "system/mass.h"
