@@ -526,9 +526,10 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
     int candidates = (int)extent.coordinate_count + TWIST_SIZE * system->body_count;
     TRY(saddle_create(s->system, SADDLE_COORDINATES, &f->rows));
     TRY(saddle_choose_rows(f->rows, q, &choice));
-    if (saddle_factor_mass(f->rows, q) != HN_OK)
-        return context_fail(s->context, HN_SINGULAR_SYSTEM,
-                            "masses and joints leave a motion without inertia");
+    hn_status status = saddle_factor_mass(f->rows, q);
+    if (status == HN_SINGULAR_SYSTEM)
+        return context_fail(s->context, status, "masses and joints leave a motion without inertia");
+    TRY(status);
     f->count = system->coordinate_count - system->constraint_count + choice.dropped_count;
     f->holds = s->holds;
     f->driven_count = s->hold_count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kinematics and inverse dynamics against closed forms, and against simulations of the same drives.
 #include "physics/run.h"
+#include "support/failing_allocator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -372,4 +373,28 @@ TEST(inverse, of_a_planetary_gear)
     CHECK_BELOW(place, 5e-13);  // rad, of 15; measured 5e-15
     CHECK_BELOW(effort, 5e-12); // N m, of 0.06; measured 5e-14
     driven_close(&d);
+}
+
+static hn_status attempt(hn_context *context, void *user)
+{
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_linear_system *system = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-2;
+    hn_status status = hn_model_parse(context, user, strlen(user), "model", &model);
+    if (status == HN_OK) status = hn_simulation_create(model, &def, &simulation);
+    if (status == HN_OK) status = hn_simulation_linearise(simulation, &system);
+    if (status == HN_OK) status = hn_simulation_follow(simulation, 1, true);
+    hn_linear_system_destroy(system);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+TEST(prescribed, report_every_allocation_that_fails)
+{
+    static char text[TEXT_SIZE];
+    with_drives("four-bar", MECHANISMS[2].drives, text);
+    CHECK(check_every_allocation_failing(attempt, text) > 60);
 }
