@@ -431,6 +431,25 @@ def test_questions_to_the_library() -> None:
         hn.Simulation(model, step=1e-3).find_equilibrium(load_stops=3)
 
 
+def test_linear_systems_and_prescribed_motions() -> None:
+    with hn.Simulation(pendulum(), step=1e-3) as sim:  # level, about y: the angle grows as the bob falls
+        about = sim.linearise()
+        inertia = 0.01 + 1.0
+        assert about.A[0] == pytest.approx([0, 1]) and about.A[1] == pytest.approx([0, 0], abs=1e-9)
+        assert about.B[1, 0] == pytest.approx(1 / inertia) and about.derivative[1] == pytest.approx(9.81 / inertia)
+        assert about.states == {"hinge/angle": "rad", "hinge/angle/rate": "rad/s"}
+        sim.find_equilibrium(relax=True)
+        assert sorted(sim.linearise().eigenvalues.imag) == pytest.approx([-np.sqrt(9.81 / inertia), np.sqrt(9.81 / inertia)])
+    model = pendulum()
+    model.motion("hinge", "0.5*t^2", name="motor")
+    with hn.Simulation(model, step=1e-2) as sim:
+        sim.follow(100)
+        # what it takes: inertia times acceleration against gravity
+        expected = 1.01 * 1.0 - 9.81 * np.cos(0.5)
+        assert sim.drive_state("motor")["effort"] == pytest.approx(expected, rel=1e-9)
+        assert sim.joint_coordinates[0] == pytest.approx(0.5, abs=1e-12)
+
+
 # ---- cost ---------------------------------------------------------------------------------------------
 
 

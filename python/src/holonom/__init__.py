@@ -12,11 +12,11 @@ from ._library import (Cancelled, Closed, FileAccess, FileFormat, HolonomError, 
 from .ledger import Entry, Ledger
 from .model import Beam, Body, Coupling, Drive, Joint, Load, Model, ground
 from .result import Result, run, run_tool
-from .simulation import Mode, Simulation, Snapshot, fields, schemes, settings
+from .simulation import LinearSystem, Mode, Simulation, Snapshot, fields, schemes, settings
 from .studies import Plan, plan, read_study, study
 
 __version__ = version()
 __all__ = ["Beam", "Body", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError",
-           "InvalidArgument", "InvalidModel", "Joint", "Ledger", "Load", "Mode", "Model", "NotConverged", "Plan", "Result",
+           "InvalidArgument", "InvalidModel", "Joint", "Ledger", "LinearSystem", "Load", "Mode", "Model", "NotConverged", "Plan", "Result",
            "Simulation", "Snapshot", "fields", "ground", "plan", "read_study", "run", "run_tool", "schemes", "settings",
            "study", "version"]

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._library import Array, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
 from .ledger import Ledger
@@ -63,6 +64,26 @@ class Mode:
 
     def __repr__(self) -> str:
         return f"<mode, {self.frequency:.6g} Hz, mostly of {self.body!r}>"
+
+
+@dataclass(frozen=True)
+class LinearSystem:
+    """d(dx)/dt = A dx + B du, dy = C dx about a state: states are independent coordinates of joints and their rates, inputs
+    efforts on joints and functions of drives, outputs all joint coordinates and rates. Names come with their units."""
+
+    time: float  # s
+    A: Array
+    B: Array
+    C: Array
+    state: Array  # where it was linearised
+    derivative: Array  # dx/dt there
+    eigenvalues: npt.NDArray[np.complex128]  # 1/s, the fastest growth first
+    states: dict[str, str]
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"<linear system, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
 
 def _fill(def_: Any, settings: dict[str, Any], what: str) -> None:
@@ -434,6 +455,30 @@ class Simulation:
         self._context.check(lib.hn_simulation_modes(self._pointer, def_, found, ffi.from_buffer("double[]", shapes), report))
         return [Mode(found[i].frequency, found[i].growth_rate, bool(found[i].rigid), bodies[found[i].body.index1 - 1],
                      shapes[i].copy()) for i in range(report.count)]
+
+    def linearise(self) -> LinearSystem:
+        """Linearise at the current state, time and inputs, for the motion itself; loops and motions hold."""
+        out = ffi.new("hn_linear_system **")
+        self._context.check(lib.hn_simulation_linearise(self._pointer, out))
+        found = ffi.gc(out[0], lib.hn_linear_system_destroy)
+        n, m, k = found.state_count, found.input_count, found.output_count
+
+        def numbers(pointer: Any, *shape: int) -> Array:
+            return np.array([pointer[i] for i in range(int(np.prod(shape)))], dtype=float).reshape(shape)
+
+        def names(words: Any, units: Any, count: int) -> dict[str, str]:
+            return {text(words[i]): text(units[i]) for i in range(count)}
+
+        return LinearSystem(
+            found.time, numbers(found.a, n, n), numbers(found.b, n, m), numbers(found.c, k, n), numbers(found.state, n),
+            numbers(found.derivative, n), numbers(found.eigenvalue_real, n) + 1j * numbers(found.eigenvalue_imaginary, n),
+            names(found.state_names, found.state_units, n), names(found.input_names, found.input_units, m),
+            names(found.output_names, found.output_units, k))
+
+    def follow(self, count: int = 1, efforts: bool = True) -> None:
+        """Advance as the drives of the kind motion say, and nothing else; efforts: with what that takes of them (inverse
+        dynamics). 0 steps: the state as it is."""
+        self._context.check(lib.hn_simulation_follow(self._pointer, count, efforts))
 
     # ---- ledger and snapshots ----
 
