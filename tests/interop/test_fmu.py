@@ -158,6 +158,35 @@ def test_rollback():
         check(get(other, references, *watched) == after[0], f"FMI {version}: a state as bytes in another instance")
 
 
+SENSORS = """holonom: 1
+bodies:
+  arm: {shape: {box: {size: [0.1, 0.1]}}, between: [[0, 0, 0], [0.5, 0, 0]], mass: 2}
+joints:
+  hinge: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}
+outputs:
+  tip: {position: {body: arm, at: [0.5, 0, 0]}}
+  bearing: {reaction_force: {joint: hinge}}
+  swing: {expression: 'tip_x^2 + tip_z^2'}
+run: {step: 0.001, end: 1}
+"""
+
+
+def test_outputs():
+    """The outputs of the model file are outputs of the unit, bit for bit those of the tool, also after going back."""
+    pathlib.Path("sensors.yaml").write_text(SENSORS)
+    run("fmu", "sensors.yaml", "--output", "sensors.fmu", "--binary-only")
+    check(validate_fmu("sensors.fmu") == [], "FMPy's checks of sensors.fmu")
+    got = fmpy.simulate_fmu("sensors.fmu", stop_time=0.2, output_interval=0.001)
+    run("run", "sensors.yaml", "--steps", 200, "--output", "sensors.h5", "--quiet")
+    run("export", "sensors.h5", "--series", "outputs", "--output", "sensors.csv")
+    expected = numpy.genfromtxt("sensors.csv", delimiter=",", names=True, deletechars="", replace_space="")
+    names = [name for name in got.dtype.names if name.startswith("outputs/")]
+    check(len(names) == 7 and set(names) == set(expected.dtype.names) - {"time"}, f"outputs: {names}")
+    for name in names:
+        check(numpy.array_equal(got[name], expected[name]), f"{name} differs from the tool's")
+    check(abs(got["outputs/swing"][-1] - 0.25) < 1e-12 and got["outputs/tip/z"][-1] < -0.1, "the arm swings")
+
+
 CONTROLLER = '''
 from pythonfmu import Fmi2Causality, Fmi2Slave, Real
 
