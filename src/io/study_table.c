@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 enum { TABLE_VERSION = 1, TEXT_SIZE = 256, MESSAGE_SIZE = 480 };
 static const char FORMAT[] = "holonom study";
@@ -382,25 +383,60 @@ static bool write_head(hid_t file, const hn_study_table *t)
            write_names(file, "output_units", &t->output_units);
 }
 
+// The file as bytes. HDF5 makes it in memory: a file that it cannot write out makes it crash when the program ends.
+static char *make_image(hn_study_table *t, size_t *size)
+{
+    enum { INCREMENT = 1 << 20 }; // bytes
+    char *image = NULL;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    if (access >= 0 && H5Pset_fapl_core(access, INCREMENT, false) >= 0)
+        file = H5Fcreate("table", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    bool made = file >= 0 && write_head(file, t) && write_rows(file, t) &&
+                write_messages(file, t) && H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+    ssize_t length = made ? H5Fget_file_image(file, NULL, 0) : -1;
+    if (length > 0) image = context_allocate(t->context, (size_t)length);
+    if (image != NULL && H5Fget_file_image(file, image, (size_t)length) != length) {
+        context_release(t->context, image);
+        image = NULL;
+    }
+    if (file >= 0) H5Fclose(file);
+    if (access >= 0) H5Pclose(access);
+    *size = image == NULL ? 0 : (size_t)length;
+    return image;
+}
+
+static int write_image(const char *path, const char *image, size_t size)
+{
+    FILE *file = whole_file_open(path);
+    if (file == NULL) return errno;
+    int error = fwrite(image, 1, size, file) == size ? 0 : errno;
+    if (fclose(file) != 0 && error == 0) error = errno;
+    return error;
+}
+
 hn_status hn_study_table_write(hn_study_table *t, const char *path)
 {
     REQUIRE(NULL, t != NULL);
     REQUIRE(t->context, path != NULL);
     TRY(settle(t));
     char *temporary;
-    TRY(whole_file_begin(t->context, path, "", &temporary));
+    size_t size;
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
-    hid_t file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    bool written =
-        file >= 0 && write_head(file, t) && write_rows(file, t) && write_messages(file, t);
-    if (file >= 0) written = H5Fclose(file) >= 0 && written;
+    char *image = make_image(t, &size);
     hdf5_silence_end(&silence);
-    hn_status status = HN_OK;
-    if (!written)
-        status = context_fail(t->context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                              system_error_sentence(silence.system_error));
-    return whole_file_end(t->context, temporary, path, status);
+    if (image == NULL)
+        return context_fail(t->context, HN_OUT_OF_MEMORY, "%s: no memory for its contents", path);
+    hn_status status = whole_file_begin(t->context, path, "", &temporary);
+    if (status == HN_OK) {
+        int error = write_image(temporary, image, size);
+        if (error != 0)
+            status = context_fail(t->context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
+                                  system_error_sentence(error));
+        status = whole_file_end(t->context, temporary, path, status);
+    }
+    context_release(t->context, image);
+    return status;
 }
 
 // ---- reading ----------------------------------------------------------------------------------------
