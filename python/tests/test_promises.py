@@ -385,6 +385,17 @@ def test_bodies_without_a_place_are_placed_by_their_joints() -> None:
         hn.Simulation(lost, step=1e-3)
 
 
+def test_groups_without_a_method_are_added_as_files_have_them() -> None:
+    model = pendulum()
+    model.add("outputs", "tip", {"position": {"body": "bob", "point": [0.5, 0, 0]}})
+    model.add("joints", "loose", {"free": {"bodies": ["ground", "bob"]}})
+    assert hn.run(model, 0.01, 1e-3)["outputs/tip"][0] == pytest.approx([1.5, 0, 0])
+    for wrong in ({"position": {"body": "bub"}}, {"place": {"body": "bob"}}):
+        with pytest.raises(ValueError, match="bub|place"):
+            model.add("outputs", "other", wrong)
+    assert "other" not in model.to_yaml()
+
+
 def test_mistakes_are_answered_at_the_call() -> None:
     model = pendulum()
     for call, words in ((lambda: model.body("x", mass=-1, inertia=(1, 1, 1)), "body 'x': mass is -1"),

@@ -511,11 +511,14 @@ class Model:
     def _check(self, group: str, name: str, entry: Any) -> None:
         document = self._writable()
         part: dict[str, Any] = {"holonom": 1, "parameters": document["parameters"], **{g: {} for g in _GROUPS}, "start": {}}
-        if group == "start":
+        if group not in part:  # one that may speak of anything: beside the whole model
+            part = dict(document)
+            part[group] = dict(document[group])
+        elif group == "start":
             kind = "joint" if {"rate", "rates", "coordinates"} & set(entry) else "beam" if name in document["beams"] else "body"
             self._part({kind: name}, part)
         self._part(entry, part)
-        part.setdefault(group, {})[name] = entry
+        part[group][name] = entry
         if not part["bodies"] and not part["beams"]:
             part["bodies"]["-"] = {"point_mass": {"mass": 1}}
         try:
