@@ -393,8 +393,10 @@ typedef enum hn_drive_kind {
     HN_DRIVE_SPRING, ///< spring and damper, linear or by tables
     HN_DRIVE_STOP,   ///< elastic buffers that begin at a lower and an upper value of the coordinate
     HN_DRIVE_MOTION, ///< prescribes the coordinate over time, with whatever effort that takes
+    HN_DRIVE_FRICTION, ///< dry friction, of a given size or by the joint's reaction; it sticks
+    HN_DRIVE_LATCH,  ///< locks the joint where its coordinate reaches a value
 } hn_drive_kind;
-#define HN_DRIVE_KIND_COUNT 6
+#define HN_DRIVE_KIND_COUNT 8
 HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
 
 /// A step as a law sees it.
@@ -436,6 +438,14 @@ typedef struct hn_drive_def {
     double rest;           ///< rad or m, spring: coordinate without force
     hn_profile spring_table; ///< table or spline of the restoring effort over the coordinate, which stands for the time
     hn_profile damper_table; ///< table of the resisting effort over the rate; both: HN_PROFILE_CONSTANT for none
+    bool rigid;            ///< stop: an impact with `restitution` instead of a stiffness
+    double restitution;    ///< there: 0 to 1, speed after an impact over that before
+    double friction;       ///< N m or N, friction: while it slides, without the part by the reaction
+    double coefficient;    ///< friction: times `radius` and the joint's reaction force
+    double radius;         ///< m, friction on angles; on displacements 1
+    double static_ratio;   ///< friction: at rest over sliding fast, 1 or more
+    double stribeck;       ///< rad/s or m/s, friction: speed at which it has fallen by 63 % of the way between
+    double latch;          ///< rad or m, latch: where it locks
     double armature;       ///< kg m^2 or kg, of a rotor that moves with the coordinate; energy-momentum and convected
     hn_law_function law;   ///< effort: your own function in place of `function`; NULL: none. Since 0.2
     void *law_user;        ///< handed to it
@@ -462,8 +472,9 @@ typedef enum hn_coupling_kind {
     HN_COUPLING_BELT,     ///< two angles, of pulleys
     HN_COUPLING_RACK,     ///< an angle and a displacement
     HN_COUPLING_RELATION, ///< any
+    HN_COUPLING_SCREW,    ///< displacement and angle of one cylindrical joint
 } hn_coupling_kind;
-#define HN_COUPLING_KIND_COUNT 4
+#define HN_COUPLING_KIND_COUNT 5
 #define HN_COUPLING_TERMS_MAX 4
 HN_API const char *hn_coupling_kind_name(hn_coupling_kind kind);
 
@@ -488,6 +499,10 @@ HN_API hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind);
 /// @return HN_OK, HN_INVALID_MODEL (joints, coordinates, factors, name), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
                                                     hn_coupling_id *coupling);
+/// A screw joint: `def` is that of a cylindrical joint, whose displacement grows by `pitch` (m, not zero; positive for
+/// a right-handed thread) in a turn: a coupling with the joint's name. @return as for joints and couplings
+HN_API HN_NODISCARD hn_status hn_model_add_screw(hn_model *model, const hn_joint_def *def, double pitch,
+                                                 hn_joint_id *joint, hn_coupling_id *coupling);
 HN_API int hn_model_coupling_count(const hn_model *model);
 HN_API const char *hn_model_coupling_name(const hn_model *model, int index); ///< "" where there is none
 HN_API hn_coupling_kind hn_model_coupling_kind(const hn_model *model, int index); ///< 0 <= index < coupling count

@@ -9,6 +9,7 @@
 //   (D7)  motion   tau = lambda, such that x_n+1 = r(t_n+1): found by holds.c
 //   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
 //   (D8)  stop     tau = -k <x - u> in the mean over the way, and -c D<x - u>/h, which never pulls; likewise below
+//   (D11) friction tau = -+ F(D x/h) while it slides, lambda while it holds: found by holds.c
 //   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table
 //   (D6)  rotor    tau = -J (w_n+1 - w_n)/h,  w_n+1 = 2 D x/h - w_n: what it takes is J/2 (w_n+1^2 - w_n^2)
 //
@@ -181,6 +182,35 @@ static effort_value rest_effort(const drive_law *law, const element_step *step, 
     }
 }
 
+double drive_friction(const drive_law *law, double normal, double rate, double *slope)
+{
+    double sliding = law->friction + law->by_reaction * normal, more = law->static_ratio - 1.0;
+    *slope = 0.0;
+    if (!(more > 0.0)) return sliding;
+    double x = rate / law->stribeck, part = more * exp(-x * x);
+    *slope = -2.0 * sliding * part * x / law->stribeck;
+    return sliding * (1.0 + part);
+}
+
+// (D11)
+static effort_value friction_effort(const drive_law *law, const element_step *step, double rate)
+{
+    if (step->memory == NULL) return (effort_value){0.0, 0.0};
+    int mode = (int)step->memory[DRIVE_MODE];
+    double slope;
+    if (mode == FRICTION_STICK || mode == FRICTION_REST)
+        return (effort_value){step->memory[DRIVE_HOLD], 0.0};
+    double size = drive_friction(law, step->memory[DRIVE_NORMAL], rate, &slope);
+    if (mode == FRICTION_TURN) {
+        // mean of the sign of a rate that goes straight from that at t_n to that at t_n+1
+        double begin = step->memory[DRIVE_ROTOR], end = 2.0 * rate - begin,
+               sum = fabs(begin) + fabs(end), part = 2.0 * rate / sum,
+               part_slope = 2.0 / sum * (1.0 - part * copysign(1.0, end));
+        return (effort_value){-size * part, -(slope * part + size * part_slope) / step->step_size};
+    }
+    return (effort_value){-mode * size, -mode * slope / step->step_size};
+}
+
 static effort_value load_effort(const element *e, const element_step *step, double from, double to)
 {
     const drive_law *law = e->law;
@@ -190,6 +220,8 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     bool limited;
     switch (law->kind) {
     case HN_DRIVE_SERVO: return servo_effort(law, step, from, to, &error, &limited);
+    case HN_DRIVE_FRICTION: return friction_effort(law, step, rate);
+    case HN_DRIVE_LATCH:
     case HN_DRIVE_MOTION:
         return (effort_value){step->memory == NULL ? 0.0 : step->memory[DRIVE_HOLD], 0.0};
     case HN_DRIVE_EFFORT: return (effort_value){mean_command(law, step), 0.0};
@@ -200,6 +232,8 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     }
     default: break;
     }
+    if (law->kind == HN_DRIVE_STOP && law->rigid)
+        return (effort_value){step->memory == NULL ? 0.0 : step->memory[DRIVE_HOLD], 0.0};
     if (law->kind == HN_DRIVE_STOP) {
         effort_value v = stop_effort(law, from, to, h, true);
         return (effort_value){-v.effort, -v.slope};
@@ -292,6 +326,16 @@ const char *drive_command_unit(const drive_law *law, const char *unit)
     return unit[0] == 'm' ? "N" : "N m";
 }
 
+// What the next step begins with; `rate`: at the end of this one.
+static double drive_next_mode(const drive_law *law, const element_step *step, double rate)
+{
+    double mode = step->memory[DRIVE_MODE];
+    if (law->kind != HN_DRIVE_FRICTION) return mode;
+    if (mode == FRICTION_REST) return FRICTION_STICK;
+    if (mode == FRICTION_TURN) return rate < 0.0 ? FRICTION_BACK : FRICTION_FORTH;
+    return mode;
+}
+
 void drive_follow(const element *e, const element_step *step, double angle, double *slots)
 {
     const drive_law *law = e->law;
@@ -307,6 +351,8 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     slots[DRIVE_COORDINATE] = angle;
     slots[DRIVE_ROTOR] = 2.0 * (to - from) / h - slots[DRIVE_ROTOR];
     slots[DRIVE_HOLD] = load.effort;
+    slots[DRIVE_MODE] = drive_next_mode(law, step, slots[DRIVE_ROTOR]);
+    slots[DRIVE_NORMAL] = step->memory[DRIVE_NORMAL];
     slots[DRIVE_EFFORT] = load.effort - spring;
     slots[DRIVE_POWER] = load.effort * (to - from) / h;
     slots[DRIVE_WORK] += load.effort * (to - from);

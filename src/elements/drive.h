@@ -8,18 +8,30 @@
 /// Numbers of a drive in the state, beside its coordinate (which comes first, at element.angle).
 typedef enum drive_slot {
     DRIVE_COORDINATE, ///< rad or m; angles count turns
-    DRIVE_INTEGRAL,   ///< rad s or m s, servo: of target less coordinate
-    DRIVE_ROTOR,      ///< rad/s or m/s: rate of the rotor
+    DRIVE_INTEGRAL,   ///< rad s or m s, servo: of target less coordinate; latch: 1 from below, -1 from above its value
+    DRIVE_ROTOR,      ///< rad/s or m/s: rate of the rotor; friction: of the coordinate at the begin of the step
     DRIVE_HOLD,       ///< N m or N, motion: the effort that holds it in the step
     DRIVE_EFFORT,     ///< N m or N: in the last step, along the coordinate
     DRIVE_POWER,      ///< W: mean over the last step, likewise
     DRIVE_WORK,       ///< J: since the start, without what springs hold
+    DRIVE_MODE,       ///< friction: a friction_mode; latch: 1 locked; rigid stop: 1 at its upper, -1 at its lower value
+    DRIVE_NORMAL,     ///< N, friction: reaction force of its joint in the step
     DRIVE_SLOTS,
 } drive_slot;
 
+/// What dry friction does in a step.
+typedef enum friction_mode {
+    FRICTION_BACK = -1, ///< slides against the coordinate
+    FRICTION_STICK = 0, ///< holds: the rate at the end of the step is zero
+    FRICTION_FORTH = 1, ///< slides along it
+    FRICTION_REST = 2,  ///< holds the coordinate where it is
+    FRICTION_TURN = 3,  ///< slides, and turns round within the step
+} friction_mode;
+
 typedef struct drive_law {
     hn_drive_kind kind;
-    int coordinate;           ///< which one of the joint's
+    int coordinate;           ///< of its joint
+    int column;               ///< number of that coordinate among those that laws act on
     double sign;              ///< the coordinate is sign times the element's angle
     const hn_profile *function; ///< effort, target, command
     double scale;
@@ -30,6 +42,11 @@ typedef struct drive_law {
     const hn_profile *damper; ///< effort over rate, or NULL
     double lower, upper;      ///< rad or m, stop
     double contact, contact_damping; ///< stop: of the compression
+    bool rigid;               ///< stop with restitution
+    double restitution;
+    double friction, by_reaction; ///< N m or N; m or 1: times the reaction force
+    double static_ratio, stribeck;
+    double latch;             ///< rad or m
     double armature;          ///< kg m^2 or kg
     hn_law_function law;      ///< of the user, or NULL
     void *law_user;
@@ -39,5 +56,7 @@ typedef struct drive_law {
 double drive_command_gain(const drive_law *law);
 /// Its unit where the coordinate has `unit`, m or rad.
 const char *drive_command_unit(const drive_law *law, const char *unit);
+/// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
+double drive_friction(const drive_law *law, double normal, double rate, double *slope);
 
 #endif

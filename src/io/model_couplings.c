@@ -177,20 +177,21 @@ static hn_status read_relation(const model_reader *r, int map, const char *owner
 
 static hn_status read_coupling(model_reader *r, int key)
 {
-    static hn_status (*const READERS[HN_COUPLING_KIND_COUNT])(const model_reader *, int,
-                                                              const char *, hn_coupling_def *) = {
+    // a screw is a joint: its coupling comes with it
+    enum { KINDS = HN_COUPLING_SCREW };
+    static hn_status (*const READERS[KINDS])(const model_reader *, int, const char *,
+                                             hn_coupling_def *) = {
         [HN_COUPLING_GEAR] = read_gear,
         [HN_COUPLING_BELT] = read_belt,
         [HN_COUPLING_RACK] = read_rack,
         [HN_COUPLING_RELATION] = read_relation,
     };
-    const char *words[HN_COUPLING_KIND_COUNT], *name = reader_text(r, key), *word;
+    const char *words[KINDS], *name = reader_text(r, key), *word;
     char owner[128];
     int map = -1, kind = 0;
-    for (int i = 0; i < HN_COUPLING_KIND_COUNT; ++i)
-        words[i] = hn_coupling_kind_name((hn_coupling_kind)i);
+    for (int i = 0; i < KINDS; ++i) words[i] = hn_coupling_kind_name((hn_coupling_kind)i);
     snprintf(owner, sizeof owner, "coupling '%.100s'", name);
-    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_COUPLING_KIND_COUNT, &word, &map));
+    TRY(reader_kind(r, reader_value(r, key), owner, words, KINDS, &word, &map));
     while (strcmp(word, words[kind]) != 0) ++kind;
     hn_coupling_def def = hn_coupling_def_default((hn_coupling_kind)kind);
     hn_coupling_id id;

@@ -117,17 +117,80 @@ static hn_status read_spring(const model_reader *r, int map, const char *owner, 
 
 static hn_status read_stop(const model_reader *r, int map, const char *owner, hn_drive_def *def)
 {
-    static const char *const WORDS[] = {"joint",     "coordinate", "lower",   "upper",
-                                        "stiffness", "damping",    "armature"};
-    int lower = reader_find(r, map, "lower"), upper = reader_find(r, map, "upper"), stiffness;
+    static const char *const WORDS[] = {"joint",     "coordinate", "lower",       "upper",
+                                        "stiffness", "damping",    "restitution", "armature"};
+    int lower = reader_find(r, map, "lower"), upper = reader_find(r, map, "upper"),
+        stiffness = reader_find(r, map, "stiffness"),
+        restitution = reader_find(r, map, "restitution");
     TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
-    TRY(reader_require(r, map, "stiffness", owner, &stiffness));
-    TRY(reader_positive(r, stiffness, "stiffness", "N/m or N m/rad", &def->stiffness));
+    if ((stiffness >= 0) == (restitution >= 0))
+        return reader_fail(r, map, "%s has %s stiffness %s restitution; expected one of them",
+                           owner, stiffness >= 0 ? "both" : "neither",
+                           stiffness >= 0 ? "and" : "nor");
+    if (stiffness >= 0)
+        TRY(reader_positive(r, stiffness, "stiffness", "N/m or N m/rad", &def->stiffness));
+    def->rigid = restitution >= 0;
+    if (def->rigid) TRY(reader_number(r, restitution, "restitution", &def->restitution));
+    if (def->rigid && !(def->restitution >= 0.0 && def->restitution <= 1.0))
+        return reader_fail(r, restitution, "restitution is %g; expected 0 to 1", def->restitution);
     TRY(read_not_negative(r, map, "damping", &def->damping));
     if (lower >= 0) TRY(reader_number(r, lower, "lower", &def->lower));
     if (upper >= 0) TRY(reader_number(r, upper, "upper", &def->upper));
     if (lower >= 0 || upper >= 0) return HN_OK;
     return reader_fail(r, map, "%s has neither lower nor upper; expected at least one", owner);
+}
+
+static hn_status read_friction(const model_reader *r, int map, const char *owner, hn_drive_def *def)
+{
+    static const char *const WORDS[] = {"joint",  "coordinate", "effort",  "coefficient",
+                                        "radius", "static",     "stribeck"};
+    int radius = reader_find(r, map, "radius"), more = reader_find(r, map, "static"),
+        stribeck = reader_find(r, map, "stribeck");
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(read_not_negative(r, map, "effort", &def->friction));
+    TRY(read_not_negative(r, map, "coefficient", &def->coefficient));
+    if (radius >= 0) TRY(reader_positive(r, radius, "radius", "metres", &def->radius));
+    if (more >= 0) TRY(reader_number(r, more, "static", &def->static_ratio));
+    if (more >= 0 && !(def->static_ratio >= 1.0))
+        return reader_fail(r, more,
+                           "static is %g; expected 1 or more: friction at rest over that "
+                           "of sliding",
+                           def->static_ratio);
+    if (stribeck >= 0)
+        TRY(reader_positive(r, stribeck, "stribeck", "m/s or rad/s", &def->stribeck));
+    if (def->static_ratio > 1.0 && stribeck < 0)
+        return reader_fail(r, more,
+                           "%s has no 'stribeck'; expected the speed over which friction "
+                           "falls from that at rest",
+                           owner);
+    if (def->friction > 0.0 || def->coefficient > 0.0) return HN_OK;
+    return reader_fail(r, map, "%s has no friction; expected effort or coefficient", owner);
+}
+
+// Friction by the reaction of a joint that turns needs the radius at which it acts.
+static hn_status check_radius(const model_reader *r, int map, const char *owner,
+                              const hn_drive_def *def)
+{
+    hn_joint_kind kind = hn_model_joint_kind(r->model, def->joint);
+    const char *word = hn_joint_coordinate_name(kind, def->coordinate);
+    int radius = reader_find(r, map, "radius");
+    if (def->coefficient == 0.0 || word == NULL) return HN_OK;
+    bool turning = strncmp(word, "angle", 5) == 0;
+    if (turning && radius < 0)
+        return reader_fail(r, map, "%s has no 'radius'; expected that of the bearing", owner);
+    if (!turning && radius >= 0)
+        return reader_fail(r, radius,
+                           "%s acts along a displacement and has a radius; expected none", owner);
+    return HN_OK;
+}
+
+static hn_status read_latch(const model_reader *r, int map, const char *owner, hn_drive_def *def)
+{
+    static const char *const WORDS[] = {"joint", "coordinate", "value"};
+    int value;
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    TRY(reader_require(r, map, "value", owner, &value));
+    return reader_number(r, value, "value", &def->latch);
 }
 
 static hn_status read_content(const model_reader *r, int map, const char *owner, hn_drive_def *def,
@@ -144,9 +207,12 @@ static hn_status read_content(const model_reader *r, int map, const char *owner,
     case HN_DRIVE_MOTOR: TRY(read_motor(r, map, owner, def, parts)); break;
     case HN_DRIVE_STOP: TRY(read_stop(r, map, owner, def)); break;
     case HN_DRIVE_SPRING: TRY(read_spring(r, map, owner, def, parts)); break;
+    case HN_DRIVE_FRICTION: TRY(read_friction(r, map, owner, def)); break;
+    case HN_DRIVE_LATCH: TRY(read_latch(r, map, owner, def)); break;
     }
     TRY(read_not_negative(r, map, "armature", &def->armature));
-    return read_place(r, map, owner, def);
+    TRY(read_place(r, map, owner, def));
+    return check_radius(r, map, owner, def);
 }
 
 static hn_status read_drive(model_reader *r, int key)

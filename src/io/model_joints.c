@@ -175,17 +175,18 @@ static bool place_at_node(const model_reader *r, hn_joint_def *def)
     return false;
 }
 
-static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
+// A screw is a cylindrical joint with one word more.
+static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner, bool screw,
                                      hn_joint_def *def)
 {
     static const char *const PLAIN[] = {"bodies", "coordinates", "at", "frame"};
-    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame"};
+    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame", "pitch"};
     static const char *const PLANAR[] = {"bodies", "coordinates", "at",   "normal",
                                          "axis",   "direction",   "frame"};
     static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes", "frame"};
     static const char *const DISTANCE[] = {"bodies", "coordinates", "from", "to", "length"};
     const char *const *words = AXIS;
-    int count = WORD_COUNT(AXIS);
+    int count = WORD_COUNT(AXIS) - !screw;
     switch (def->kind) {
     case HN_JOINT_SPHERICAL:
     case HN_JOINT_FIXED:
@@ -294,21 +295,32 @@ bool reader_is_jointed(const model_reader *r, const char *body)
 
 static hn_status read_joint(model_reader *r, int key)
 {
-    const char *words[HN_JOINT_KIND_COUNT];
+    const char *words[HN_JOINT_KIND_COUNT + 1];
     for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i) words[i] = hn_joint_kind_name((hn_joint_kind)i);
+    words[HN_JOINT_KIND_COUNT] = hn_coupling_kind_name(HN_COUPLING_SCREW);
     const char *name = reader_text(r, key), *word;
     char owner[128];
     int map = -1;
     snprintf(owner, sizeof owner, "joint '%.100s'", name);
-    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
-    hn_joint_kind kind = HN_JOINT_FREE;
-    hn_joint_kind_from_name(word, &kind);
+    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT + 1, &word, &map));
+    hn_joint_kind kind = HN_JOINT_CYLINDRICAL;
+    bool screw = !hn_joint_kind_from_name(word, &kind);
     hn_joint_def def = hn_joint_def_default(kind);
     def.name = name;
     def.axis_b = vec3(0.0, 0.0, 0.0);
-    TRY(read_joint_geometry(r, map, owner, &def));
+    TRY(read_joint_geometry(r, map, owner, screw, &def));
     hn_joint_id id;
-    TRY(reader_place(r, key, hn_model_add_joint(r->model, &def, &id)));
+    if (screw) {
+        hn_coupling_id thread;
+        int pitch;
+        double value;
+        TRY(reader_require(r, map, "pitch", owner, &pitch));
+        TRY(reader_number(r, pitch, "pitch", &value));
+        TRY(reader_place(r, pitch, hn_model_add_screw(r->model, &def, value, &id, &thread)));
+        r->model->couplings[r->model->coupling_count - 1].place = reader_position(r, key);
+    } else {
+        TRY(reader_place(r, key, hn_model_add_joint(r->model, &def, &id)));
+    }
     r->model->joints[r->model->joint_count - 1].place = reader_position(r, key);
     return HN_OK;
 }

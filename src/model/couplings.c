@@ -12,7 +12,8 @@ hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind)
 
 const char *hn_coupling_kind_name(hn_coupling_kind kind)
 {
-    static const char *const NAMES[HN_COUPLING_KIND_COUNT] = {"gear", "belt", "rack", "relation"};
+    static const char *const NAMES[HN_COUPLING_KIND_COUNT] = {"gear", "belt", "rack", "relation",
+                                                              "screw"};
     return (int)kind >= 0 && (int)kind < HN_COUPLING_KIND_COUNT ? NAMES[kind] : "";
 }
 
@@ -90,6 +91,38 @@ hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
     model_follow_couplings(model);
     *coupling = (hn_coupling_id){(uint32_t)model->coupling_count, model->tag};
     return HN_OK;
+}
+
+hn_status hn_model_add_screw(hn_model *model, const hn_joint_def *def, double pitch,
+                             hn_joint_id *joint, hn_coupling_id *coupling)
+{
+    static const double TURN = 6.283185307179586; // rad
+    REQUIRE(NULL, model != NULL);
+    hn_context *context = model->context;
+    REQUIRE(context, def != NULL && joint != NULL && coupling != NULL);
+    const char *name = def->name == NULL ? "of a screw" : def->name;
+    if (def->kind != HN_JOINT_CYLINDRICAL)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': a screw is defined as a cylindrical joint, not %s", name,
+                            hn_joint_kind_name(def->kind));
+    if (!isfinite(pitch) || pitch == 0.0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': pitch is %g; expected a number of metres per turn other "
+                            "than zero",
+                            name, pitch);
+    if (def->name != NULL && name_table_find(&model->coupling_names, def->name) >= 0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "joint '%s': the coupling of a screw has its name, and there is one "
+                            "already",
+                            name);
+    TRY(hn_model_add_joint(model, def, joint));
+    hn_coupling_def thread = hn_coupling_def_default(HN_COUPLING_SCREW);
+    thread.name = model->joints[model->joint_count - 1].name;
+    thread.joints[0] = thread.joints[1] = *joint;
+    thread.coordinates[0] = 0; // displacement
+    thread.coordinates[1] = 1; // angle
+    thread.factors[1] = -pitch / TURN;
+    return hn_model_add_coupling(model, &thread, coupling);
 }
 
 // ---- start rates ------------------------------------------------------------------------------------------

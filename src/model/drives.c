@@ -8,14 +8,19 @@
 
 hn_drive_def hn_drive_def_default(hn_drive_kind kind)
 {
-    return (hn_drive_def){
-        .kind = kind, .scale = 1.0, .limit = HUGE_VAL, .lower = -HUGE_VAL, .upper = HUGE_VAL};
+    return (hn_drive_def){.kind = kind,
+                          .scale = 1.0,
+                          .limit = HUGE_VAL,
+                          .lower = -HUGE_VAL,
+                          .upper = HUGE_VAL,
+                          .radius = 1.0,
+                          .static_ratio = 1.0};
 }
 
 const char *hn_drive_kind_name(hn_drive_kind kind)
 {
-    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo", "motor",
-                                                           "spring", "stop",  "motion"};
+    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo",  "motor",    "spring",
+                                                           "stop",   "motion", "friction", "latch"};
     return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? NAMES[kind] : "";
 }
 
@@ -70,6 +75,10 @@ static hn_status check_numbers(hn_context *context, const char *name, const hn_d
         {"stiffness", def->stiffness, false},
         {"damping", def->damping, false},
         {"armature", def->armature, false},
+        {"friction", def->friction, false},
+        {"coefficient of friction", def->coefficient, false},
+        {"radius", def->radius, true},
+        {"speed of its Stribeck curve", def->stribeck, false},
         {"stall effort", def->stall, def->kind == HN_DRIVE_MOTOR},
         {"speed without load", def->no_load, def->kind == HN_DRIVE_MOTOR},
     };
@@ -95,11 +104,36 @@ static hn_status check_numbers(hn_context *context, const char *name, const hn_d
                             "drive '%s': stops at %g and %g; expected a lower and an upper value, "
                             "or one of them",
                             name, def->lower, def->upper);
-    if (def->kind == HN_DRIVE_STOP && !(def->stiffness > 0.0))
+    if (def->kind == HN_DRIVE_STOP && def->rigid &&
+        !(def->restitution >= 0.0 && def->restitution <= 1.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': restitution is %g; expected 0 to 1", name,
+                            def->restitution);
+    if (def->kind == HN_DRIVE_STOP && def->rigid && (def->stiffness > 0.0 || def->damping > 0.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': a stop with restitution has no stiffness and no damping",
+                            name);
+    if (def->kind == HN_DRIVE_STOP && !def->rigid && !(def->stiffness > 0.0))
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': the stiffness of its stops is %g; expected a positive "
                             "number",
                             name, def->stiffness);
+    if (!(def->static_ratio >= 1.0) || !isfinite(def->static_ratio))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': friction at rest is %g times that of sliding; expected 1 "
+                            "or more",
+                            name, def->static_ratio);
+    if (def->kind == HN_DRIVE_FRICTION && def->static_ratio > 1.0 && !(def->stribeck > 0.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': friction at rest is larger than that of sliding; expected "
+                            "the speed over which it falls",
+                            name);
+    if (def->kind == HN_DRIVE_FRICTION && !(def->friction > 0.0) && !(def->coefficient > 0.0))
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': it has no friction; expected an effort or a coefficient",
+                            name);
+    if (!isfinite(def->latch))
+        return context_fail(context, HN_INVALID_MODEL, "drive '%s': its value is not finite", name);
     if (!isfinite(def->scale) || !isfinite(def->rest))
         return context_fail(context, HN_INVALID_MODEL, "drive '%s': %s is not finite", name,
                             isfinite(def->scale) ? "rest" : "scale");
@@ -158,6 +192,10 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
                             (int)def->kind);
     TRY(check_numbers(context, name, def));
     TRY(check_tables(context, name, def));
+    if ((def->kind == HN_DRIVE_FRICTION || def->kind == HN_DRIVE_LATCH) && def->armature > 0.0)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': a %s has no armature; a spring may carry it", name,
+                            hn_drive_kind_name(def->kind));
     if (def->kind == HN_DRIVE_MOTION) {
         for (int i = 0; i < model->drive_count; ++i)
             if (model->drives[i].def.kind == HN_DRIVE_MOTION && model->drives[i].joint == index &&

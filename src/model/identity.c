@@ -92,11 +92,16 @@ static uint64_t hash_drive(uint64_t hash, const model_drive *d)
     const double numbers[] = {x->scale,    x->proportional, x->derivative, x->integral, x->limit,
                               x->stall,    x->no_load,      x->stiffness,  x->damping,  x->rest,
                               x->armature, x->lower,        x->upper};
+    const double others[] = {(double)x->rigid, x->restitution,  x->friction, x->coefficient,
+                             x->radius,        x->static_ratio, x->stribeck, x->latch};
     hash = hash_string(hash, d->name);
     hash = hash_integer(hash, x->kind);
     hash = hash_integer(hash, d->joint);
     hash = hash_integer(hash, x->coordinate);
     hash = hash_doubles(hash, numbers, sizeof numbers / sizeof numbers[0]);
+    // kinds that were there before have the identity they had
+    bool later = x->kind == HN_DRIVE_FRICTION || x->kind == HN_DRIVE_LATCH || x->rigid;
+    if (later) hash = hash_doubles(hash, others, sizeof others / sizeof others[0]);
     hash = hash_profile(hash, &x->function);
     hash = hash_profile(hash, &x->spring_table);
     if (x->law != NULL) hash = hash_integer(hash, 1); // what it does nobody knows

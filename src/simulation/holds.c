@@ -2,9 +2,10 @@
 // Relations of joint coordinates that hold exactly at the end of every step, and the efforts that it takes.
 // Note: docs/theory/drives.md
 //
-//   (D7), (D10)  sum_k f_ik x_k(q_n+1; lambda) = r_i(t_n+1),   i over all motions and couplings
+//   (D7), (D10)  sum_k f_ik x_k(q_n+1; lambda) = r_i(t_n+1),   i over all that hold in the step
 //
-// A motion has one coordinate and a function of time, a coupling several and the value of the start. The efforts
+// A motion has one coordinate and a function of time, a coupling several and the value of the start; friction that
+// sticks, latches and stops have one coordinate and a place. The efforts
 // f_ik lambda_i enter the equations of a step like any other, so that every reduction and loop takes them, and do the
 // work lambda_i f_ik (x_n+1 - x_n)_k: in all lambda_i (r_n+1 - r_n)_i, nothing for a coupling. They are found by
 // Newton's method around that of the step: S_ij = d (f x)_i/d lambda_j by differences, each a step solved on from its
@@ -12,29 +13,44 @@
 #include "simulation/simulation.h"
 
 #include "linalg/small_lu.h"
+#include "system/couplings.h"
 #include "system/mass.h"
 
 #include <string.h>
 
-static const double HOLD_TOLERANCE = 1e-13; // rad, or m over the size of the joint
+static const double HOLD_TOLERANCE =
+    1e-13; // rad, or m over the size of the joint; less in parts of a step,
+static const double HOLD_ROUND_OFF = 2e-16; // but not below this
 static const double REACH = 1e-5;           // likewise: how far a difference moves a coordinate
 static const double HELD = 1e-7;            // of the response without joints: no effort moves it
 static const double SHARED = 1e-4; // of its own response: no effort moves it but with others
 static const double START_TOLERANCE = 1e-9; // rad, m over the size; of rates over the largest speed
 enum { HOLD_PASSES = 12 };
 
-int holds_find(const hn_system *system, hold *list)
+// Friction, latches and rigid stops hold at times.
+static bool holds_at_times(const drive_law *law)
 {
-    int count = 0;
-    for (int i = 0; i < system->drive_count; ++i)
-        if (system->laws[i].kind == HN_DRIVE_MOTION) {
-            if (list != NULL)
-                list[count] = (hold){.term_count = 1,
-                                     .first = system->drive_first + i,
-                                     .coupling = -1,
-                                     .factors = {1.0}};
-            ++count;
-        }
+    return law->kind == HN_DRIVE_FRICTION || law->kind == HN_DRIVE_LATCH || law->rigid;
+}
+
+static int list_drives(const hn_system *system, bool at_times, hold *list, int count)
+{
+    for (int i = 0; i < system->drive_count; ++i) {
+        const drive_law *law = &system->laws[i];
+        if (!(at_times ? holds_at_times(law) : law->kind == HN_DRIVE_MOTION)) continue;
+        if (list != NULL)
+            list[count] = (hold){.term_count = 1,
+                                 .first = system->drive_first + i,
+                                 .coupling = -1,
+                                 .factors = {1.0}};
+        ++count;
+    }
+    return count;
+}
+
+int holds_find_firm(const hn_system *system, hold *list)
+{
+    int count = list_drives(system, false, list, 0);
     for (int i = 0; i < system->coupling_count; ++i) {
         const system_coupling *c = &system->couplings[i];
         if (c->dependent) continue;
@@ -45,6 +61,11 @@ int holds_find(const hn_system *system, hold *list)
         ++count;
     }
     return count;
+}
+
+int holds_find(const hn_system *system, hold *list)
+{
+    return list_drives(system, true, list, holds_find_firm(system, list));
 }
 
 // 1 rad, or the size of the joint in m: of the first coordinate, whose factor is 1
@@ -79,6 +100,24 @@ static hn_status check_motion(const hn_simulation *s, const element *e)
     return HN_OK;
 }
 
+// A latch and a rigid stop begin on the side where they are open.
+static hn_status check_bounds(const hn_simulation *s, const element *e)
+{
+    const drive_law *law = e->law;
+    double x = law->sign * s->angles[e->angle], off = START_TOLERANCE * unit_of(s->system, e);
+    if (law->kind == HN_DRIVE_LATCH && fabs(x - law->latch) <= off)
+        return context_fail(s->context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' starts at %.9g, where the latch would lock; "
+                            "expected another place, or a fixed joint",
+                            e->name, s->system->reports[e->joint].name, x);
+    if (law->rigid && !(x >= law->lower - off && x <= law->upper + off))
+        return context_fail(s->context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' starts at %.9g, beyond its stop; expected %.9g "
+                            "to %.9g",
+                            e->name, s->system->reports[e->joint].name, x, law->lower, law->upper);
+    return HN_OK;
+}
+
 static hn_status check_coupling(const hn_simulation *s, const system_coupling *c)
 {
     const hn_system *system = s->system;
@@ -103,8 +142,38 @@ hn_status holds_check_start(const hn_simulation *s)
 {
     for (int i = 0; i < s->hold_count; ++i) {
         const hold *h = &s->holds[i];
-        if (h->coupling < 0) TRY(check_motion(s, &s->system->elements[h->first]));
+        const element *e = &s->system->elements[h->first];
+        if (h->coupling < 0 && e->law->kind == HN_DRIVE_MOTION) TRY(check_motion(s, e));
+        else if (h->coupling < 0) TRY(check_bounds(s, e));
         else TRY(check_coupling(s, &s->system->couplings[h->coupling]));
+    }
+    return HN_OK;
+}
+
+hn_status holds_check_state(const hn_simulation *s, const double *q, const double *v)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->coupling_count; ++i) {
+        const system_coupling *c = &system->couplings[i];
+        double gap = -c->start, rate = 0.0, scale = unit_of(system, &system->elements[c->first]),
+               fastest = 0.0;
+        for (int k = 0; k < c->term_count; ++k) {
+            const element *e = &system->elements[c->first + k];
+            double factor = c->factors[k] * e->law->sign, own = simulation_rate(e, q, v),
+                   x = factor * element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
+                                              s->joint_angles[e->joint]);
+            gap += x;
+            scale = fmax(scale, fabs(x));
+            rate += factor * own;
+            fastest = fmax(fastest, fabs(factor * own));
+        }
+        if (fabs(gap) <= START_TOLERANCE * scale && fabs(rate) <= s->def.start_tolerance * fastest)
+            continue;
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "coupling '%s': coordinates are off by %.3g and rates by %.3g, along "
+                            "its first joint '%s'; expected a state in which it holds",
+                            c->name, gap, rate,
+                            system->reports[system->elements[c->first].joint].name);
     }
     return HN_OK;
 }
@@ -115,7 +184,7 @@ hn_status holds_check_start(const hn_simulation *s)
 static void add_effort(const hn_simulation *s, solved_step *step, int index, double effort)
 {
     const hn_system *system = s->system;
-    const hold *h = &s->holds[index];
+    const hold *h = &s->holds[s->held_list[index]];
     if (h->coupling < 0) {
         step->angle_start[system->elements[h->first].angle + DRIVE_HOLD] += effort;
         return;
@@ -133,15 +202,41 @@ static void add_effort(const hn_simulation *s, solved_step *step, int index, dou
     }
 }
 
+// What a relation is at the end of the step
+static double target_of(const hn_simulation *s, const solved_step *step, const hold *h)
+{
+    const element *e = &s->system->elements[h->first];
+    const drive_law *law = e->law;
+    const double *slots = step->angle_start + e->angle;
+    double span = step->equations.step_size, end = step->equations.time + span;
+    if (h->coupling >= 0) return s->system->couplings[h->coupling].start;
+    if (law->kind == HN_DRIVE_MOTION) return law->scale * profile_at(law->function, end).value;
+    if (law->kind == HN_DRIVE_LATCH) return law->latch;
+    if (law->rigid) return slots[DRIVE_MODE] > 0.0 ? law->upper : law->lower;
+    // friction: with means over the step the rate at its end is 2 D x/h less that at its begin
+    bool stops = slots[DRIVE_MODE] == FRICTION_STICK && step->equations.discrete_gradient;
+    return law->sign * slots[DRIVE_COORDINATE] + (stops ? 0.5 * span * slots[DRIVE_ROTOR] : 0.0);
+}
+
+hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h)
+{
+    const element *e = &s->system->elements[h->first];
+    element_step view = step_element_view(s->system, &step->equations, &step->data, h->first);
+    return (hold_way){.e = e,
+                      .slots = step->angle_start + e->angle,
+                      .from = e->law->sign * step->angle_start[e->angle],
+                      .to = e->law->sign * element_angle_after(e, &view)};
+}
+
 // Relations at the end of the step, less what they should be where `target`; the largest against its unit, or against
 // what it is a difference of.
 static double relations_at_end(const hn_simulation *s, const solved_step *step, bool target,
                                double *x)
 {
     const hn_system *system = s->system;
-    double end = step->equations.time + step->equations.step_size, largest = 0.0;
-    for (int i = 0; i < s->hold_count; ++i) {
-        const hold *h = &s->holds[i];
+    double largest = 0.0;
+    for (int i = 0; i < s->held_count; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
         const element *first = &system->elements[h->first];
         double scale = unit_of(system, first);
         x[i] = 0.0;
@@ -153,10 +248,7 @@ static double relations_at_end(const hn_simulation *s, const solved_step *step, 
             x[i] += term;
             scale = fmax(scale, fabs(term));
         }
-        if (target)
-            x[i] -= h->coupling >= 0
-                        ? system->couplings[h->coupling].start
-                        : first->law->scale * profile_at(first->law->function, end).value;
+        if (target) x[i] -= target_of(s, step, h);
         largest = fmax(largest, fabs(x[i]) / scale);
     }
     return largest;
@@ -194,7 +286,7 @@ static double free_response_of(const hn_simulation *s, const solved_step *step, 
 
 static hn_status fail_held(hn_simulation *s, int index)
 {
-    s->held = index;
+    s->stuck = s->held_list[index];
     return HN_SINGULAR_SYSTEM;
 }
 
@@ -202,10 +294,10 @@ static hn_status fail_held(hn_simulation *s, int index)
 static hn_status find_responses(hn_simulation *s, solved_step *step, const newton_options *options,
                                 double *responses, double *base, double *moved, double *units)
 {
-    int n = s->hold_count;
+    int n = s->held_count;
     relations_at_end(s, step, false, base);
     for (int k = 0; k < n; ++k) {
-        const hold *h = &s->holds[k];
+        const hold *h = &s->holds[s->held_list[k]];
         double free = free_response_of(s, step, h),
                effort = REACH * unit_of(s->system, &s->system->elements[h->first]) / free;
         add_effort(s, step, k, effort);
@@ -226,16 +318,66 @@ static hn_status find_responses(hn_simulation *s, solved_step *step, const newto
     return HN_OK;
 }
 
+static bool is_friction(const hn_simulation *s, const hold *h)
+{
+    return h->coupling < 0 && s->system->elements[h->first].law->kind == HN_DRIVE_FRICTION;
+}
+
+int holds_list(hn_simulation *s, int hit)
+{
+    int n = 0, width = s->system->column_count;
+    for (int friction = 0; friction < 2; ++friction)
+        for (int k = 0; k <= s->hold_count; ++k) {
+            // what is hit after everything but friction
+            int i = k < s->hold_count ? k : hit;
+            if (i < 0 || (k == s->hold_count && friction)) continue;
+            hold *h = &s->holds[i];
+            bool listed = k == s->hold_count || (h->held && i != hit);
+            if (!listed || is_friction(s, h) != (friction == 1)) continue;
+            double *row = s->rank_rows + (size_t)n * (size_t)width;
+            memset(row, 0, (size_t)width * sizeof(double));
+            for (int t = 0; t < h->term_count; ++t)
+                row[s->system->elements[h->first + t].law->column] += h->factors[t];
+            // motions that follow from others are told by the step that cannot be solved
+            h->idle = friction && !relation_is_new(s->rank_rows, s->rank_pivots, n, width);
+            if (!friction) (void)relation_is_new(s->rank_rows, s->rank_pivots, n, width);
+            if (!h->idle) s->held_list[n++] = i;
+        }
+    s->held_count = n;
+    return n;
+}
+
+// What follows from others carries nothing. True: it did.
+static bool let_idle_go(hn_simulation *s, solved_step *step)
+{
+    bool changed = false;
+    for (int i = 0; i < s->hold_count; ++i) {
+        double *effort =
+            &step->angle_start[s->system->elements[s->holds[i].first].angle + DRIVE_HOLD];
+        if (!s->holds[i].idle || *effort == 0.0) continue;
+        *effort = 0.0;
+        changed = true;
+    }
+    return changed;
+}
+
 hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options)
 {
-    int n = s->hold_count, iterations = s->newton.iterations;
+    int n = holds_list(s, -1), iterations = s->newton.iterations;
+    if (let_idle_go(s, step)) {
+        TRY(simulation_solve_iterate(s, step, options));
+        iterations += s->newton.iterations;
+    }
     double *off = s->hold_space, *base = off + n, *moved = base + n, *units = moved + n,
            *responses = units + n;
     double before = HUGE_VAL, largest = relations_at_end(s, step, true, off);
-    s->held = -1;
-    for (int pass = 0; largest > HOLD_TOLERANCE; ++pass) {
+    double part = fmin(1.0, step->equations.step_size / s->def.step_size),
+           tolerance = fmax(HOLD_ROUND_OFF, HOLD_TOLERANCE * part);
+    s->stuck = -1;
+    for (int pass = 0; largest > tolerance; ++pass) {
         // again where the last ones do not lead on
         if (pass == 0 || largest > 0.1 * before) {
+            if (pass > 0 && largest <= HOLD_TOLERANCE) break; // round-off
             if (pass == HOLD_PASSES || (pass > 0 && !(largest < before))) return HN_NOT_CONVERGED;
             TRY(find_responses(s, step, options, responses, base, moved, units));
         }

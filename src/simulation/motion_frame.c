@@ -532,7 +532,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
     TRY(status);
     f->count = system->coordinate_count - system->constraint_count + choice.dropped_count;
     f->holds = s->holds;
-    f->driven_count = s->hold_count;
+    f->driven_count = holds_find_firm(s->system, NULL);
     if (f->driven_count > f->count) f->count = f->driven_count; // one of them is refused below
     for (int pass = 0; pass < 2; ++pass) {
         arena a = {.block = f->memory};

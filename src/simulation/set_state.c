@@ -71,6 +71,11 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
     size_t count = POSE_SIZE * (size_t)system->body_count;
     double *acceleration = context_allocate(s->context, count * sizeof(double));
     if (acceleration == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = holds_check_state(s, q, v);
+    if (status != HN_OK) {
+        context_release(s->context, acceleration);
+        return status;
+    }
     memcpy(s->state.q, q, count * sizeof(double));
     s->steps[0].valid = s->steps[1].valid = false;
     simulation_forget_derived(s);
@@ -81,8 +86,11 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
         if (e->angle >= 0)
             s->angles[e->angle] = element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
                                                 s->joint_angles[e->joint]);
+        // friction decides anew, stops and latches are open
+        if (e->law != NULL)
+            s->angles[e->angle + DRIVE_MODE] = s->angles[e->angle + DRIVE_HOLD] = 0.0;
     }
-    hn_status status = HN_OK;
+    simulation_start_rotors(s, v);
     if (s->scheme->memory_count > 0)
         status = simulation_accelerations(s, v, !s->scheme->dampers_apart, s->def.step_size,
                                           DAMPER_EXPLICIT, acceleration);

@@ -5,6 +5,7 @@
 #include "simulation/ownership.h"
 #include "simulation/both_levels.h"
 #include "simulation/equations.h"
+#include "simulation/events.h"
 #include "simulation/long_steps.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
@@ -102,8 +103,12 @@ static void layout(arena *a, hn_simulation *s)
     size_t holds = (size_t)holds_find(system, NULL);
     s->hold_count = (int)holds;
     s->holds = arena_bytes(a, holds * sizeof(hold));
+    s->held_list = arena_bytes(a, holds * sizeof(int));
+    s->rank_rows = arena_doubles(a, holds * (size_t)system->column_count);
+    s->rank_pivots = arena_bytes(a, holds * sizeof(int));
     s->hold_pivots = arena_bytes(a, holds * sizeof(int));
     s->hold_space = arena_doubles(a, holds * (holds + 4));
+    events_layout(a, s);
     s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
@@ -127,7 +132,8 @@ static void layout(arena *a, hn_simulation *s)
     s->angles_before = arena_doubles(a, s->def.ledger ? (size_t)system->angle_count : 0);
     s->offsets = arena_doubles(a, 5 * TWIST_SIZE * measured);
     inputs_layout(a, s);
-    s->backup = arena_bytes(a, s->scheme->may_halve ? hn_simulation_snapshot_size(s) : 0);
+    s->backup =
+        arena_bytes(a, s->scheme->may_halve || s->has_events ? hn_simulation_snapshot_size(s) : 0);
 }
 
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
@@ -248,20 +254,29 @@ static hn_status project_start_velocities(hn_simulation *s)
     return HN_OK;
 }
 
-// Rotors, and the terms of couplings, move with their joints at the start; `v`: velocities of all bodies.
-static void start_rotors(hn_simulation *s, const double *v)
+double simulation_rate(const element *e, const double *q, const double *v)
+{
+    double row[2 * POSE_SIZE], rate = 0.0;
+    element_rate_row(e, system_pose(q, e->a), system_pose(q, e->b), row);
+    for (int side = 0; side < 2; ++side) {
+        int body = side == 0 ? e->a : e->b;
+        for (int k = 0; body >= 0 && k < POSE_SIZE; ++k)
+            rate += row[POSE_SIZE * side + k] * v[POSE_SIZE * (size_t)body + (size_t)k];
+    }
+    return rate;
+}
+
+// Rotors, and the terms of couplings, move with their joints at the start, and latches know their side; `v`: velocities
+// of all bodies.
+void simulation_start_rotors(hn_simulation *s, const double *v)
 {
     const hn_system *system = s->system;
     for (int i = 0; i < system->law_count; ++i) {
         const element *e = &system->elements[system->drive_first + i];
-        double row[2 * POSE_SIZE], rate = 0.0;
-        element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), row);
-        for (int side = 0; side < 2; ++side) {
-            int body = side == 0 ? e->a : e->b;
-            for (int k = 0; body >= 0 && k < POSE_SIZE; ++k)
-                rate += row[POSE_SIZE * side + k] * v[POSE_SIZE * (size_t)body + (size_t)k];
-        }
-        s->angles[e->angle + DRIVE_ROTOR] = e->law->sign * rate;
+        s->angles[e->angle + DRIVE_ROTOR] = e->law->sign * simulation_rate(e, s->state.q, v);
+        if (e->law->kind == HN_DRIVE_LATCH)
+            s->angles[e->angle + DRIVE_INTEGRAL] =
+                e->law->sign * s->angles[e->angle] < e->law->latch ? 1.0 : -1.0;
     }
 }
 
@@ -294,10 +309,10 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
         if (!system->bodies[i].has_directors)
             memset(s->momenta + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
     }
-    start_rotors(s, s->momenta);
+    simulation_start_rotors(s, s->momenta);
     inputs_start(s);
     holds_find(system, s->holds);
-    s->held = -1;
+    s->stuck = -1;
     TRY(holds_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
@@ -324,7 +339,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(redundancy_check_start(s));
     TRY(redundancy_find_singular_start(s));
     TRY(unless_cancelled(s));
-    if ((s->scheme->tangent_momenta || s->scheme->both_levels) && s->projection == NULL)
+    if ((s->scheme->tangent_momenta || s->scheme->both_levels || s->has_events) &&
+        s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);
 }
@@ -339,6 +355,7 @@ static hn_status create_reference(hn_simulation *s)
     r->owner_count = 1;
     r->system = s->system;
     r->borrowed = true;
+    r->other_scheme = s->def.scheme != HN_SCHEME_ENERGY_MOMENTUM;
     r->def = s->def;
     r->def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
     r->def.ledger = false;
@@ -353,7 +370,7 @@ static hn_status create_reference(hn_simulation *s)
     layout(&a, r);
     r->turning_count = turns_find(r->system, r->turning);
     holds_find(r->system, r->holds);
-    r->held = -1;
+    r->stuck = -1;
     return create_reductions(r);
 }
 
@@ -398,10 +415,21 @@ static hn_status check_drives(hn_context *context, const scheme_type *scheme, co
                                 "drive '%s': scheme '%s' takes no drives; energy-momentum, "
                                 "convected, variational and rattle do",
                                 d->name, scheme->name);
-        if (!scheme->takes_motions && d->def.kind == HN_DRIVE_MOTION)
-            return context_fail(model->context, HN_INVALID_MODEL,
-                                "drive '%s': scheme '%s' takes no motions; energy-momentum and "
+        bool held = d->def.kind == HN_DRIVE_MOTION || d->def.kind == HN_DRIVE_FRICTION ||
+                    d->def.kind == HN_DRIVE_LATCH;
+        if (!scheme->takes_motions && held)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': scheme '%s' takes no %s; energy-momentum and "
                                 "variational do",
+                                d->name, scheme->name,
+                                d->def.kind == HN_DRIVE_MOTION     ? "motions"
+                                : d->def.kind == HN_DRIVE_FRICTION ? "dry friction"
+                                                                   : "latches");
+        if (d->def.rigid && !scheme->takes_motions)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': scheme '%s' takes no stops with restitution; "
+                                "energy-momentum and variational do, and all that take drives "
+                                "stops with a stiffness",
                                 d->name, scheme->name);
         if (!scheme->energy_kept && d->def.armature > 0.0)
             return context_fail(context, HN_INVALID_MODEL,
@@ -638,7 +666,7 @@ hn_status simulation_solve_reduction(hn_simulation *s, solved_step *step,
 {
     if (guess != GUESS_SOLVED) predict_step(s, s->reduction_kind, step, guess);
     TRY(simulation_solve_iterate(s, step, options));
-    return s->hold_count == 0 ? HN_OK : holds_solve(s, step, options);
+    return s->hold_count == 0 ? HN_OK : drive_modes_solve(s, step, options);
 }
 
 static hn_status solve_from(hn_simulation *s, solved_step *step, const newton_options *options,
@@ -723,8 +751,7 @@ static hn_status check_impetus(hn_simulation *s)
         worst < 0 ? "work of loads" : "velocity", system->bodies[worst < 0 ? fastest : worst].name);
 }
 
-// Make the solved step the state.
-static hn_status commit(hn_simulation *s, bool keep_history)
+hn_status simulation_commit(hn_simulation *s, bool keep_history)
 {
     const hn_system *system = s->system;
     solved_step *step = &s->steps[s->ahead];
@@ -773,8 +800,7 @@ static hn_status commit(hn_simulation *s, bool keep_history)
     return HN_OK;
 }
 
-// Solve the next step unless a stop is asked for meanwhile: what was found then counts for nothing.
-static hn_status solve_or_stop(hn_simulation *s, double h, double t, bool from_velocities)
+hn_status simulation_solve_or_stop(hn_simulation *s, double h, double t, bool from_velocities)
 {
     context_begin_cancellable(s->context);
     hn_status status = simulation_solve_ahead(s, h, t, from_velocities);
@@ -788,12 +814,12 @@ static hn_status solve_or_stop(hn_simulation *s, double h, double t, bool from_v
 // A step of size h from time t, in halves when it fails.
 static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
 {
-    hn_status status = solve_or_stop(s, h, t, true);
+    hn_status status = simulation_solve_or_stop(s, h, t, true);
     double *least = &s->record.step_min; // an attempt counts: it may become the state
     if (!(*least > 0.0 && *least < h)) *least = h;
     bool deepest = depth >= s->def.halvings_max;
     bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
-    if (status == HN_OK && !leaps) return commit(s, false);
+    if (status == HN_OK && !leaps) return simulation_commit(s, false);
     if (status == HN_CANCELLED || deepest) return status;
     TRY(halved_step(s, 0.5 * h, t, depth + 1));
     return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
@@ -896,9 +922,9 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
     }
-    if (s->held >= 0) {
-        const element *e = &system->elements[s->holds[s->held].first];
-        bool couples = s->holds[s->held].coupling >= 0;
+    if (s->stuck >= 0) {
+        const element *e = &system->elements[s->holds[s->stuck].first];
+        bool couples = s->holds[s->stuck].coupling >= 0;
         return context_fail(
             s->context, HN_SINGULAR_SYSTEM,
             "step %lld at t = %.9g s: %s '%s' cannot move its joint '%s': no effort of it "
@@ -1002,6 +1028,7 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
         for (int k = 3; k < POSE_SIZE; ++k)
             if (!(mass_node(system, i)[k / 3] > 0.0)) v[at + (size_t)k] = rigid[k];
     }
+    if (r->other_scheme) simulation_start_rotors(r, v);
     r->steps[0].valid = r->steps[1].valid = false;
     r->history_count = 0;
     r->state.first = true;
@@ -1033,7 +1060,7 @@ static hn_status look_before_leap(hn_simulation *s, double h, double time)
 {
     size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
     snapshot_keep(s, s->backup);
-    TRY(commit(s, true));
+    TRY(simulation_commit(s, true));
     memcpy(s->other_impetus, s->state.impetus, size);
     snapshot_take_back(s, s->backup);
     hn_status status = in_halves(s, h, time);
@@ -1044,23 +1071,27 @@ static hn_status look_before_leap(hn_simulation *s, double h, double time)
         s->step_was_halved = false;
         s->passage.probed = true;
     }
-    TRY(solve_or_stop(s, h, time, false));
-    return commit(s, true);
+    TRY(simulation_solve_or_stop(s, h, time, false));
+    return simulation_commit(s, true);
 }
 
 static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
     if (s->def.ledger) accuracy_begin(s);
-    s->step_was_halved = false;
+    s->step_was_halved = s->step_had_event = false;
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
-    hn_status status = s->steps[s->ahead].valid ? HN_OK : solve_or_stop(s, h, time, false);
-    if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
+    hn_status status =
+        s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
+    if (status == HN_OK && events_reached(s)) {
+        status = events_pass(s, h, time);
+        if (status != HN_OK) return explain_failure(s, status);
+    } else if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
         status = look_before_leap(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     } else if (status == HN_OK) {
-        TRY(commit(s, true));
+        TRY(simulation_commit(s, true));
     } else if (status == HN_CANCELLED || !may_halve) {
         return explain_failure(s, status);
     } else {
@@ -1076,7 +1107,8 @@ static hn_status one_step(hn_simulation *s)
     if (!s->def.ledger) return HN_OK;
     simulation_update_angles(s);
     TRY(ledger_note(s));
-    accuracy_note(s);
+    // finer steps without the event are no reference
+    if (!s->step_had_event) accuracy_note(s);
     accuracy_note_bend(s);
     return HN_OK;
 }

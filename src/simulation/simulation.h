@@ -63,12 +63,20 @@ typedef struct both_levels {
     int history_count;
 } both_levels;
 
-/// A relation of joint coordinates that holds at the end of every step: a motion, or a coupling.
+/// What was tried of dry friction in a step, see drive_modes.c.
+typedef enum hold_stage { STAGE_FIRST, STAGE_STOPS, STAGE_TURNS, STAGE_LAST } hold_stage;
+
+/// A relation of joint coordinates that may hold at the end of a step: motions and couplings always, friction that
+/// sticks, latches that are locked and rigid stops in contact while they do.
 typedef struct hold {
     int term_count;
     int first;    ///< its first element, one per term
     int coupling; ///< or -1
     double factors[HN_COUPLING_TERMS_MAX];
+    bool held;    ///< in the step that is being solved
+    bool idle;    ///< friction that sticks where others hold already
+    hold_stage stage;
+    int hits;     ///< of a rigid stop in the nominal step
 } hold;
 
 /// A joint whose angle counts turns, with its bodies in the tree or GROUND.
@@ -132,6 +140,7 @@ struct hn_simulation {
     double *differences;  ///< first and second backward differences of q: 24 per body
 
     // derived
+    bool other_scheme;    ///< a reference: of a simulation whose rates of drives are not its own
     bool borrowed;        ///< a reference: the system belongs to another simulation
     hn_simulation *reference; ///< `energy-momentum` from the same states in finer steps; NULL without a ledger
     int *part_of;         ///< per mechanism: the part it belongs to
@@ -168,11 +177,22 @@ struct hn_simulation {
     double *damper_reference; ///< 12 per body: poses then
     double *damper_impulse;   ///< 18 per body: scratch
     double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
-    int hold_count;       ///< relations of joint coordinates that hold: motions and couplings
+    int hold_count;       ///< relations of joint coordinates that hold, or may
     hold *holds;
+    int held_count;       ///< those that hold in the step that is being solved
+    int *held_list;
+    double *rank_rows;    ///< holds.c: hold_count times column_count numbers
+    int *rank_pivots;
     double *hold_space;   ///< holds.c: hold_count times (hold_count + 4) numbers
     int *hold_pivots;
-    int held;             ///< one of them that nothing can move, or -1
+    bool has_events;      ///< latches or rigid stops, which are located within steps (events.h)
+    bool step_had_event;
+    double *impact_rows;  ///< events.c: 12 per body and row
+    double *impact_twists; ///< 6 per body and row
+    double *impact_matrix;
+    int *impact_pivots;
+    double *impact_change; ///< 36 per body
+    int stuck;            ///< one of them that nothing can move, or -1
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
@@ -227,6 +247,10 @@ hn_status simulation_solve_ahead(hn_simulation *simulation, double step_size, do
 /// Solve its equations by the reduction from an iterate as `guess` says.
 hn_status simulation_solve_reduction(hn_simulation *simulation, solved_step *step, const newton_options *options,
                                      step_guess guess);
+/// The same unless a stop is asked for meanwhile: what was found then counts for nothing.
+hn_status simulation_solve_or_stop(hn_simulation *simulation, double step_size, double time, bool from_velocities);
+/// Make the solved step the state.
+hn_status simulation_commit(hn_simulation *simulation, bool keep_history);
 /// p_n in simulation->momenta; solves ahead where the scheme needs it.
 void simulation_update_momenta(hn_simulation *simulation);
 /// The solved step that reactions belong to, or NULL before there is one.
@@ -269,12 +293,33 @@ hn_status simulation_project_momenta(hn_simulation *simulation, const double *p,
 /// Place of body and joint ids in the system; -1 when they are not of this model.
 int simulation_body_index(const hn_simulation *simulation, hn_body_id body);
 
+/// Rate of an element's angle or length with poses q and velocities v of all bodies.
+double simulation_rate(const element *e, const double *q, const double *v);
+/// Rotors, and the terms of couplings, move with their joints when bodies have the velocities v.
+void simulation_start_rotors(hn_simulation *simulation, const double *v);
 /// Relations of joint coordinates that hold at the end of every step (holds.c); `list` NULL: their number alone.
 int holds_find(const hn_system *system, hold *list);
+/// Those of them that always do, which come first: motions and couplings.
+int holds_find_firm(const hn_system *system, hold *list);
 /// Do they hold at the start? @return HN_OK, HN_INVALID_MODEL with a message that names the drive or coupling
 hn_status holds_check_start(const hn_simulation *s);
-/// After a step was solved: find the efforts with which they hold at its end.
+/// May the state be q, v? @return HN_OK, HN_INVALID_ARGUMENT with a message that names a coupling
+hn_status holds_check_state(const hn_simulation *s, const double *q, const double *v);
+/// After a step was solved: find the efforts with which those that are `held` hold at its end.
 hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options);
+/// The same, and which of them hold: friction that sticks or slides, stops in contact or not (drive_modes.c).
+void drive_modes_begin(hn_simulation *s, const double *slots); ///< those with which a step from these slots begins
+hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_options *options);
+/// The element of a hold, its numbers in a step, and its coordinate at both ends.
+typedef struct hold_way {
+    const element *e;
+    double *slots; ///< of the step
+    double from, to;
+} hold_way;
+/// List in s->held_list those of `held` that do not follow from others; what is `hit` (or -1) comes before friction.
+/// Friction that follows from others is let go. Their number.
+int holds_list(hn_simulation *s, int hit);
+hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h);
 /// Solve a step on from its iterate.
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step, const newton_options *options);
 

@@ -45,13 +45,17 @@ static hn_status check_drives(const hn_system *system)
 {
     for (int i = 0; i < system->drive_count; ++i) {
         const drive_law *law = &system->laws[i];
-        if (law->kind == HN_DRIVE_MOTION || law->integral != 0.0)
+        bool holds = law->kind == HN_DRIVE_MOTION || law->kind == HN_DRIVE_FRICTION ||
+                     law->kind == HN_DRIVE_LATCH || law->rigid;
+        if (holds || law->integral != 0.0)
             return context_fail(system->context, HN_INVALID_MODEL,
                                 "drive '%s' is a %s%s: an equilibrium takes springs, efforts, "
                                 "motors, and servos without integral gain",
                                 system->elements[system->drive_first + i].name,
                                 hn_drive_kind_name(law->kind),
-                                law->kind == HN_DRIVE_MOTION ? "" : " with an integral gain");
+                                law->rigid ? " with restitution"
+                                : holds    ? ""
+                                           : " with an integral gain");
     }
     if (system->coupling_count > 0)
         return context_fail(system->context, HN_INVALID_MODEL,

@@ -450,6 +450,12 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                        .no_load = def->no_load,
                        .lower = def->lower,
                        .upper = def->upper,
+                       .rigid = def->rigid,
+                       .restitution = def->restitution,
+                       .friction = def->friction,
+                       .static_ratio = def->static_ratio,
+                       .stribeck = def->stribeck,
+                       .latch = def->latch,
                        .contact = def->kind == HN_DRIVE_STOP ? def->stiffness : 0.0,
                        .contact_damping = def->kind == HN_DRIVE_STOP ? def->damping : 0.0,
                        .armature = def->armature,
@@ -457,6 +463,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                        .law_user = def->law_user};
     system->angle_count += DRIVE_SLOTS;
     place_drive(system, def->coordinate, e, law);
+    law->by_reaction = def->coefficient * (e->displacement ? 1.0 : def->radius);
     TRY(profile_copy(system->context, &def->function, &functions[0]));
     TRY(profile_copy(system->context, &def->spring_table, &functions[1]));
     TRY(profile_copy(system->context, &def->damper_table, &functions[2]));
@@ -495,6 +502,18 @@ static void compile_couplings(hn_system *system, const hn_model *model)
             place_drive(system, from->coordinates[k], e, law);
             place_element(system, system->element_count - 1);
         }
+    }
+}
+
+// Coordinates that laws act on, each with one number
+static void number_coordinates(hn_system *system)
+{
+    for (int i = 0; i < system->law_count; ++i) {
+        int own = system->elements[system->drive_first + i].joint, other = 0;
+        while (other < i && (system->elements[system->drive_first + other].joint != own ||
+                             system->laws[other].coordinate != system->laws[i].coordinate))
+            ++other;
+        system->laws[i].column = other < i ? system->laws[other].column : system->column_count++;
     }
 }
 
@@ -847,7 +866,8 @@ static hn_status compile_start(hn_system *system, const hn_model *model, double 
                                                           system_pose(system->q_start, e->b), 0.0);
     }
     start_couplings(system);
-    TRY(couplings_find_dependent(system, model));
+    number_coordinates(system);
+    TRY(couplings_find_dependent(system));
     return system_start_velocities(system, model, start_tolerance);
 }
 

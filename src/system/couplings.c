@@ -11,21 +11,7 @@
 static const double DEPENDENT =
     1e-12; // of the largest factor in a relation: what is left of one that follows
 
-typedef struct coordinate_place {
-    int joint, coordinate;
-} coordinate_place;
-
-// Column of a coordinate; one more where it is not there yet.
-static int column_of(coordinate_place *columns, int *count, coordinate_place place)
-{
-    for (int k = 0; k < *count; ++k)
-        if (columns[k].joint == place.joint && columns[k].coordinate == place.coordinate) return k;
-    columns[*count] = place;
-    return (*count)++;
-}
-
-// Gauss's elimination row by row: of a relation that follows from those before it nothing is left.
-static bool eliminate(double *rows, int *pivots, int kept, int width)
+bool relation_is_new(double *rows, int *pivots, int kept, int width)
 {
     double *row = rows + (size_t)kept * (size_t)width, largest = 0.0;
     for (int k = 0; k < width; ++k) largest = fmax(largest, fabs(row[k]));
@@ -69,28 +55,24 @@ static void find_shares(int count, int width, double *rows, double *shares)
 }
 
 // Row of a coupling among the coordinates of all
-static void set_row(const model_coupling *c, coordinate_place *columns, int *width, int terms,
-                    double *row)
+static void set_row(const hn_system *system, const system_coupling *c, double *row)
 {
-    for (int k = 0; k < terms; ++k) row[k] = 0.0;
+    for (int k = 0; k < system->column_count; ++k) row[k] = 0.0;
     for (int k = 0; k < c->term_count; ++k)
-        row[column_of(columns, width, (coordinate_place){c->joints[k], c->coordinates[k]})] =
-            c->factors[k];
+        row[system->elements[c->first + k].law->column] += c->factors[k];
 }
 
-hn_status couplings_find_dependent(hn_system *system, const hn_model *model)
+hn_status couplings_find_dependent(hn_system *system)
 {
-    int count = model->coupling_count, terms = system->law_count - system->drive_count, width = 0,
-        kept = 0;
+    int count = system->coupling_count, width = system->column_count, kept = 0;
     if (count == 0) return HN_OK;
-    coordinate_place *columns = context_allocate(system->context, (size_t)terms * sizeof *columns);
-    double *rows =
-        context_allocate(system->context, (size_t)count * (size_t)terms * sizeof(double));
+    size_t stride = (size_t)width;
+    double *rows = context_allocate(system->context, (size_t)count * stride * sizeof(double));
     int *pivots = context_allocate(system->context, (size_t)count * sizeof(int));
-    bool complete = columns != NULL && rows != NULL && pivots != NULL;
+    bool complete = rows != NULL && pivots != NULL;
     for (int i = 0; i < count && complete; ++i) {
-        set_row(&model->couplings[i], columns, &width, terms, rows + (size_t)kept * (size_t)terms);
-        system->couplings[i].dependent = !eliminate(rows, pivots, kept, terms);
+        set_row(system, &system->couplings[i], rows + (size_t)kept * stride);
+        system->couplings[i].dependent = !relation_is_new(rows, pivots, kept, width);
         if (!system->couplings[i].dependent) ++kept;
     }
     if (complete && kept < count) {
@@ -98,10 +80,9 @@ hn_status couplings_find_dependent(hn_system *system, const hn_model *model)
             system_allocate(system, (size_t)count * (size_t)count * sizeof(double));
         complete = system->coupling_shares != NULL;
         for (int i = 0; i < count && complete; ++i)
-            set_row(&model->couplings[i], columns, &width, terms, rows + (size_t)i * (size_t)terms);
-        if (complete) find_shares(count, terms, rows, system->coupling_shares);
+            set_row(system, &system->couplings[i], rows + (size_t)i * stride);
+        if (complete) find_shares(count, width, rows, system->coupling_shares);
     }
-    context_release(system->context, columns);
     context_release(system->context, rows);
     context_release(system->context, pivots);
     return complete ? HN_OK : HN_OUT_OF_MEMORY;

@@ -110,6 +110,7 @@ typedef struct hn_system {
     int drive_first;      ///< its first element
     drive_law *laws;      ///< per drive, then per term of a coupling
     int law_count;        ///< of them
+    int column_count;     ///< of coordinates that they act on
     int coupling_count;
     system_coupling *couplings;
     double *coupling_shares; ///< P of couplings.c, coupling_count squared; NULL: none follows from others

@@ -100,6 +100,8 @@ static const bad_file BAD_FILES[] = {
     {"coupling-without-coordinates", HN_FILE_FORMAT, 9, 34,
      "coupling 'c' has no 'coordinates'; joint 'tube' has displacement, angle"},
     {"cyclic-anchor", HN_FILE_FORMAT, 2, 21, "an alias (*) stands inside what it refers to"},
+    {"cylindrical-with-a-pitch", HN_FILE_FORMAT, 8, 66,
+     "unknown key 'pitch' in joint 's'; expected one of bodies, coordinates, at, axis, frame"},
     {"deep-block-nesting", HN_FILE_FORMAT, 34, 33, "lists and maps are nested more than 32 deep"},
     {"deep-nesting", HN_FILE_FORMAT, 2, 40, "lists and maps are nested more than 32 deep"},
     {"distance-of-zero", HN_INVALID_MODEL, 5, 3,
@@ -123,6 +125,22 @@ static const bad_file BAD_FILES[] = {
     {"frame-not-a-rotation", HN_INVALID_MODEL, 5, 119,
      "joint 'hinge': frame: orientation is not a rotation matrix (its axes miss orthonormality "
      "by 3; at most 1e-09 is accepted)"},
+    {"friction-of-nothing", HN_FILE_FORMAT, 9, 17,
+     "drive 'd' has no friction; expected effort or coefficient"},
+    {"friction-weaker-at-rest", HN_FILE_FORMAT, 9, 51,
+     "static is 0.5; expected 1 or more: friction at rest over that of sliding"},
+    {"friction-with-a-negative-coefficient", HN_FILE_FORMAT, 9, 45,
+     "coefficient is -0.1; expected zero or a positive number"},
+    {"friction-with-a-radius-along-a-rail", HN_FILE_FORMAT, 9, 83,
+     "drive 'd' acts along a displacement and has a radius; expected none"},
+    {"friction-without-a-radius", HN_FILE_FORMAT, 9, 17,
+     "drive 'd' has no 'radius'; expected that of the bearing"},
+    {"friction-without-a-stribeck-speed", HN_FILE_FORMAT, 9, 51,
+     "drive 'd' has no 'stribeck'; expected the speed over which friction falls from that at rest"},
+    {"latch-with-an-armature", HN_FILE_FORMAT, 9, 39,
+     "unknown key 'armature' in drive 'd'; expected one of joint, coordinate, value"},
+    {"latch-without-a-value", HN_FILE_FORMAT, 9, 14,
+     "drive 'd' has no 'value'; expected one"},
     {"loop-of-links-too-short", HN_INVALID_MODEL, 7, 3,
      "joint 'knee': the loop does not close, 1 m and 0 rad are left whichever way its joints "
      "('hip', 'foot', 'knee') move; give places and axes that fit"},
@@ -130,6 +148,10 @@ static const bad_file BAD_FILES[] = {
      "joint 'head': the loop of joints 'hip', 'knee', 'foot', 'head' does not close with the "
      "given coordinates of 'foot', 0.382 m and 0 rad are left; without them it does. From the "
      "drawing they can go 25 % of their way"},
+    {"screw-of-no-pitch", HN_INVALID_MODEL, 8, 67,
+     "joint 's': pitch is 0; expected a number of metres per turn other than zero"},
+    {"screw-without-a-pitch", HN_FILE_FORMAT, 8, 14,
+     "joint 's' has no 'pitch'; expected one"},
     {"spring-without-rest-on-a-body-without-a-place", HN_INVALID_MODEL, 7, 3,
      "load 's': a body of the spring has no position and is placed through its joints; expected "
      "a rest length"},
@@ -146,6 +168,10 @@ static const bad_file BAD_FILES[] = {
      "both coordinates and angle are given; expected one of them"},
     {"start-with-too-many-coordinates", HN_FILE_FORMAT, 8, 23,
      "3 coordinates for joint 'tube'; expected 2 (cylindrical)"},
+    {"stop-of-too-much-restitution", HN_FILE_FORMAT, 9, 51,
+     "restitution is 1.2; expected 0 to 1"},
+    {"stop-with-stiffness-and-restitution", HN_FILE_FORMAT, 9, 13,
+     "drive 'd' has both stiffness and restitution; expected one of them"},
     {"world-force-on-a-body-without-a-place", HN_FILE_FORMAT, 7, 50,
      "load 'f' has a place in the world, but body 'link' is placed through its joints; expected "
      "'point', in its frame"},

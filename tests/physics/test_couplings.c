@@ -346,6 +346,79 @@ TEST(couplings, say_the_rates_of_the_start)
     end_run(&p);
 }
 
+// ---- screws ------------------------------------------------------------------------------------------------------
+
+// A nut on a vertical spindle with a spring along it swings with the mass m + J k^2, k = 2 pi/pitch, about where the
+// spring carries its weight.
+TEST(screws, swing_as_they_should_to_second_order)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  nut: {mass: 2, inertia: [0.01, 0.01, 0.004], position: [0.03, 0, 1]}\n"
+        "joints:\n"
+        "  thread: {screw: {bodies: [%s], at: [0.03, 0, 1], axis: z, pitch: %g}}\n"
+        "drives:\n"
+        "  spring: {spring: {joint: thread, coordinate: displacement, stiffness: 300}}\n"
+        "start: {thread: {rate: 12}}\n";
+    const double pitch = 0.4, k = 2.0 * 3.14159265358979324 / pitch, mass = 2.0 + 0.004 * k * k,
+                 w = sqrt(300.0 / mass), rest = -2.0 * 9.81 / 300.0;
+    for (int i = 0; i < 3 * HN_REDUCTION_COUNT; ++i) {
+        // both orders of the bodies, and left-handed threads, which go down where the others go up
+        double handed = i % 3 == 2 ? -1.0 : 1.0, side = i % 3 == 1 ? -1.0 : 1.0, error[2];
+        for (int n = 0; n < 2; ++n) {
+            char text[1000];
+            double step = 4e-3 / (1 << n);
+            snprintf(text, sizeof text, TEXT, i % 3 == 1 ? "nut, ground" : "ground, nut",
+                     handed * pitch);
+            driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)(i / 3), step);
+            CHECK_BELOW(balance_error(&r, (int)(0.8 / step + 0.5), 1), 1e-12);
+            hn_joint_state s = joint_of(&r, "thread");
+            double v = handed * 12.0 / k, at = side * rest,
+                   z = at - at * cos(w * 0.8) + v / w * sin(w * 0.8);
+            error[n] = fabs(s.coordinates[0] - z);
+            CHECK_NEAR(s.coordinates[0], handed * s.coordinates[1] / k, 1e-12);
+            CHECK_EQUAL(hn_simulation_structure(r.simulation).degrees_of_freedom, 1);
+            end_run(&r);
+        }
+        CHECK_BELOW(error[1], 1e-4);
+        CHECK_NEAR(error[0] / error[1], 4.0, 0.1);
+    }
+}
+
+// Two bodies that tumble freely, one on the thread of the other: energy and momenta, whatever the reduction.
+TEST(screws, between_free_bodies_keep_energy_and_momenta)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies:\n"
+        "  rod: {mass: 2, inertia: [0.3, 0.2, 0.1], position: [0, 0, 0]}\n"
+        "  nut: {mass: 1, inertia: [0.05, 0.06, 0.08], position: [0.4, 0.1, 0.05]}\n"
+        "joints:\n"
+        "  thread: {screw: {bodies: [rod, nut], at: [0.3, 0, 0], axis: [1, 0.2, 0.1], pitch: "
+        "0.2}}\n"
+        "start:\n"
+        "  rod: {angular_velocity: [1, 2, -1.5]}\n"
+        "  thread: {rate: 8}\n";
+    double angle[HN_REDUCTION_COUNT];
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 2e-3);
+        hn_vec3 linear[2], angular[2];
+        CHECK_OK(r.context, hn_simulation_momentum(r.simulation, &linear[0], &angular[0]));
+        CHECK_BELOW(balance_error(&r, 500, 1), 1e-12);
+        CHECK_OK(r.context, hn_simulation_momentum(r.simulation, &linear[1], &angular[1]));
+        CHECK_NEAR(angular[1].x, angular[0].x, 1e-12);
+        CHECK_NEAR(angular[1].y, angular[0].y, 1e-12);
+        CHECK_NEAR(angular[1].z, angular[0].z, 1e-12);
+        CHECK_BELOW(worst_gap(&r), 1e-12);
+        angle[k] = joint_of(&r, "thread").coordinates[1];
+        CHECK(fabs(angle[k]) > 3.0);
+        CHECK_NEAR(angle[k], angle[0], 1e-9);
+        end_run(&r);
+    }
+}
+
 static hn_status coupling_attempt(hn_context *context, void *user)
 {
     const char *text = user;

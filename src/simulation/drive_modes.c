@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Dry friction that slides or sticks, and rigid stops that hold or let go, decided within the step.
+// Note: docs/theory/drives.md
+//
+//   (D11)  slides:  tau = -+ F(D x/h),             D x >= 0 or <= 0
+//          sticks:  rate at the end is zero,       |lambda| <= F(0),  lambda D x <= 0
+//          turns:   tau = -F (v_n + v_n+1)/(|v_n| + |v_n+1|),   v_n + v_n+1 = 2 D x/h
+//          rests:   D x = 0
+//
+// None of them gives energy. A step begins as the last one ended. Friction that slides and would turn round within the
+// step sticks if it can and turns if not; that which sticks and cannot hold slides, or rests where neither way is its
+// own or sticking would give energy. F depends on the reaction of its joint in the same step, found by iteration.
+#include "simulation/simulation.h"
+
+#include "simulation/redundancy.h"
+#include "system/step.h"
+
+static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
+static const double NO_WAY =
+    2e-13; // rad, m: by which the coordinate moves while it holds, round-off
+static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
+static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
+enum { MODE_PASSES = 40, NORMAL_PASSES = 60 };
+
+static bool is_held(const drive_law *law, double mode)
+{
+    switch (law->kind) {
+    case HN_DRIVE_FRICTION: return mode == FRICTION_STICK || mode == FRICTION_REST;
+    case HN_DRIVE_MOTION: return true;
+    default: return mode != 0.0; // latches and stops
+    }
+}
+
+static void set_mode(hold *h, hold_way *way, double mode, hold_stage stage)
+{
+    way->slots[DRIVE_MODE] = mode;
+    h->stage = stage;
+    h->held = is_held(way->e->law, mode);
+}
+
+void drive_modes_begin(hn_simulation *s, const double *slots)
+{
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        const element *e = &s->system->elements[h->first];
+        h->stage = STAGE_FIRST;
+        h->held = h->coupling >= 0 || is_held(e->law, slots[e->angle + DRIVE_MODE]);
+        h->idle = false;
+    }
+}
+
+// Friction knows the rate of its coordinate at the begin of the step from the velocities there.
+static void take_rates(hn_simulation *s, solved_step *step)
+{
+    for (int i = 0; i < s->hold_count && step->equations.discrete_gradient; ++i) {
+        const element *e = &s->system->elements[s->holds[i].first];
+        if (s->holds[i].coupling < 0 && e->law->kind == HN_DRIVE_FRICTION)
+            step->angle_start[e->angle + DRIVE_ROTOR] =
+                e->law->sign * simulation_rate(e, step->q_start, s->state.impetus);
+    }
+}
+
+// ---- friction ---------------------------------------------------------------------------------------------
+
+static double opposite_of(double effort)
+{
+    return effort > 0.0 ? FRICTION_BACK : FRICTION_FORTH;
+}
+
+// A step in which it sticks or rests: does it hold? True: something else is to be tried.
+static bool review_holding(hold *h, hold_way *way, bool means, double effort_before)
+{
+    double slope, effort = way->slots[DRIVE_HOLD], change = way->to - way->from,
+                  limit = drive_friction(way->e->law, way->slots[DRIVE_NORMAL], 0.0, &slope);
+    // without means over the step efforts act half at either end: what a node feels is that of two steps
+    if (!means) effort = 0.5 * (effort + effort_before);
+    bool within = fabs(effort) <= (1.0 + SLACK) * limit;
+    // neither way was its own: it stays for this step, with whatever that takes, which is no work
+    if (way->slots[DRIVE_MODE] == FRICTION_REST) return false;
+    bool gives = effort * change > 0.0 && fabs(change) > NO_WAY * fmax(1.0, fabs(way->from));
+    if (within && !gives) return false;
+    if (within) set_mode(h, way, FRICTION_REST, STAGE_LAST);
+    else if (h->stage == STAGE_STOPS && means) set_mode(h, way, FRICTION_TURN, STAGE_LAST);
+    else set_mode(h, way, opposite_of(effort), STAGE_TURNS);
+    return true;
+}
+
+// A step in which it slides: its own way?
+static bool review_sliding(hold *h, hold_way *way, bool means, double span)
+{
+    if (way->slots[DRIVE_MODE] == FRICTION_TURN) return false;
+    double mode = way->slots[DRIVE_MODE], change = mode * (way->to - way->from),
+           end = means ? 2.0 * change / span - mode * way->slots[DRIVE_ROTOR] : change / span;
+    if (h->stage == STAGE_FIRST) {
+        if (change > 0.0 && end > 0.0) return false;
+        set_mode(h, way, FRICTION_STICK, STAGE_STOPS);
+        return true;
+    }
+    if (change >= 0.0) return false;
+    set_mode(h, way, FRICTION_REST, STAGE_LAST);
+    return true;
+}
+
+// A stop does not pull.
+static bool review_contact(hold *h, hold_way *way)
+{
+    if (way->slots[DRIVE_MODE] == 0.0 || way->slots[DRIVE_HOLD] * way->slots[DRIVE_MODE] <= 0.0)
+        return false;
+    way->slots[DRIVE_HOLD] = 0.0;
+    set_mode(h, way, 0.0, STAGE_LAST);
+    return true;
+}
+
+// ---- all of them --------------------------------------------------------------------------------------------
+
+static bool review(hn_simulation *s, solved_step *step)
+{
+    bool changed = false;
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        if (h->coupling >= 0) continue;
+        hold_way way = hold_way_of(s, step, h);
+        const drive_law *law = way.e->law;
+        if (law->rigid && h->stage != STAGE_LAST) changed |= review_contact(h, &way);
+        if (law->kind != HN_DRIVE_FRICTION) continue;
+        bool means = step->equations.discrete_gradient;
+        if (h->held)
+            changed |= review_holding(h, &way, means, s->angles[way.e->angle + DRIVE_HOLD]);
+        else changed |= review_sliding(h, &way, means, step->equations.step_size);
+    }
+    return changed;
+}
+
+static void forget_reactions(hn_simulation *s)
+{
+    s->wrench_valid = false;
+    redundancy_invalidate(s);
+}
+
+// Reaction forces of joints with friction by them; true: they are others than it was solved with.
+static hn_status find_normals(hn_simulation *s, solved_step *step, bool *changed)
+{
+    *changed = false;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const element *e = &s->system->elements[s->holds[i].first];
+        if (s->holds[i].coupling >= 0 || e->law->by_reaction == 0.0) continue;
+        joint_reaction r;
+        step_element_forces(s->system, &step->equations, &step->data);
+        forget_reactions(s);
+        hn_status status = simulation_reaction(s, step, e->joint, &r);
+        forget_reactions(s);
+        TRY(status);
+        double *slot = step->angle_start + e->angle + DRIVE_NORMAL, size = vec3_norm(r.force);
+        // while it holds, only whether it can depends on it
+        bool settled = fabs(size - *slot) <= NORMAL_TOLERANCE * (size + *slot);
+        if (!settled && !s->holds[i].held) *changed = true;
+        if (!settled) *slot = size;
+    }
+    return HN_OK;
+}
+
+static hn_status solve_with_reactions(hn_simulation *s, solved_step *step,
+                                      const newton_options *options)
+{
+    for (int pass = 0; pass < NORMAL_PASSES; ++pass) {
+        bool changed;
+        TRY(holds_solve(s, step, options));
+        TRY(find_normals(s, step, &changed));
+        if (!changed) return HN_OK;
+        TRY(simulation_solve_iterate(s, step, options));
+    }
+    return HN_NOT_CONVERGED;
+}
+
+hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_options *given)
+{
+    // solved on from solutions, with factors of others: the next increment is no square of the last
+    newton_options tight = *given, *options = &tight;
+    tight.increment_tolerance *= SOLVED_ON;
+    drive_modes_begin(s, step->angle_start);
+    take_rates(s, step);
+    for (int pass = 0; pass < MODE_PASSES; ++pass) {
+        TRY(solve_with_reactions(s, step, options));
+        if (!review(s, step)) return HN_OK;
+        TRY(simulation_solve_iterate(s, step, options));
+    }
+    return HN_NOT_CONVERGED;
+}

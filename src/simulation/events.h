@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Latches that lock and rigid stops that are hit, located within the step.
+#ifndef SIMULATION_EVENTS_H
+#define SIMULATION_EVENTS_H
+
+#include "simulation/simulation.h"
+
+/// Memory for impacts; nothing where the model has neither latches nor rigid stops.
+void events_layout(arena *a, hn_simulation *simulation);
+/// Does the step that was solved reach one?
+bool events_reached(hn_simulation *simulation);
+/// Fill a nominal step of size h from `time`, which was solved as a whole and reaches some, with parts that end at
+/// them; on failure the state is that before it.
+hn_status events_pass(hn_simulation *simulation, double h, double time);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// Rigid stops and latches: against closed forms and minimal coordinates (tests/reference/dry_machines.py).
+#include <holonom/holonom.h>
+
+#include "physics/driven_run.h"
+#include "support/check.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hn_joint_state joint_of(const driven_run *r, const char *name)
+{
+    hn_joint_state state;
+    CHECK_OK(r->context,
+             hn_simulation_joint_state(r->simulation, hn_model_find_joint(r->model, name), &state));
+    return state;
+}
+
+// ---- a ball that bounces ----------------------------------------------------------------------------------------
+
+static const double RESTITUTION = 0.7, FALL = 1.0, GRAVITY = 9.81;
+
+// Height over the floor at a time: parabolas, each bounce e times as fast as the last
+static double height_at(double t, double *speed)
+{
+    double impact = sqrt(2.0 * FALL / GRAVITY), v = GRAVITY * impact;
+    if (t < impact) {
+        *speed = -GRAVITY * t;
+        return FALL - 0.5 * GRAVITY * t * t;
+    }
+    for (t -= impact;;) {
+        v *= RESTITUTION;
+        double flight = 2.0 * v / GRAVITY;
+        if (v < 1e-9 || t < flight) break;
+        t -= flight;
+    }
+    if (v < 1e-9) return *speed = 0.0;
+    *speed = v - GRAVITY * t;
+    return v * t - 0.5 * GRAVITY * t * t;
+}
+
+static const char BALL[] = "holonom: 1\n"
+                           "bodies:\n"
+                           "  ball: {mass: 0.3, inertia: [1, 1, 1], position: [0, 0, 1]}\n"
+                           "joints:\n"
+                           "  rail: {prismatic: {bodies: [ground, ball], at: [0, 0, 1], axis: z}}\n"
+                           "drives:\n"
+                           "  floor: {stop: {joint: rail, lower: -1, restitution: 0.7}}\n";
+
+TEST(stops, with_restitution_bounce_as_they_should_and_come_to_rest)
+{
+    for (int k = 0; k < 2 * HN_REDUCTION_COUNT; ++k) {
+        hn_scheme scheme = k % 2 == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL;
+        driven_run r = begin_run(BALL, scheme, (hn_reduction)(k / 2), 7e-3);
+        double worst = 0.0, deepest = 0.0;
+        for (int i = 1; i <= 300; ++i) {
+            double speed, height = height_at(7e-3 * i, &speed);
+            CHECK_OK(r.context, hn_simulation_step(r.simulation, 1));
+            double x = 1.0 + joint_of(&r, "rail").coordinates[0];
+            worst = fmax(worst, fabs(x - height));
+            deepest = fmin(deepest, x);
+        }
+        // parabolas are exact and impacts located: round-off, until bounces are shorter than a step
+        CHECK_BELOW(worst, 1e-12); // m; measured 2.3e-14
+        CHECK(deepest > -1e-11);
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 700));
+        hn_energy e;
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        CHECK_NEAR(joint_of(&r, "rail").coordinates[0], -1.0, 1e-12);
+        CHECK_NEAR(drive_of(&r, 0).work, -0.3 * GRAVITY * FALL, 1e-9);
+        CHECK_NEAR(e.kinetic, 0.0, 1e-15);
+        // it carries the weight; without restitution it would be the same
+        CHECK_NEAR(drive_of(&r, 0).effort, 0.3 * GRAVITY, 1e-6);
+        end_run(&r);
+    }
+}
+
+// ---- latches ------------------------------------------------------------------------------------------------------
+
+// Two free wheels on one axle turn together after the latch has caught, with the angular momentum of both.
+TEST(latches, lock_with_the_momentum_and_the_loss_of_a_plastic_impact)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.2, 0.2, 0.3], position: [0, 0, 0]}\n"
+        "  b: {mass: 0.5, inertia: [0.05, 0.05, 0.1], position: [0, 0, 0.1]}\n"
+        "joints:\n"
+        "  axle: {revolute: {bodies: [a, b], at: [0, 0, 0.1], axis: z}}\n"
+        "drives:\n"
+        "  catch: {latch: {joint: axle, value: 1}}\n"
+        "start: {b: {angular_velocity: [0, 0, 4]}}\n";
+    for (int k = 0; k < 2 * HN_REDUCTION_COUNT; ++k) {
+        hn_scheme scheme = k % 2 == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL;
+        driven_run r = begin_run(TEXT, scheme, (hn_reduction)(k / 2), 3e-3);
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 200));
+        hn_vec3 linear, angular;
+        hn_body_state a;
+        hn_energy e;
+        CHECK_OK(r.context, hn_simulation_momentum(r.simulation, &linear, &angular));
+        CHECK_OK(r.context,
+                 hn_simulation_body_state(r.simulation, hn_model_find_body(r.model, "a"), &a));
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        CHECK_NEAR(joint_of(&r, "axle").coordinates[0], 1.0, 1e-12);
+        CHECK_NEAR(angular.z, 0.4, 1e-12);
+        CHECK_NEAR(a.angular_velocity.z, 0.4 / 0.4, 1e-3); // of `variational`: sin(h w) for h w
+        CHECK_NEAR(drive_of(&r, 0).work, -0.5 * 0.3 * 0.1 / 0.4 * 16.0, 1e-3);
+        CHECK_NEAR(e.kinetic - e.external_work, 0.8,
+                   scheme == HN_SCHEME_VARIATIONAL ? 1e-4 : 1e-12);
+        end_run(&r);
+    }
+}
+
+// ---- a double pendulum with both ------------------------------------------------------------------------------------
+
+static const char ARMS[] =
+    "holonom: 1\n"
+    "bodies:\n"
+    "  arm: {mass: 1, inertia: [0.01, 0.1, 0.1], position: [0.5, 0, 0]}\n"
+    "  tip: {mass: 0.5, inertia: [0.01, 0.05, 0.05], position: [1.3, 0, 0]}\n"
+    "joints:\n"
+    "  j: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}\n"
+    "  k: {revolute: {bodies: [arm, tip], at: [1, 0, 0], axis: y}}\n"
+    "drives:\n"
+    "  stop: {stop: {joint: j, upper: 0.9, restitution: 0.5}}\n"
+    "  lock: {latch: {joint: k, value: 0.3}}\n%s";
+
+typedef struct arms_error {
+    double angle, lost, balance, held;
+} arms_error;
+
+static arms_error arms_run(hn_scheme scheme, hn_reduction reduction, double step)
+{
+    char text[2000];
+    snprintf(text, sizeof text, ARMS, "");
+    driven_run r = begin_run(text, scheme, reduction, step);
+    arms_error error = {.balance = balance_error(&r, (int)(0.7 / step + 0.5), 1)};
+    error.angle = fabs(joint_of(&r, "j").coordinates[0] - 0.884667243187);
+    error.held = fabs(joint_of(&r, "k").coordinates[0] - 0.3);
+    error.lost = fabs(drive_of(&r, 0).work + drive_of(&r, 1).work + 8.640607811447);
+    end_run(&r);
+    return error;
+}
+
+TEST(impacts, of_a_double_pendulum_are_those_of_minimal_coordinates_to_second_order)
+{
+    arms_error coarse = arms_run(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 4e-3);
+    for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
+        arms_error fine = arms_run(HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 1e-3);
+        CHECK_BELOW(fine.angle, 1e-6);               // rad; measured 1.5e-7
+        CHECK_BELOW(fine.angle / coarse.angle, 0.1); // second order: 1/16; measured 0.087
+        CHECK_BELOW(fine.lost, 1e-6);                // J; measured 2.0e-7
+        CHECK_BELOW(fine.lost / coarse.lost, 0.1);   // measured 0.088
+        CHECK_BELOW(fine.balance, 1e-12);            // measured 5.1e-14
+        CHECK_BELOW(fine.held, 1e-12);
+    }
+    arms_error v4 = arms_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 4e-3),
+               v1 = arms_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_BELOW(v1.angle, 1e-6);            // measured 9.9e-8
+    CHECK_BELOW(v1.angle / v4.angle, 0.08); // measured 0.059
+    CHECK_BELOW(v1.held, 1e-12);
+}
+
+// Equal wings on both sides of a free hub lock at the same instant, and the hub does not turn.
+TEST(latches, that_lock_at_the_same_time_all_lock)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies:\n"
+        "  hub: {mass: 20, inertia: [3, 3, 3], position: [0, 0, 0]}\n"
+        "  a: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.5, 0, 0.5]}\n"
+        "  b: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [-0.5, 0, 0.5]}\n"
+        "joints:\n"
+        "  ha: {revolute: {bodies: [hub, a], at: [0.5, 0, 0], axis: y}}\n"
+        "  hb: {revolute: {bodies: [hub, b], at: [-0.5, 0, 0], axis: -y}}\n"
+        "drives:\n"
+        "  sa: {spring: {joint: ha, stiffness: 3, rest: 2}}\n"
+        "  sb: {spring: {joint: hb, stiffness: 3, rest: 2}}\n"
+        "  la: {latch: {joint: ha, value: 90 deg}}\n"
+        "  lb: {latch: {joint: hb, value: 90 deg}}\n";
+    for (int k = 0; k < 2; ++k) {
+        driven_run r = begin_run(TEXT, k == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL,
+                                 HN_REDUCTION_REDUCED, 1e-2);
+        CHECK_BELOW(balance_error(&r, 300, 1), k == 0 ? 1e-13 : 1e-3);
+        CHECK_NEAR(joint_of(&r, "ha").coordinates[0], 1.5707963267948966, 1e-12);
+        CHECK_NEAR(joint_of(&r, "hb").coordinates[0], 1.5707963267948966, 1e-12);
+        // one after the other at the same instant: together they take what both had
+        CHECK(drive_of(&r, 2).work < -1.0 && drive_of(&r, 3).work < -1.0);
+        hn_body_state hub;
+        CHECK_OK(r.context,
+                 hn_simulation_body_state(r.simulation, hn_model_find_body(r.model, "hub"), &hub));
+        CHECK_NEAR(hub.angular_velocity.y, 0.0, 1e-10);
+        end_run(&r);
+    }
+}
+
+// With rotors, springs, friction and a motor besides, over many impacts.
+TEST(impacts, close_the_balance_over_ten_thousand_steps)
+{
+    char text[2000];
+    snprintf(text, sizeof text, ARMS,
+             "  other: {stop: {joint: j, lower: -0.4, restitution: 0.9}}\n"
+             "  motor: {motor: {joint: j, stall: 40, no_load: 8, command: 'sin(3*t)', armature: "
+             "0.2}}\n"
+             "  rotor: {spring: {joint: k, stiffness: 5, armature: 0.05}}\n"
+             "  dry: {friction: {joint: j, effort: 0.5}}\n");
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_BELOW(balance_error(&r, 10000, 10), 5e-12); // measured 2.4e-13
+    CHECK(drive_of(&r, 0).work < -1.0);
+    CHECK(drive_of(&r, 2).work < -0.1);
+    end_run(&r);
+}
+
+// ---- never a gain -----------------------------------------------------------------------------------------------
+
+static double next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0 * 2.0 - 1.0;
+}
+
+TEST(impacts, never_give_energy)
+{
+    uint64_t random = 77;
+    double worst = 0.0;
+    int impacts = 0;
+    for (int model = 0; model < 20; ++model) {
+        char text[2000], more[500];
+        snprintf(more, sizeof more,
+                 "  other: {stop: {joint: k, lower: %.6g, upper: 0.8, restitution: %.6g}}\n"
+                 "  rotor: {spring: {joint: k, stiffness: 1, armature: %.6g}}\n",
+                 -0.3 + 0.2 * next_random(&random), 0.5 + 0.5 * next_random(&random),
+                 0.1 * (1.0 + next_random(&random)));
+        snprintf(text, sizeof text, ARMS, more);
+        driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-2);
+        for (int i = 0; i < 100; ++i) {
+            double coordinates[2] = {0.5 * next_random(&random), 0.1 * next_random(&random)},
+                   rates[2] = {8.0 * next_random(&random), 8.0 * next_random(&random)}, before[3];
+            // a latch that has locked stays so: begin with one that has not
+            CHECK_OK(r.context, hn_simulation_set_joints(r.simulation, coordinates, rates, 2));
+            for (int d = 0; d < 3; ++d) before[d] = drive_of(&r, d).work;
+            CHECK_OK(r.context, hn_simulation_step(r.simulation, 5));
+            for (int d = 0; d < 3; ++d) {
+                double work = drive_of(&r, d).work - before[d];
+                worst = fmax(worst, work);
+                impacts += work < -1e-9;
+            }
+        }
+        end_run(&r);
+    }
+    CHECK(impacts > 500);      // of 2000 cases
+    CHECK_BELOW(worst, 1e-12); // J; measured 0
+}
+
+TEST(impacts, go_on_from_a_snapshot_bit_for_bit)
+{
+    char text[2000];
+    snprintf(text, sizeof text, ARMS, "  dry: {friction: {joint: j, effort: 0.5}}\n");
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
+    size_t size = hn_simulation_snapshot_size(r.simulation);
+    void *bytes = malloc(size);
+    CHECK_OK(r.context, hn_simulation_save(r.simulation, bytes, size));
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
+    double straight = joint_of(&r, "j").coordinates[0], work = drive_of(&r, 1).work;
+    CHECK_OK(r.context, hn_simulation_restore(r.simulation, bytes, size));
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
+    CHECK(joint_of(&r, "j").coordinates[0] == straight);
+    CHECK(drive_of(&r, 1).work == work);
+    free(bytes);
+    end_run(&r);
+}
