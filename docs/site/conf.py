@@ -24,7 +24,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md", "src/README.md",
-                    "benchmarks/*/README.md", "viewer/README.md"]
+                    "benchmarks/*/README.md", "examples/*/README.md", "viewer/README.md"]
 exclude_patterns = ["build", "viewer/node_modules", ".git", "python/src"]
 
 html_theme = "furo"
