@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads that sleep between jobs. A job is a range of entries; workers take the next piece from a counter.
+// Threads that sleep between jobs, after a short look whether the next one follows at once: to be woken takes longer
+// than a small job. A job is a range of entries; workers take the next piece from a counter.
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "base/thread_pool.h"
 
@@ -19,10 +20,10 @@ struct thread_pool {
     pthread_cond_t begin, end;
     int thread_count; // beside the caller
     pool_thread *threads;
-    // under the mutex
-    uint64_t job; // counts the jobs
-    int busy;     // threads that have not finished it
-    bool closing;
+    // written under the mutex, looked at without
+    atomic_uint_least64_t job; // counts the jobs
+    atomic_int busy;           // threads that have not finished it
+    atomic_bool closing;
     // of the job; written before it begins
     size_t count, piece;
     pool_work work;
@@ -41,23 +42,26 @@ static void take_pieces(thread_pool *pool, int worker)
     }
 }
 
+enum { LOOKS = 4000 }; // some 10 microseconds
+
 static void *thread_main(void *user)
 {
     const pool_thread *thread = user;
     thread_pool *pool = thread->pool;
     uint64_t done = 0;
-    pthread_mutex_lock(&pool->mutex);
     for (;;) {
+        for (int k = 0; k < LOOKS && pool->job == done && !pool->closing; ++k) continue;
+        pthread_mutex_lock(&pool->mutex);
         while (pool->job == done && !pool->closing) pthread_cond_wait(&pool->begin, &pool->mutex);
-        if (pool->closing) break;
+        bool closing = pool->closing;
         done = pool->job;
         pthread_mutex_unlock(&pool->mutex);
+        if (closing) return NULL;
         take_pieces(pool, thread->worker);
         pthread_mutex_lock(&pool->mutex);
         if (--pool->busy == 0) pthread_cond_signal(&pool->end);
+        pthread_mutex_unlock(&pool->mutex);
     }
-    pthread_mutex_unlock(&pool->mutex);
-    return NULL;
 }
 
 hn_status thread_pool_create(hn_context *context, int thread_count, thread_pool **out)
@@ -76,6 +80,9 @@ hn_status thread_pool_create(hn_context *context, int thread_count, thread_pool 
     pthread_cond_init(&pool->begin, NULL);
     pthread_cond_init(&pool->end, NULL);
     atomic_init(&pool->next, 0);
+    atomic_init(&pool->job, 0);
+    atomic_init(&pool->busy, 0);
+    atomic_init(&pool->closing, false);
     for (size_t i = 0; i < others; ++i) {
         pool_thread *thread = &pool->threads[i];
         *thread = (pool_thread){.pool = pool, .worker = (int)i + 1};
@@ -119,6 +126,7 @@ void thread_pool_run(thread_pool *pool, size_t count, size_t piece, pool_work wo
     if (pool->thread_count > 0) pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->mutex);
     take_pieces(pool, 0);
+    for (int k = 0; k < LOOKS && pool->busy > 0; ++k) continue;
     pthread_mutex_lock(&pool->mutex);
     while (pool->busy > 0) pthread_cond_wait(&pool->end, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
