@@ -651,6 +651,11 @@ class Model:
         """Displacement along and angle about the axis."""
         return self.joint("cylindrical", a, b, at=at, axis=axis, name=name, to=to)
 
+    def screw(self, a: Body | str, b: Body | str, *, pitch: Number, at: Vector | None = None, axis: Direction = "z",
+              name: str | None = None, to: Vector | None = None) -> Joint:
+        """Displacement along the axis by the pitch (m) in every turn about it."""
+        return self.joint("screw", a, b, at=at, axis=axis, pitch=pitch, name=name, to=to)
+
     def planar(self, a: Body | str, b: Body | str, *, at: Vector | None = None, normal: Direction = "z",
                direction: Direction | None = None, name: str | None = None, to: Vector | None = None) -> Joint:
         """Two displacements at right angles to the normal and an angle about it."""
@@ -717,8 +722,8 @@ class Model:
 
     def drive(self, kind: str, joint: Joint | str, *, coordinate: str | None = None, armature: Number | None = None,
               name: str | None = None, **words: Any) -> Drive:
-        """Add a drive of a kind ("motion", "effort", "servo", "motor", "stop", "spring") on a coordinate of a joint, with
-        the words of model files. armature: kg m^2 or kg, of a rotor that moves with the coordinate."""
+        """Add a drive of a kind ("motion", "effort", "servo", "motor", "stop", "spring", "friction", "latch") on a coordinate
+        of a joint, with the words of model files. armature: kg m^2 or kg, of a rotor that moves with the coordinate."""
         entry = {"joint": joint, "coordinate": coordinate, **words, "armature": armature}
         given = {key: value for key, value in entry.items() if value is not None}
         return Drive(self, self._add("drives", name, "drive", {kind: given}), kind)
@@ -746,12 +751,25 @@ class Model:
         return self.drive("motor", joint, stall=stall, no_load=no_load, command=command, coordinate=coordinate,
                           armature=armature, name=name)
 
-    def stop(self, joint: Joint | str, *, stiffness: Number, lower: Number | None = None, upper: Number | None = None,
-             damping: Number | None = None, coordinate: str | None = None, armature: Number | None = None,
-             name: str | None = None) -> Drive:
-        """Elastic buffers that begin at a lower and an upper value of the coordinate."""
-        return self.drive("stop", joint, stiffness=stiffness, lower=lower, upper=upper, damping=damping,
-                          coordinate=coordinate, armature=armature, name=name)
+    def stop(self, joint: Joint | str, *, lower: Number | None = None, upper: Number | None = None,
+             stiffness: Number | None = None, damping: Number | None = None, restitution: Number | None = None,
+             coordinate: str | None = None, armature: Number | None = None, name: str | None = None) -> Drive:
+        """Elastic buffers that begin at a lower and an upper value of the coordinate; with restitution (0 to 1) in place of
+        stiffness and damping a rigid stop."""
+        return self.drive("stop", joint, lower=lower, upper=upper, stiffness=stiffness, damping=damping,
+                          restitution=restitution, coordinate=coordinate, armature=armature, name=name)
+
+    def friction(self, joint: Joint | str, *, effort: Number | None = None, coefficient: Number | None = None,
+                 radius: Number | None = None, static: Number | None = None, stribeck: Number | None = None,
+                 coordinate: str | None = None, name: str | None = None) -> Drive:
+        """Dry friction that slides and sticks: an effort (N, N m), or a coefficient times the joint's reaction, for angles at
+        a radius (m). static: times as much at rest, falling off with the rate stribeck (m/s, rad/s)."""
+        return self.drive("friction", joint, effort=effort, coefficient=coefficient, radius=radius, static=static,
+                          stribeck=stribeck, coordinate=coordinate, name=name)
+
+    def latch(self, joint: Joint | str, value: Number, *, coordinate: str | None = None, name: str | None = None) -> Drive:
+        """Hold the coordinate from when it reaches the value (m, rad); the energy lost is work of the latch."""
+        return self.drive("latch", joint, value=value, coordinate=coordinate, name=name)
 
     def coupling(self, kind: str, joints: Sequence[Joint | str], *, coordinates: Sequence[str] | None = None,
                  name: str | None = None, **words: Any) -> Coupling:
