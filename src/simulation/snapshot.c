@@ -19,9 +19,9 @@ static void snapshot_part(snapshot_action action, void *part, size_t size, state
                           size_t *used)
 {
     if (size == 0) return; // and there may be no part
-    char *place = block.bytes + *used * block.count + block.index * size;
-    if (action == SNAPSHOT_SAVE) memcpy(place, part, size);
-    if (action == SNAPSHOT_RESTORE) memcpy(part, place, size);
+    size_t place = *used * block.count + block.index * size;
+    if (action == SNAPSHOT_SAVE) memcpy(block.bytes + place, part, size);
+    if (action == SNAPSHOT_RESTORE) memcpy(part, block.bytes + place, size);
     *used += size;
 }
 
