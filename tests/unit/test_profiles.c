@@ -144,7 +144,8 @@ TEST(time_functions, have_means_that_fine_sums_give)
         CHECK(profile_mean(&f, 0.7, 0.7) == profile_at(&f, 0.7).value);
         profile_release(context, &f);
     }
-    CHECK_BELOW(worst[0], 3e-14); // measured 4e-16; 1.4e-14 under valgrind, whose long double is a double
+    CHECK_BELOW(worst[0],
+                3e-14); // measured 4e-16; 1.4e-14 under valgrind, whose long double is a double
     CHECK_BELOW(worst[1], 3e-14); // measured 3e-16; see above
     CHECK_BELOW(
         worst[2],
