@@ -73,16 +73,15 @@ static hn_vec3 turn_between(const double *from, const double *to)
     return sine > 0.0 ? vec3_scale(atan2(sine, 0.5 * c) / sine, s) : s;
 }
 
-// (U1) with `parts` = 2^k, and the difference of velocities. False: the reference fails.
-static bool compare(hn_simulation *s, int parts, double *x, local_error *velocity)
+// (U1) with `parts` = 2^k, and the difference of velocities. Not HN_OK: the reference fails.
+static hn_status compare(hn_simulation *s, int parts, double *x, local_error *velocity)
 {
     const hn_system *system = s->system;
     hn_simulation *r = s->reference;
     *velocity = (local_error){0};
     double h = s->def.step_size;
-    hn_status status = simulation_run_reference(r, s->q_before, s->p_before, s->angles_before,
-                                                hn_simulation_time(s) - h, h, parts);
-    if (status != HN_OK) return false;
+    TRY(simulation_run_reference(r, s->q_before, s->p_before, s->angles_before,
+                                 hn_simulation_time(s) - h, h, parts));
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         const double *q = s->state.q + at, *reference = r->state.q + at;
@@ -107,7 +106,7 @@ static bool compare(hn_simulation *s, int parts, double *x, local_error *velocit
             h * vec3_norm(vec3_subtract(vec3_load(twist[0]), vec3_load(twist[1]))),
             h * vec3_norm(spin));
     }
-    return true;
+    return HN_OK;
 }
 
 // Round-off of coordinates.
@@ -149,8 +148,8 @@ static void extrapolate(extrapolation *e, const hn_system *system, local_error *
     *change = error_of(system, e->change);
 }
 
-// The error of the last step. False: no reference could be had.
-static bool measure(hn_simulation *s, local_error *floor, local_error *out)
+// The error of the last step, `known` where a reference could be had.
+static hn_status measure(hn_simulation *s, local_error *floor, local_error *out, bool *known)
 {
     const hn_system *system = s->system;
     size_t count = TWIST_SIZE * (size_t)system->body_count;
@@ -163,8 +162,9 @@ static bool measure(hn_simulation *s, local_error *floor, local_error *out)
                        .r_before = work + 2 * count,
                        .error = work + 3 * count,
                        .change = work + 4 * count};
-    bool known = false, resolved = false;
+    bool resolved = false;
     int level = 0;
+    *known = false;
     a->cost = 0.0;
     if (s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM && !s->step_was_halved) {
         // the step is its own reference in one part
@@ -176,7 +176,9 @@ static bool measure(hn_simulation *s, local_error *floor, local_error *out)
         local_error velocity, coarse, change;
         double parts = (double)(1 << level);
         a->cost += FRESH * parts;
-        if (!compare(s, 1 << level, e.x, &velocity)) {
+        hn_status status = compare(s, 1 << level, e.x, &velocity);
+        if (status == HN_CANCELLED) return status;
+        if (status != HN_OK) {
             e.columns = 0;
             continue;
         }
@@ -185,7 +187,7 @@ static bool measure(hn_simulation *s, local_error *floor, local_error *out)
         } else {
             extrapolate(&e, system, &coarse, &change);
             *out = error_of(system, e.error);
-            known = true;
+            *known = true;
             double error = out->value[ERROR_RELATIVE], apart = coarse.value[ERROR_RELATIVE];
             if (e.columns == 1) resolved = apart <= RESOLVED && error >= NOT_SMALLER * apart;
             else resolved = change.value[ERROR_RELATIVE] <= SETTLED * error;
@@ -201,10 +203,10 @@ static bool measure(hn_simulation *s, local_error *floor, local_error *out)
         e.x = e.x_before, e.x_before = x;
         e.columns++;
     }
-    if (!known) return false;
+    if (!*known) return HN_OK;
     if (!resolved) a->unresolved_count++;
     error_at_least(out, floor, 1.0);
-    return true;
+    return HN_OK;
 }
 
 // Third differences (U3) of all bodies, and the first and second ones for the next step.
@@ -258,29 +260,29 @@ void accuracy_begin(hn_simulation *s)
 
 // Measure the last step where its turn has come, or where it seems worse than all before. The first three steps are
 // measured, then ever fewer, until the reference costs COST_PART of the run.
-static bool measure_in_turn(hn_simulation *s, const local_error *third, bool worse,
-                            local_error *error)
+static hn_status measure_in_turn(hn_simulation *s, const local_error *third, bool worse,
+                                 local_error *error)
 {
     accuracy_record *a = &s->accuracy;
     local_error floor;
-    bool in_turn = a->step_count >= a->next_step;
+    bool known, in_turn = a->step_count >= a->next_step;
     a->credit += COST_PART;
-    if (!in_turn && !(worse && a->credit > 0.0)) return false;
-    bool known = measure(s, &floor, error);
+    if (!in_turn && !(worse && a->credit > 0.0)) return HN_OK;
+    TRY(measure(s, &floor, error, &known));
     if (!in_turn) a->credit -= a->cost;
     double pause = fmin(SPREADING * (double)a->step_count, a->cost / COST_PART);
     if (in_turn)
         a->next_step = a->step_count + (pause < 1.0 || a->step_count < 3 ? 1 : (int64_t)pause);
-    if (!known) return false;
+    if (!known) return HN_OK;
     a->sample_count++;
     for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3; ++m) {
         double now = ratio(error->value[m], fmax(third->value[m], floor.value[m]));
         a->ratio[m] = fmax(now, FORGETTING * a->ratio[m]);
     }
-    return true;
+    return HN_OK;
 }
 
-void accuracy_note(hn_simulation *s)
+hn_status accuracy_note(hn_simulation *s)
 {
     accuracy_record *a = &s->accuracy;
     local_error third = differences_of(s), error = third;
@@ -296,10 +298,11 @@ void accuracy_note(hn_simulation *s)
         error = s->error;
         a->sample_count++;
     } else {
-        (void)measure_in_turn(s, &third, worse, &error);
+        TRY(measure_in_turn(s, &third, worse, &error));
     }
     worst_note(a, &error, hn_simulation_time(s));
     for (int m = 0; m < ERROR_MEASURES; ++m) a->sum[m] += error.value[m];
+    return HN_OK;
 }
 
 void accuracy_note_spin(hn_simulation *s, double spin, int body)

@@ -3,6 +3,7 @@
 #ifndef SIMULATION_ACCURACY_H
 #define SIMULATION_ACCURACY_H
 
+#include "base/context.h"
 #include "system/local_error.h"
 
 #include <stdbool.h>
@@ -30,8 +31,8 @@ struct hn_simulation;
 
 /// Before a step: remember where it starts.
 void accuracy_begin(struct hn_simulation *simulation);
-/// After a step, with momenta up to date.
-void accuracy_note(struct hn_simulation *simulation);
+/// After a step, with momenta up to date. HN_CANCELLED in the midst of it: the step is to be taken back.
+hn_status accuracy_note(struct hn_simulation *simulation);
 /// After a step: how far elements of beams are bent.
 void accuracy_note_bend(struct hn_simulation *simulation);
 /// After the ledger has looked at velocities.

@@ -134,6 +134,7 @@ static void layout(arena *a, hn_simulation *s)
     inputs_layout(a, s);
     s->backup =
         arena_bytes(a, s->scheme->may_halve || s->has_events ? hn_simulation_snapshot_size(s) : 0);
+    s->before = arena_bytes(a, s->def.ledger ? hn_simulation_snapshot_size(s) : 0);
 }
 
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
@@ -1078,7 +1079,6 @@ static hn_status look_before_leap(hn_simulation *s, double h, double time)
 static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
-    if (s->def.ledger) accuracy_begin(s);
     s->step_was_halved = s->step_had_event = false;
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
@@ -1104,11 +1104,23 @@ static hn_status one_step(hn_simulation *s)
     s->statistics.step_count++;
     if (s->ambiguous) s->statistics.ambiguous_step_count++;
     s->ambiguous = false;
-    if (!s->def.ledger) return HN_OK;
+    return HN_OK;
+}
+
+// A step and its entry in the ledger. Cancelled while it is measured, it is taken back: who goes on measures it whole.
+static hn_status noted_step(hn_simulation *s)
+{
+    snapshot_keep(s, s->before);
+    accuracy_begin(s);
+    TRY(one_step(s));
     simulation_update_angles(s);
     TRY(ledger_note(s));
     // finer steps without the event are no reference
-    if (!s->step_had_event) accuracy_note(s);
+    hn_status status = s->step_had_event ? HN_OK : accuracy_note(s);
+    if (status != HN_OK) {
+        snapshot_take_back(s, s->before);
+        return explain_failure(s, status);
+    }
     accuracy_note_bend(s);
     return HN_OK;
 }
@@ -1123,7 +1135,8 @@ hn_status hn_simulation_step(hn_simulation *s, int64_t count)
             hn_context_cancel(s->context);
         if (s->controller != NULL) status = inputs_control(s);
         if (status != HN_OK) break;
-        status = context_take_cancel(s->context) ? explain_failure(s, HN_CANCELLED) : one_step(s);
+        if (context_take_cancel(s->context)) status = explain_failure(s, HN_CANCELLED);
+        else status = s->def.ledger ? noted_step(s) : one_step(s);
     }
     // views show the last completed step, also after a failure
     hn_status observed = observe_subscribed(s);

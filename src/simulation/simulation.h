@@ -167,6 +167,7 @@ struct hn_simulation {
     bool wrench_valid;
     bool angles_valid;    ///< `joint_angles` belong to the state
     void *backup;         ///< snapshot before a step that may be halved
+    void *before;         ///< snapshot before a step that the ledger notes
     newton_report newton;
     hn_statistics statistics;
     int *dampers;         ///< elements with a damper

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double CUBIC = 40.0; // N m/rad^3
@@ -144,6 +145,86 @@ TEST(laws, belong_to_efforts)
     CHECK_STATUS(w.context, hn_model_add_drive(w.model, &def, &drive), HN_INVALID_MODEL);
     CHECK(strstr(hn_context_message(w.context), "expected the kind effort") != NULL);
     close_arm(&w);
+}
+
+// ---- a law that cancels -----------------------------------------------------------------------------------------
+
+typedef struct canceller {
+    hn_context *context;
+    int calls, moment; // it cancels at its call number `moment`
+} canceller;
+
+static canceller stop;
+
+static double cancelling(const hn_law_step *step, double *slope, void *user)
+{
+    canceller *c = user;
+    if (++c->calls == c->moment) hn_context_cancel(c->context);
+    return cubic(step, slope, &calls);
+}
+
+static void with_canceller(hn_drive_def *def, int place)
+{
+    (void)place;
+    def->law = cancelling;
+    def->law_user = &stop;
+}
+
+enum { CANCELLED_STEPS = 12, ANY_SNAPSHOT = 1 << 16 };
+
+// Steps with a cancel at a call of the law, gone on from; the bytes of the last state. Returns how often it was stopped.
+static int cancelled_run(hn_scheme scheme, int moment, unsigned char *bytes, size_t *size)
+{
+    world w = open_arm(with_canceller, HN_REDUCTION_REDUCED, false);
+    hn_simulation_def run = hn_simulation_def_default();
+    hn_simulation_destroy(w.simulation);
+    w.simulation = NULL;
+    run.step_size = 5e-3;
+    run.scheme = scheme;
+    stop = (canceller){.context = w.context};
+    hn_status status = hn_simulation_create(w.model, &run, &w.simulation);
+    int stops = 0;
+    *size = 0;
+    if (status != HN_OK) CHECK_STATUS(w.context, status, HN_INVALID_MODEL);
+    stop.calls = 0;
+    stop.moment = moment;
+    while (status == HN_OK && hn_simulation_step_count(w.simulation) < CANCELLED_STEPS) {
+        hn_status one = hn_simulation_step(w.simulation, 1);
+        if (one == HN_CANCELLED) stops++;
+        else CHECK_OK(w.context, one);
+    }
+    if (status == HN_OK) {
+        *size = hn_simulation_snapshot_size(w.simulation);
+        CHECK(*size <= ANY_SNAPSHOT);
+        CHECK_OK(w.context, hn_simulation_save(w.simulation, bytes, *size));
+    }
+    close_arm(&w);
+    return stops;
+}
+
+TEST(cancels, at_any_call_of_a_law_leave_the_state_that_the_run_would_have_had)
+{
+    static unsigned char whole[ANY_SNAPSHOT], stopped[ANY_SNAPSHOT];
+    int schemes = 0;
+    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
+        size_t size, other;
+        CHECK_EQUAL(cancelled_run((hn_scheme)scheme, 0, whole, &size), 0);
+        if (size == 0) continue; // the scheme takes no drives
+        int count = stop.calls, differing = 0, moments = 0, stops = 0;
+        schemes++;
+        for (int moment = 1; moment <= count; moment += 1 + count / 400) {
+            stops += cancelled_run((hn_scheme)scheme, moment, stopped, &other);
+            moments++;
+            CHECK_EQUAL((int)other, (int)size);
+            differing += memcmp(whole, stopped, size) != 0;
+        }
+        if (getenv("HN_TEST_VERBOSE") != NULL)
+            printf("%s: %d calls of the law, %d moments, %d stops, %d differ\n",
+                   hn_scheme_name((hn_scheme)scheme), count, moments, stops, differing);
+        CHECK_EQUAL(differing, 0);
+        CHECK(stops <= moments && stops >= 0.9 * moments); // after the last step no one asks
+    }
+    CHECK(schemes >= 3);
 }
 
 // ---- a controller ---------------------------------------------------------------------------------------------
