@@ -7,6 +7,7 @@
 #include "io/expression.h"
 
 #include "base/nearest_word.h"
+#include "io/units.h"
 #include "model/names.h"
 
 #include <muParserDLL.h>
@@ -181,6 +182,19 @@ static const char *nearest_known(const expression_set *set, const char *word,
     return nearest_word(word, (const char *const *)set->names, set->count);
 }
 
+// Is the word at `position` a unit behind a number?
+static bool is_unit(const char *text, int position, const char *word)
+{
+    char number[PARAMETER_NAME_MAX + 16];
+    double factor;
+    unit_kind kind;
+    while (position > 0 && text[position - 1] == ' ') --position;
+    if (position == 0 || !(is_word_character(text[position - 1]) || text[position - 1] == ')'))
+        return false;
+    snprintf(number, sizeof number, "1 %s", word);
+    return unit_split(number, &factor, &kind) < strlen(number);
+}
+
 static bool ends_in_parenthesis(const char *text)
 {
     int open = 0;
@@ -218,6 +232,11 @@ static bool fail_parse(const expression_set *set, const char *text, expression_e
         if (nearest != NULL)
             return fail(error, position, "unknown word '%s' in an expression (did you mean '%s'?)",
                         word, nearest);
+        if (is_unit(text, position, word))
+            return fail(error, position,
+                        "'%s' inside an expression; expected units only behind a whole value, such as "
+                        "'2*3 mm', and SI units inside (a degree is pi/180)",
+                        word);
         return fail(error, position,
                     "unknown word '%s'; expected a number, a function, pi or a parameter", word);
     }

@@ -404,6 +404,9 @@ static const bad_file BAD_FILES[] = {
     {"unclosed-quote", HN_FILE_FORMAT, 2, 7, "not YAML: wrongly indented double-quoted scalar"},
     {"unit-after-an-unknown-word", HN_FILE_FORMAT, 3, 16,
      "mass: unknown word 'lenght'; expected a number, a function, pi or a parameter"},
+    {"unit-inside-an-expression", HN_FILE_FORMAT, 3, 64,
+     "position: 'deg' inside an expression; expected units only behind a whole value, such as "
+     "'2*3 mm', and SI units inside (a degree is pi/180)"},
     {"unit-of-another-kind", HN_FILE_FORMAT, 3, 18,
      "mass is in 'mm'; expected a mass"},
     {"unit-that-is-none", HN_FILE_FORMAT, 3, 63,
