@@ -192,6 +192,12 @@ double drive_friction(const drive_law *law, double normal, double rate, double *
     return sliding * (1.0 + part);
 }
 
+static const double NO_WAY = 2e-13; // rad, m, of the place: by which it moves while it holds
+bool drive_moves(double from, double to)
+{
+    return fabs(to - from) > NO_WAY * fmax(1.0, fabs(from));
+}
+
 // (D11)
 static effort_value friction_effort(const drive_law *law, const element_step *step, double rate)
 {
@@ -204,8 +210,9 @@ static effort_value friction_effort(const drive_law *law, const element_step *st
     if (mode == FRICTION_TURN) {
         // mean of the sign of a rate that goes straight from that at t_n to that at t_n+1
         double begin = step->memory[DRIVE_ROTOR], end = 2.0 * rate - begin,
-               sum = fabs(begin) + fabs(end), part = 2.0 * rate / sum,
-               part_slope = 2.0 / sum * (1.0 - part * copysign(1.0, end));
+               sum = fabs(begin) + fabs(end);
+        if (!(sum > 0.0)) return (effort_value){0.0, 0.0};
+        double part = 2.0 * rate / sum, part_slope = 2.0 / sum * (1.0 - part * copysign(1.0, end));
         return (effort_value){-size * part, -(slope * part + size * part_slope) / step->step_size};
     }
     return (effort_value){-mode * size, -mode * slope / step->step_size};
@@ -326,12 +333,13 @@ const char *drive_command_unit(const drive_law *law, const char *unit)
     return unit[0] == 'm' ? "N" : "N m";
 }
 
-// What the next step begins with; `rate`: at the end of this one.
-static double drive_next_mode(const drive_law *law, const element_step *step, double rate)
+// What the next step begins with; `rate`: at the end of this one. Friction that gave all it can while others held sticks.
+static double drive_next_mode(const drive_law *law, const element_step *step, bool moved,
+                              double rate)
 {
     double mode = step->memory[DRIVE_MODE];
     if (law->kind != HN_DRIVE_FRICTION) return mode;
-    if (mode == FRICTION_REST) return FRICTION_STICK;
+    if (mode == FRICTION_REST || !moved) return FRICTION_STICK;
     if (mode == FRICTION_TURN) return rate < 0.0 ? FRICTION_BACK : FRICTION_FORTH;
     return mode;
 }
@@ -351,7 +359,7 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     slots[DRIVE_COORDINATE] = angle;
     slots[DRIVE_ROTOR] = 2.0 * (to - from) / h - slots[DRIVE_ROTOR];
     slots[DRIVE_HOLD] = load.effort;
-    slots[DRIVE_MODE] = drive_next_mode(law, step, slots[DRIVE_ROTOR]);
+    slots[DRIVE_MODE] = drive_next_mode(law, step, drive_moves(from, to), slots[DRIVE_ROTOR]);
     slots[DRIVE_NORMAL] = step->memory[DRIVE_NORMAL];
     slots[DRIVE_EFFORT] = load.effort - spring;
     slots[DRIVE_POWER] = load.effort * (to - from) / h;

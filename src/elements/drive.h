@@ -58,5 +58,7 @@ double drive_command_gain(const drive_law *law);
 const char *drive_command_unit(const drive_law *law, const char *unit);
 /// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
+/// Does a coordinate move on its way from one place to another, beyond round-off?
+bool drive_moves(double from, double to);
 
 #endif

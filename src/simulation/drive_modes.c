@@ -9,15 +9,14 @@
 //
 // None of them gives energy. A step begins as the last one ended. Friction that slides and would turn round within the
 // step sticks if it can and turns if not; that which sticks and cannot hold slides, or rests where neither way is its
-// own or sticking would give energy. F depends on the reaction of its joint in the same step, found by iteration.
+// own or sticking would give energy. Where several that are tied to each other stick, one holds for all; what it cannot
+// hold alone it gives like one that slides, and the next one holds. F depends on the reaction of its joint in the same step, found by iteration.
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
 #include "system/step.h"
 
 static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
-static const double NO_WAY =
-    2e-13; // rad, m: by which the coordinate moves while it holds, round-off
 static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
 static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
 enum { MODE_PASSES = 40, NORMAL_PASSES = 60 };
@@ -45,7 +44,7 @@ void drive_modes_begin(hn_simulation *s, const double *slots)
         const element *e = &s->system->elements[h->first];
         h->stage = STAGE_FIRST;
         h->held = h->coupling >= 0 || is_held(e->law, slots[e->angle + DRIVE_MODE]);
-        h->idle = false;
+        h->idle = h->follows = h->struck = false;
     }
 }
 
@@ -67,8 +66,24 @@ static double opposite_of(double effort)
     return effort > 0.0 ? FRICTION_BACK : FRICTION_FORTH;
 }
 
+// Are there others in the mechanism that stick and carry nothing, since it holds for them?
+static bool has_partners(const hn_simulation *s, const hold *own)
+{
+    const hn_system *system = s->system;
+    const element *e = &system->elements[own->first];
+    int mechanism = system->mechanism[e->b >= 0 ? e->b : e->a];
+    for (int i = 0; i < s->hold_count; ++i) {
+        const hold *h = &s->holds[i];
+        const element *other = &system->elements[h->first];
+        if (h != own && h->held && h->idle && other->law->kind == HN_DRIVE_FRICTION &&
+            system->mechanism[other->b >= 0 ? other->b : other->a] == mechanism)
+            return true;
+    }
+    return false;
+}
+
 // A step in which it sticks or rests: does it hold? True: something else is to be tried.
-static bool review_holding(hold *h, hold_way *way, bool means, double effort_before)
+static bool review_holding(hold *h, hold_way *way, bool means, double effort_before, bool partners)
 {
     double slope, effort = way->slots[DRIVE_HOLD], change = way->to - way->from,
                   limit = drive_friction(way->e->law, way->slots[DRIVE_NORMAL], 0.0, &slope);
@@ -77,10 +92,12 @@ static bool review_holding(hold *h, hold_way *way, bool means, double effort_bef
     bool within = fabs(effort) <= (1.0 + SLACK) * limit;
     // neither way was its own: it stays for this step, with whatever that takes, which is no work
     if (way->slots[DRIVE_MODE] == FRICTION_REST) return false;
-    bool gives = effort * change > 0.0 && fabs(change) > NO_WAY * fmax(1.0, fabs(way->from));
+    bool gives = effort * change > 0.0 && drive_moves(way->from, way->to);
     if (within && !gives) return false;
     if (within) set_mode(h, way, FRICTION_REST, STAGE_LAST);
-    else if (h->stage == STAGE_STOPS && means) set_mode(h, way, FRICTION_TURN, STAGE_LAST);
+    // with others that hold it gives what it can: as if it slid
+    else if (h->stage == STAGE_STOPS && means && !partners)
+        set_mode(h, way, FRICTION_TURN, STAGE_LAST);
     else set_mode(h, way, opposite_of(effort), STAGE_TURNS);
     return true;
 }
@@ -96,7 +113,7 @@ static bool review_sliding(hold *h, hold_way *way, bool means, double span)
         set_mode(h, way, FRICTION_STICK, STAGE_STOPS);
         return true;
     }
-    if (change >= 0.0) return false;
+    if (change >= 0.0 || !drive_moves(way->from, way->to)) return false;
     set_mode(h, way, FRICTION_REST, STAGE_LAST);
     return true;
 }
@@ -125,7 +142,8 @@ static bool review(hn_simulation *s, solved_step *step)
         if (law->kind != HN_DRIVE_FRICTION) continue;
         bool means = step->equations.discrete_gradient;
         if (h->held)
-            changed |= review_holding(h, &way, means, s->angles[way.e->angle + DRIVE_HOLD]);
+            changed |= review_holding(h, &way, means, s->angles[way.e->angle + DRIVE_HOLD],
+                                      has_partners(s, h));
         else changed |= review_sliding(h, &way, means, step->equations.step_size);
     }
     return changed;
@@ -182,6 +200,7 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
     for (int pass = 0; pass < MODE_PASSES; ++pass) {
         TRY(solve_with_reactions(s, step, options));
         if (!review(s, step)) return HN_OK;
+        for (int i = 0; i < s->hold_count; ++i) s->holds[i].follows = false;
         TRY(simulation_solve_iterate(s, step, options));
     }
     return HN_NOT_CONVERGED;

@@ -3,11 +3,13 @@
 // velocities change there in the metric of the mass.
 // Note: docs/theory/drives.md
 //
-//   (D12)  (W + D) mu = target,   W_ij = r_i M_c^-1 r_j^T,   v+ = v- + sum_i M_c^-1 r_i^T mu_i
+//   (D12)  (W + D) mu = target,   W_ij = r_i M_c^-1 r_j^T,   v+ = P v- + sum_i M_c^-1 r_i^T mu_i
 //
-// with M_c the mass of the mechanism, r the rates of the coordinate that is hit, of everything that holds, and of
-// rotors. The target is -(1 + e) times the rate for what is hit and zero for the rest; D is 1/J for a rotor of inertia
-// J, whose own momentum changes by -mu. What the kinetic energy loses is work of the drive.
+// with M_c the mass of the mechanism, P the projection on its motions, r the rates of the coordinates that are hit, of
+// everything that holds, and of rotors; D is 1/J for a rotor of inertia J, whose own momentum changes by -mu. It is
+// solved twice: with targets that make v- a motion in which all that holds does (velocities at nodes are not quite),
+// then with -(1 + e) times its rate for everything that is hit at this instant, and zero for the rest. Both take energy,
+// which is work of the drives. Friction has no part in it: its efforts are finite, and have no impulse.
 #include "simulation/events.h"
 
 #include "linalg/small_lu.h"
@@ -18,6 +20,8 @@
 
 static const double REACHED = 1e-12;   // rad, m over the joint's size: beyond its value
 static const double LOCATED = 1e-13;   // likewise: at its value
+static const double TOGETHER = 1e-11;  // likewise: near its value, and hit with others at once
+static const double DEPENDENT = 1e-9;  // of its own response: it moves with others only
 static const double LEFT_OVER = 1e-12; // of a step: what is left of it is none
 enum { LOCATE_PASSES = 60, EVENTS_MAX = 200, HITS_MAX = 3 };
 
@@ -34,24 +38,24 @@ void events_layout(arena *a, hn_simulation *s)
     size_t n = s->has_events ? (size_t)(s->hold_count + s->system->drive_count) : 0,
            bodies = (size_t)s->system->body_count;
     s->impact_rows = arena_doubles(a, n * POSE_SIZE * bodies);
-    s->impact_twists = arena_doubles(a, n * TWIST_SIZE * bodies);
-    s->impact_matrix = arena_doubles(a, n * n + n);
+    s->impact_twists = arena_doubles(a, n > 0 ? (n + 1) * TWIST_SIZE * bodies : 0);
+    s->impact_matrix = arena_doubles(a, 2 * n * n + 6 * n);
     s->impact_pivots = arena_bytes(a, n * sizeof(int));
-    s->impact_change = arena_doubles(a, n > 0 ? 3 * POSE_SIZE * bodies : 0);
+    s->impact_change = arena_doubles(a, n > 0 ? 4 * POSE_SIZE * bodies : 0);
 }
 
 // ---- where -----------------------------------------------------------------------------------------------------
 
 // How far a coordinate is beyond the value of its latch or stop, m or rad over its size; far below zero: it has none
-static double excess(const hn_simulation *s, const hold_way *way, double x, double *side)
+static double excess(const hn_simulation *s, const element *e, const double *slots, double x,
+                     double *side)
 {
-    const drive_law *law = way->e->law;
-    double unit = way->e->displacement
-                      ? system_joint_size(s->system, &s->system->reports[way->e->joint].rows)
-                      : 1.0;
-    if (way->slots[DRIVE_MODE] != 0.0) return -HUGE_VAL;
+    const drive_law *law = e->law;
+    double unit =
+        e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows) : 1.0;
+    if (slots[DRIVE_MODE] != 0.0) return -HUGE_VAL;
     if (law->kind == HN_DRIVE_LATCH) {
-        *side = way->slots[DRIVE_INTEGRAL];
+        *side = slots[DRIVE_INTEGRAL];
         return *side * (x - law->latch) / unit;
     }
     if (!law->rigid) return -HUGE_VAL;
@@ -69,10 +73,8 @@ static int find_reached(hn_simulation *s, double *side, double *begin, double *e
         if (s->holds[i].coupling >= 0) continue;
         double toward = 0.0;
         hold_way way = hold_way_of(s, step, &s->holds[i]);
-        double after = excess(s, &way, way.to, &toward),
-               before = excess(s, &way, way.from, &toward);
-        // sides by the end of the way
-        after = excess(s, &way, way.to, &toward);
+        double before = excess(s, way.e, way.slots, way.from, &toward),
+               after = excess(s, way.e, way.slots, way.to, &toward); // sides by the end of the way
         if (!(after > *end) || !(toward * (way.to - way.from) > 0.0)) continue;
         found = i, *end = after, *side = toward, *begin = before;
     }
@@ -106,35 +108,59 @@ static double product(const hn_simulation *s, const double *row, const double *v
     return sum;
 }
 
-// Rows of what holds and of what is hit, and rotors; 1/J of these in `softness`. Their number.
-static int gather_rows(hn_simulation *s, int hit, double *softness)
+// Numbers of an impact, one per row
+typedef struct impact {
+    int count, hold_count;
+    double *softness; // D
+    double *units;    // of impulses, in which a row responds to its own by one
+    double *given;    // W + D in them, and `matrix` its factors
+    double *matrix;
+    double *first, *mu; // impulses of the first solution, and of the second
+    double *rates;      // between them
+} impact;
+
+static void clear_row(const hn_simulation *s, int index)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    memset(s->impact_rows + size * (size_t)index, 0, size * sizeof(double));
+}
+
+static double *row_of(const hn_simulation *s, int index)
+{
+    return s->impact_rows + POSE_SIZE * (size_t)s->system->body_count * (size_t)index;
+}
+
+// Rows of what holds and of what is hit, then of rotors
+static void gather_rows(hn_simulation *s, impact *x)
 {
     const hn_system *system = s->system;
-    size_t size = POSE_SIZE * (size_t)system->body_count;
-    int n = holds_list(s, hit);
+    int n = holds_list(s, true);
+    x->hold_count = n;
+    x->softness = s->impact_matrix;
     for (int i = 0; i < n; ++i) {
         const hold *h = &s->holds[s->held_list[i]];
-        double *row = s->impact_rows + size * (size_t)i;
-        memset(row, 0, size * sizeof(double));
+        clear_row(s, i);
         for (int k = 0; k < h->term_count; ++k)
-            add_row(s, &system->elements[h->first + k], h->factors[k], row);
-        softness[i] = 0.0;
+            add_row(s, &system->elements[h->first + k], h->factors[k], row_of(s, i));
+        x->softness[i] = 0.0;
     }
     for (int i = 0; i < system->drive_count; ++i) {
         if (!(system->laws[i].armature > 0.0)) continue;
-        double *row = s->impact_rows + size * (size_t)n;
-        memset(row, 0, size * sizeof(double));
-        add_row(s, &system->elements[system->drive_first + i], 1.0, row);
-        softness[n++] = 1.0 / system->laws[i].armature;
+        clear_row(s, n);
+        add_row(s, &system->elements[system->drive_first + i], 1.0, row_of(s, n));
+        x->softness[n++] = 1.0 / system->laws[i].armature;
     }
-    return n;
+    x->count = n;
+    x->first = x->softness + n;
+    x->mu = x->first + n;
+    x->rates = x->mu + n;
+    x->units = x->rates + n;
+    x->given = x->units + n;
+    x->matrix = x->given + n * n;
 }
 
-// The velocities of an impulse along row i, in s->impact_change
-static void velocities_of(hn_simulation *s, int index, double *v)
+static void velocities_of_twists(const hn_simulation *s, const double *twists, double *v)
 {
-    const double *twists =
-        s->impact_twists + TWIST_SIZE * (size_t)s->system->body_count * (size_t)index;
     for (int i = 0; i < s->system->body_count; ++i) {
         double *to = v + POSE_SIZE * (size_t)i;
         twist_to_velocity(system_pose(s->state.q, i), twists + TWIST_SIZE * (size_t)i, to);
@@ -142,18 +168,156 @@ static void velocities_of(hn_simulation *s, int index, double *v)
     }
 }
 
-// Velocities become v + change; what that does to the energies of mechanisms and rotors is their work, and the sum
-static double change_velocities(hn_simulation *s, const double *v, const double *change,
-                                double *momentum)
+static double *twists_of(const hn_simulation *s, int index)
+{
+    return s->impact_twists + TWIST_SIZE * (size_t)s->system->body_count * (size_t)index;
+}
+
+// v += sum mu_i M_c^-1 r_i^T; `scratch`: 12 per body
+static void add_impulses(const hn_simulation *s, const impact *x, const double *mu, double *v,
+                         double *scratch)
+{
+    for (int i = 0; i < x->count; ++i) {
+        velocities_of_twists(s, twists_of(s, i), scratch);
+        for (size_t k = 0; k < POSE_SIZE * (size_t)s->system->body_count; ++k)
+            v[k] += mu[i] * scratch[k];
+    }
+}
+
+static hn_status find_masses(hn_simulation *s, impact *x, double *scratch)
+{
+    int n = x->count;
+    TRY(saddle_factor_mass(s->projection, s->state.q));
+    for (int i = 0; i < n; ++i) {
+        saddle_project_again(s->projection, s->state.q, row_of(s, i), twists_of(s, i));
+        velocities_of_twists(s, twists_of(s, i), scratch);
+        for (int k = 0; k < n; ++k) x->given[n * k + i] = product(s, row_of(s, k), scratch);
+    }
+    for (int i = 0; i < n; ++i) {
+        double own = x->given[n * i + i] += x->softness[i];
+        x->units[i] = own > 0.0 ? 1.0 / sqrt(own) : 0.0;
+    }
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k) x->given[n * i + k] *= x->units[i] * x->units[k];
+    return HN_OK;
+}
+
+static bool is_struck(const hn_simulation *s, const impact *x, int row)
+{
+    return row < x->hold_count && s->holds[s->held_list[row]].struck;
+}
+
+// Solve for mu, which holds the targets; rows of what is hit only `with_hits`. The row that follows from others, or -1
+static int solve_impulses(hn_simulation *s, impact *x, bool with_hits, double *mu)
+{
+    int n = x->count;
+    memcpy(x->matrix, x->given, (size_t)n * (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) {
+        mu[i] *= x->units[i];
+        if (with_hits || !is_struck(s, x, i)) continue;
+        for (int k = 0; k < n; ++k) x->matrix[n * i + k] = x->matrix[n * k + i] = 0.0;
+        x->matrix[n * i + i] = 1.0;
+        mu[i] = 0.0;
+    }
+    if (n == 0) return -1;
+    bool regular = small_lu_factor(n, n, x->matrix, s->impact_pivots);
+    for (int i = 0; i < n; ++i)
+        if (!(fabs(x->matrix[n * i + i]) > DEPENDENT)) return i;
+    if (!regular) return 0;
+    small_lu_solve(n, n, x->matrix, s->impact_pivots, 1, 1, mu);
+    for (int i = 0; i < n; ++i) mu[i] *= x->units[i];
+    return -1;
+}
+
+// The motion before: v- as far as joints, rotors and all that holds let it be one; motions keep their rates.
+static int begin_motion(hn_simulation *s, impact *x, const double *before, double *v,
+                        double *scratch)
+{
+    const hn_system *system = s->system;
+    mass_apply(system, 1.0, before, scratch);
+    double *twists = twists_of(s, x->count);
+    saddle_project_again(s->projection, s->state.q, scratch, twists);
+    velocities_of_twists(s, twists, v);
+    for (int i = 0; i < x->hold_count; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
+        bool moves = h->coupling < 0 && system->elements[h->first].law->kind == HN_DRIVE_MOTION;
+        x->first[i] =
+            (moves ? product(s, row_of(s, i), before) : 0.0) - product(s, row_of(s, i), v);
+    }
+    for (int i = 0, k = x->hold_count; i < system->drive_count; ++i) {
+        if (!(system->laws[i].armature > 0.0)) continue;
+        const element *e = &system->elements[system->drive_first + i];
+        x->first[k] = s->angles[e->angle + DRIVE_ROTOR] - product(s, row_of(s, k), v);
+        ++k;
+    }
+    int dependent = solve_impulses(s, x, false, x->first);
+    if (dependent >= 0) return dependent;
+    add_impulses(s, x, x->first, v, scratch);
+    for (int i = 0; i < x->count; ++i) x->rates[i] = product(s, row_of(s, i), v);
+    return -1;
+}
+
+// A stop that its coordinate leaves already is not hit, but ends bounces that are shorter than a step.
+static double restitution_of(const hn_simulation *s, const impact *x, int row, double most)
+{
+    const hold *h = &s->holds[s->held_list[row]];
+    bool left = h->restitution > 0.0 && h->side * x->rates[row] <= 0.0;
+    return left ? -1.0 : fmin(most, h->restitution);
+}
+
+// -(1 + e) times the rates of what is hit, with e no more than `most`: impulses, and what they do to the energy
+static int bounce(hn_simulation *s, impact *x, double most, double *work)
+{
+    *work = 0.0;
+    for (int i = 0; i < x->count; ++i)
+        x->mu[i] = is_struck(s, x, i) ? -(1.0 + restitution_of(s, x, i, most)) * x->rates[i] : 0.0;
+    int dependent = solve_impulses(s, x, true, x->mu);
+    for (int i = 0; i < x->hold_count && dependent < 0; ++i)
+        if (is_struck(s, x, i))
+            *work += 0.5 * x->mu[i] * (1.0 - restitution_of(s, x, i, most)) * x->rates[i];
+    return dependent;
+}
+
+// Hits of different restitution may together give energy, which no stops do: then all have the least.
+static int bounce_all(hn_simulation *s, impact *x)
+{
+    double least = 1.0, work;
+    for (int i = 0; i < x->hold_count; ++i)
+        if (is_struck(s, x, i)) least = fmin(least, s->holds[s->held_list[i]].restitution);
+    int dependent = bounce(s, x, 1.0, &work);
+    return dependent < 0 && work > 0.0 ? bounce(s, x, least, &work) : dependent;
+}
+
+// A stop does not pull: the first that would is left out of the impact, or lets go. True: there was one.
+static bool release_pulled(hn_simulation *s, const impact *x)
+{
+    for (int i = 0; i < x->hold_count; ++i) {
+        hold *h = &s->holds[s->held_list[i]];
+        const element *e = &s->system->elements[h->first];
+        if (h->coupling >= 0 || !e->law->rigid || (h->struck && h->restitution == 0.0)) continue;
+        double *slots = s->angles + e->angle, side = h->struck ? h->side : slots[DRIVE_MODE];
+        if (!(x->mu[i] * side > 0.0)) continue;
+        if (!h->struck) slots[DRIVE_MODE] = slots[DRIVE_HOLD] = 0.0;
+        h->struck = h->held = false;
+        return true;
+    }
+    return false;
+}
+
+// Velocities become v; what that does to the energies of mechanisms and rotors is their work, and the sum
+static double change_velocities(hn_simulation *s, const double *before, const double *v,
+                                double *change, double *momentum)
 {
     const hn_system *system = s->system;
     double *impetus = s->state.impetus, sum = 0.0;
     const double *added = s->scheme->impetus_is_momentum ? momentum : change;
+    size_t size = POSE_SIZE * (size_t)system->body_count;
+    for (size_t k = 0; k < size; ++k) change[k] = v[k] - before[k];
     mass_apply(system, 1.0, change, momentum);
     for (int i = 0; i < system->body_count; ++i) {
         double work = 0.0;
         for (size_t k = POSE_SIZE * (size_t)i; k < POSE_SIZE * (size_t)(i + 1); ++k) {
-            work += (v[k] + 0.5 * change[k]) * momentum[k];
+            work += (before[k] + 0.5 * change[k]) * momentum[k];
             impetus[k] += added[k];
         }
         sum += work;
@@ -162,69 +326,105 @@ static double change_velocities(hn_simulation *s, const double *v, const double 
     double *row = momentum; // not needed any more
     for (int i = 0; i < system->law_count; ++i) {
         const element *e = &system->elements[system->drive_first + i];
-        memset(row, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+        memset(row, 0, size * sizeof(double));
         add_row(s, e, 1.0, row);
-        double rate = product(s, row, change), *rotor = &s->angles[e->angle + DRIVE_ROTOR],
-               work = e->law->armature * rate * (*rotor + 0.5 * rate);
-        *rotor += rate;
+        double rate = product(s, row, v), *rotor = &s->angles[e->angle + DRIVE_ROTOR],
+               work = 0.5 * e->law->armature * (rate - *rotor) * (rate + *rotor);
+        *rotor = rate;
         sum += work;
         if (s->part_count > 0) s->works[system->mechanism[e->b >= 0 ? e->b : e->a]] += work;
     }
     return sum;
 }
 
-// (D12)
-static hn_status strike(hn_simulation *s, int hit, double restitution)
+// Work of the impact by drives: what the impulses of motions and of other hits do, and the rest of what was located
+static void book_work(hn_simulation *s, const impact *x, int located, const double *v, double work)
 {
-    const hn_system *system = s->system;
-    size_t size = POSE_SIZE * (size_t)system->body_count;
-    double *change = s->impact_change, *v = change + size, *before = v + size;
-    double *softness = s->impact_matrix, *w;
-    int n = gather_rows(s, hit, softness);
-    w = softness + n;
-    TRY(saddle_factor_mass(s->projection, s->state.q));
-    for (int i = 0; i < n; ++i) {
-        saddle_project_again(s->projection, s->state.q, s->impact_rows + size * (size_t)i,
-                             s->impact_twists +
-                                 TWIST_SIZE * (size_t)system->body_count * (size_t)i);
-        velocities_of(s, i, v);
-        for (int k = 0; k < n; ++k) w[n * k + i] = product(s, s->impact_rows + size * (size_t)k, v);
+    for (int i = 0; i < x->hold_count; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
+        if (h->coupling >= 0 || s->held_list[i] == located) continue;
+        double *slot = &s->angles[s->system->elements[h->first].angle + DRIVE_WORK],
+               own = (x->first[i] + x->mu[i]) * 0.5 * (x->rates[i] + product(s, row_of(s, i), v));
+        *slot += own;
+        work -= own;
     }
-    for (int i = 0; i < n; ++i) w[n * i + i] += softness[i];
-    double *mu = softness; // their place: they are in w
-    if (s->scheme->impetus_is_momentum) mass_solve(system, s->state.impetus, before);
-    else memcpy(before, s->state.impetus, size * sizeof(double));
-    for (int i = 0; i < n; ++i)
-        mu[i] = i < s->held_count && s->held_list[i] == hit
-                    ? -(1.0 + restitution) * product(s, s->impact_rows + size * (size_t)i, before)
-                    : 0.0;
-    s->stuck = hit; // unless it can be solved
-    if (!small_lu_factor(n, n, w, s->impact_pivots)) return HN_SINGULAR_SYSTEM;
-    s->stuck = -1;
-    small_lu_solve(n, n, w, s->impact_pivots, 1, 1, mu);
-    memset(change, 0, size * sizeof(double));
-    for (int i = 0; i < n; ++i) {
-        velocities_of(s, i, v);
-        for (size_t k = 0; k < size; ++k) change[k] += mu[i] * v[k];
+    s->angles[s->system->elements[s->holds[located].first].angle + DRIVE_WORK] += work;
+}
+
+// A latch, stop or the located one itself that others hold already takes no part; motions and couplings must. True: it
+// can go on without
+static bool leave_out(hn_simulation *s, const impact *x, int row, int located)
+{
+    s->stuck = located;
+    if (row >= x->hold_count) return false;
+    hold *h = &s->holds[s->held_list[row]];
+    bool at_times = h->coupling < 0 && s->system->elements[h->first].law->kind != HN_DRIVE_MOTION;
+    h->follows = true;
+    if (at_times) s->stuck = -1;
+    return at_times;
+}
+
+// (D12), of everything that is struck; `before`: velocities
+static hn_status strike(hn_simulation *s, int located, const double *before)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double *v = s->impact_change, *scratch = v + size, *change = scratch + size;
+    impact x = {0};
+    for (bool again = true; again;) {
+        gather_rows(s, &x);
+        TRY(find_masses(s, &x, scratch));
+        int dependent = begin_motion(s, &x, before, v, scratch);
+        if (dependent < 0) dependent = bounce_all(s, &x);
+        if (dependent < 0) again = release_pulled(s, &x);
+        else if (!leave_out(s, &x, dependent, located)) return HN_SINGULAR_SYSTEM;
     }
-    const element *e = &system->elements[s->holds[hit].first];
-    double work = change_velocities(s, before, change, v);
+    add_impulses(s, &x, x.mu, v, scratch);
+    double work = change_velocities(s, before, v, change, scratch);
     s->work += work;
-    s->angles[e->angle + DRIVE_WORK] += work;
+    book_work(s, &x, located, v, work);
     return HN_OK;
 }
 
-// What is hit now, with `side` of it: lock, stay in contact, or bounce.
-static hn_status hit_now(hn_simulation *s, int index, double side)
+// Mark what is at its value and moves on, beside what was located; `v`: velocities
+static void find_struck(hn_simulation *s, int located, double located_side, const double *v)
 {
-    hold *h = &s->holds[index];
-    const element *e = &s->system->elements[h->first];
-    const drive_law *law = e->law;
-    bool stays = law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || ++h->hits >= HITS_MAX;
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        const element *e = &s->system->elements[h->first];
+        const double *slots = s->angles + e->angle;
+        h->struck = i == located;
+        h->side = located_side;
+        if (h->struck || h->coupling >= 0) continue;
+        double x = e->law->sign * slots[DRIVE_COORDINATE];
+        if (!(excess(s, e, slots, x, &h->side) >= -TOGETHER)) continue;
+        h->struck = h->side * e->law->sign * simulation_rate(e, s->state.q, v) > 0.0;
+    }
+}
+
+// What is hit now: lock, stay in contact, or bounce.
+static hn_status hit_now(hn_simulation *s, int located, double side)
+{
+    const hn_system *system = s->system;
+    size_t size = POSE_SIZE * (size_t)system->body_count;
+    double *before = s->impact_change + 3 * size;
+    if (s->scheme->impetus_is_momentum) mass_solve(system, s->state.impetus, before);
+    else memcpy(before, s->state.impetus, size * sizeof(double));
     drive_modes_begin(s, s->angles);
-    TRY(strike(s, index, stays ? 0.0 : law->restitution));
-    if (stays) {
-        s->angles[e->angle + DRIVE_MODE] = law->kind == HN_DRIVE_LATCH ? 1.0 : side;
+    find_struck(s, located, side, before);
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        if (!h->struck) continue;
+        const drive_law *law = s->system->elements[h->first].law;
+        bool stays =
+            law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || ++h->hits >= HITS_MAX;
+        h->restitution = stays ? 0.0 : law->restitution;
+    }
+    TRY(strike(s, located, before));
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        const element *e = &s->system->elements[h->first];
+        if (!h->struck || h->restitution > 0.0) continue;
+        s->angles[e->angle + DRIVE_MODE] = e->law->kind == HN_DRIVE_LATCH ? 1.0 : h->side;
         s->angles[e->angle + DRIVE_HOLD] = 0.0;
     }
     s->steps[s->ahead].valid = false;
@@ -261,7 +461,7 @@ static hn_status locate(hn_simulation *s, double whole, double time, double *par
             continue;
         }
         hold_way way = hold_way_of(s, &s->steps[s->ahead], &s->holds[*hit]);
-        double toward, here = excess(s, &way, way.to, &toward);
+        double toward, here = excess(s, way.e, way.slots, way.to, &toward);
         if (fabs(here) <= LOCATED) return HN_OK;
         if (here > 0.0) {
             high = *part, at_high = here;

@@ -318,29 +318,28 @@ static hn_status find_responses(hn_simulation *s, solved_step *step, const newto
     return HN_OK;
 }
 
-static bool is_friction(const hn_simulation *s, const hold *h)
+// What comes first where relations follow from each other: motions and couplings, latches and stops, friction
+static int rank_of(const hn_simulation *s, const hold *h)
 {
-    return h->coupling < 0 && s->system->elements[h->first].law->kind == HN_DRIVE_FRICTION;
+    if (h->coupling >= 0) return 0;
+    const drive_law *law = s->system->elements[h->first].law;
+    return law->kind == HN_DRIVE_FRICTION ? 2 : holds_at_times(law) ? 1 : 0;
 }
 
-int holds_list(hn_simulation *s, int hit)
+int holds_list(hn_simulation *s, bool impact)
 {
     int n = 0, width = s->system->column_count;
-    for (int friction = 0; friction < 2; ++friction)
-        for (int k = 0; k <= s->hold_count; ++k) {
-            // what is hit after everything but friction
-            int i = k < s->hold_count ? k : hit;
-            if (i < 0 || (k == s->hold_count && friction)) continue;
+    for (int rank = 0; rank < (impact ? 2 : 3); ++rank)
+        for (int i = 0; i < s->hold_count; ++i) {
             hold *h = &s->holds[i];
-            bool listed = k == s->hold_count || (h->held && i != hit);
-            if (!listed || is_friction(s, h) != (friction == 1)) continue;
+            if (!(h->held || (impact && h->struck)) || rank_of(s, h) != rank) continue;
             double *row = s->rank_rows + (size_t)n * (size_t)width;
             memset(row, 0, (size_t)width * sizeof(double));
             for (int t = 0; t < h->term_count; ++t)
                 row[s->system->elements[h->first + t].law->column] += h->factors[t];
             // motions that follow from others are told by the step that cannot be solved
-            h->idle = friction && !relation_is_new(s->rank_rows, s->rank_pivots, n, width);
-            if (!friction) (void)relation_is_new(s->rank_rows, s->rank_pivots, n, width);
+            bool own = relation_is_new(s->rank_rows, s->rank_pivots, n, width) && !h->follows;
+            h->idle = rank > 0 && !own;
             if (!h->idle) s->held_list[n++] = i;
         }
     s->held_count = n;
@@ -361,9 +360,10 @@ static bool let_idle_go(hn_simulation *s, solved_step *step)
     return changed;
 }
 
-hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options)
+static hn_status solve_listed(hn_simulation *s, solved_step *step, const newton_options *options)
 {
-    int n = holds_list(s, -1), iterations = s->newton.iterations;
+    int n = holds_list(s, false), iterations = s->newton.iterations;
+    s->stuck = -1;
     if (let_idle_go(s, step)) {
         TRY(simulation_solve_iterate(s, step, options));
         iterations += s->newton.iterations;
@@ -373,7 +373,6 @@ hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options 
     double before = HUGE_VAL, largest = relations_at_end(s, step, true, off);
     double part = fmin(1.0, step->equations.step_size / s->def.step_size),
            tolerance = fmax(HOLD_ROUND_OFF, HOLD_TOLERANCE * part);
-    s->stuck = -1;
     for (int pass = 0; largest > tolerance; ++pass) {
         // again where the last ones do not lead on
         if (pass == 0 || largest > 0.1 * before) {
@@ -391,4 +390,17 @@ hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options 
     }
     s->newton.iterations = iterations;
     return HN_OK;
+}
+
+// A friction, latch or stop that a loop of the mechanism holds together with others carries nothing.
+hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options)
+{
+    for (int pass = 0;; ++pass) {
+        hn_status status = solve_listed(s, step, options);
+        hold *h = s->stuck < 0 ? NULL : &s->holds[s->stuck];
+        bool again = status == HN_SINGULAR_SYSTEM && h != NULL && rank_of(s, h) > 0 && !h->follows;
+        if (!again || pass == s->hold_count) return status;
+        h->follows = true;
+        TRY(simulation_solve_iterate(s, step, options));
+    }
 }

@@ -74,9 +74,13 @@ typedef struct hold {
     int coupling; ///< or -1
     double factors[HN_COUPLING_TERMS_MAX];
     bool held;    ///< in the step that is being solved
-    bool idle;    ///< friction that sticks where others hold already
+    bool idle;    ///< a friction, latch or stop that holds what others hold already: it carries nothing
+    bool follows; ///< likewise by a loop of the mechanism, in the step that is being solved
     hold_stage stage;
     int hits;     ///< of a rigid stop in the nominal step
+    bool struck;  ///< a latch or stop in an impact,
+    double side;  ///< 1: at its upper value, or from below
+    double restitution;
 } hold;
 
 /// A joint whose angle counts turns, with its bodies in the tree or GROUND.
@@ -192,7 +196,7 @@ struct hn_simulation {
     double *impact_twists; ///< 6 per body and row
     double *impact_matrix;
     int *impact_pivots;
-    double *impact_change; ///< 36 per body
+    double *impact_change; ///< 48 per body
     int stuck;            ///< one of them that nothing can move, or -1
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
@@ -317,9 +321,9 @@ typedef struct hold_way {
     double *slots; ///< of the step
     double from, to;
 } hold_way;
-/// List in s->held_list those of `held` that do not follow from others; what is `hit` (or -1) comes before friction.
-/// Friction that follows from others is let go. Their number.
-int holds_list(hn_simulation *s, int hit);
+/// List in s->held_list those of `held` that do not follow from others: motions and couplings, latches and stops,
+/// friction. In an `impact` also those that are struck, and no friction, whose efforts have no impulse. Their number.
+int holds_list(hn_simulation *s, bool impact);
 hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h);
 /// Solve a step on from its iterate.
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step, const newton_options *options);
