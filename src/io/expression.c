@@ -233,10 +233,11 @@ static bool fail_parse(const expression_set *set, const char *text, expression_e
             return fail(error, position, "unknown word '%s' in an expression (did you mean '%s'?)",
                         word, nearest);
         if (is_unit(text, position, word))
-            return fail(error, position,
-                        "'%s' inside an expression; expected units only behind a whole value, such as "
-                        "'2*3 mm', and SI units inside (a degree is pi/180)",
-                        word);
+            return fail(
+                error, position,
+                "'%s' inside an expression; expected units only behind a whole value, such as "
+                "'2*3 mm', and SI units inside (a degree is pi/180)",
+                word);
         return fail(error, position,
                     "unknown word '%s'; expected a number, a function, pi or a parameter", word);
     }
