@@ -10,7 +10,8 @@
 // None of them gives energy. A step begins as the last one ended. Friction that slides and would turn round within the
 // step sticks if it can and turns if not; that which sticks and cannot hold slides, or rests where neither way is its
 // own or sticking would give energy. Where several that are tied to each other stick, one holds for all; what it cannot
-// hold alone it gives like one that slides, and the next one holds. F depends on the reaction of its joint in the same step, found by iteration.
+// hold alone it gives like one that slides, and the next one holds. F depends on the reaction of its joint in the same
+// step, found by iteration.
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
