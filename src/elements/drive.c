@@ -333,7 +333,8 @@ const char *drive_command_unit(const drive_law *law, const char *unit)
     return unit[0] == 'm' ? "N" : "N m";
 }
 
-// What the next step begins with; `rate`: at the end of this one. Friction that gave all it can while others held sticks.
+// What the next step begins with; `rate`: at the end of this one. Friction that gave all it can while others held
+// sticks.
 static double drive_next_mode(const drive_law *law, const element_step *step, bool moved,
                               double rate)
 {

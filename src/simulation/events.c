@@ -8,8 +8,8 @@
 // with M_c the mass of the mechanism, P the projection on its motions, r the rates of the coordinates that are hit, of
 // everything that holds, and of rotors; D is 1/J for a rotor of inertia J, whose own momentum changes by -mu. It is
 // solved twice: with targets that make v- a motion in which all that holds does (velocities at nodes are not quite),
-// then with -(1 + e) times its rate for everything that is hit at this instant, and zero for the rest. Both take energy,
-// which is work of the drives. Friction has no part in it: its efforts are finite, and have no impulse.
+// then with -(1 + e) times its rate for everything that is hit at this instant, and zero for the rest. Both take
+// energy, which is work of the drives. Friction has no part in it: its efforts are finite, and have no impulse.
 #include "simulation/events.h"
 
 #include "linalg/small_lu.h"

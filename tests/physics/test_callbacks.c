@@ -172,7 +172,7 @@ static void with_canceller(hn_drive_def *def, int place)
 
 enum { CANCELLED_STEPS = 12, ANY_SNAPSHOT = 1 << 16 };
 
-// Steps with a cancel at a call of the law, gone on from; the bytes of the last state. Returns how often it was stopped.
+// Steps with a cancel at a call of the law, gone on from; the bytes of the last state. How often it was stopped.
 static int cancelled_run(hn_scheme scheme, int moment, unsigned char *bytes, size_t *size)
 {
     world w = open_arm(with_canceller, HN_REDUCTION_REDUCED, false);
