@@ -87,6 +87,7 @@ const joint_type joint_cylindrical = {
     .row_count = 4,
     .coordinate_count = 2,
     .axes = {{false, AXIS_OF_A, 2}, {true, AXIS_OF_A, 2}},
+    .keeps_sides = true,
     .mark = MARK_LINE,
     .planar = {.normal = {PLANAR_PIN, PLANAR_UPRIGHT}, .inside = {PLANAR_SLIDE, 0}},
     .row = cylindrical_row,

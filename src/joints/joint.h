@@ -23,7 +23,7 @@ typedef struct joint {
     hn_joint_kind kind;
     int parent;        ///< tree index or GROUND; for a cut joint: body a
     int child;         ///< tree index; for a cut joint: body b
-    bool child_is_a;   ///< cylindrical joints only: the body that carries the frame is the child
+    bool child_is_a;   ///< joints that keep their sides only: the body that carries the frame is the child
     bool point_child;  ///< the child is a point mass: no rotation columns
     bool plane_child;  ///< the child is a planar point mass: a[0], a[1], a[2] are its plane's world axes and normal
     int dof;           ///< columns of B
@@ -150,6 +150,7 @@ typedef struct joint_type {
     pivot_kind pivot; ///< between rigid bodies
     int coordinate_count;
     coordinate_axis axes[JOINT_DOF_MAX]; ///< of the coordinates
+    bool keeps_sides; ///< rows not symmetric in the bodies at a midpoint: who carries them does not follow the tree
     mark_kind mark;
     planar_rule planar;
     /// Row `index` of the constraints.

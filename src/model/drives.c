@@ -40,20 +40,6 @@ double hn_model_drive_command(const hn_model *model, int index, double time)
     return def->scale * profile_at(&def->function, time).value;
 }
 
-const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate)
-{
-    static const char *const WORDS[HN_JOINT_KIND_COUNT][3] = {
-        [HN_JOINT_REVOLUTE] = {"angle"},
-        [HN_JOINT_PRISMATIC] = {"displacement"},
-        [HN_JOINT_CYLINDRICAL] = {"displacement", "angle"},
-        [HN_JOINT_PLANAR] = {"displacement_1", "displacement_2", "angle"},
-        [HN_JOINT_UNIVERSAL] = {"angle_a", "angle_b"},
-    };
-    bool known =
-        (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT && coordinate >= 0 && coordinate < 3;
-    return known ? WORDS[kind][coordinate] : NULL;
-}
-
 void model_drive_clear(hn_context *context, model_drive *drive)
 {
     profile_release(context, &drive->def.function);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Joints: from a definition in world or body coordinates to points and frames fixed in the two bodies.
 #include "base/rotation.h"
+#include "model/joint_kinds.h"
 #include "model/model.h"
 
 #include <stdio.h>
@@ -14,57 +15,14 @@ static const double DIRECTION_TOLERANCE =
     1e-6; // sine of the angle between a direction and the axis
 static const double DEGREES = 57.29577951308232; // per radian
 
-static const char *const JOINT_KIND_NAMES[HN_JOINT_KIND_COUNT] = {
-    "spherical", "revolute", "prismatic", "cylindrical", "planar",
-    "universal", "fixed",    "free",      "distance",
-};
-
-const char *hn_joint_kind_name(hn_joint_kind kind)
-{
-    return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? JOINT_KIND_NAMES[kind] : "";
-}
-
-bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
-{
-    if (name == NULL || kind == NULL) return false;
-    for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i)
-        if (strcmp(name, JOINT_KIND_NAMES[i]) == 0) {
-            *kind = (hn_joint_kind)i;
-            return true;
-        }
-    return false;
-}
-
-int joint_kind_coordinate_count(hn_joint_kind kind)
-{
-    switch (kind) {
-    case HN_JOINT_SPHERICAL: return 3;
-    case HN_JOINT_REVOLUTE: return 1;
-    case HN_JOINT_PRISMATIC: return 1;
-    case HN_JOINT_CYLINDRICAL: return 2;
-    case HN_JOINT_PLANAR: return 3;
-    case HN_JOINT_UNIVERSAL: return 2;
-    case HN_JOINT_FIXED: return 0;
-    case HN_JOINT_FREE: return 6;
-    case HN_JOINT_DISTANCE: return 0;
-    }
-    return 0;
-}
-
 hn_joint_def hn_joint_def_default(hn_joint_kind kind)
 {
     return (hn_joint_def){
         .kind = kind,
         .axis_a = {0.0, 0.0, 1.0},
-        .axis_b = {kind == HN_JOINT_UNIVERSAL ? 1.0 : 0.0, 0.0, 0.0},
+        .axis_b = {joint_kind_facts_of(kind)->axes == AXES_TWO ? 1.0 : 0.0, 0.0, 0.0},
         .separate_points = kind == HN_JOINT_DISTANCE,
     };
-}
-
-static bool kind_has_axis(hn_joint_kind kind)
-{
-    return kind == HN_JOINT_REVOLUTE || kind == HN_JOINT_PRISMATIC ||
-           kind == HN_JOINT_CYLINDRICAL || kind == HN_JOINT_PLANAR || kind == HN_JOINT_UNIVERSAL;
 }
 
 static bool is_zero(hn_vec3 a)
@@ -120,7 +78,7 @@ static hn_status check_planar_point_mass(const hn_model *model, const char *name
 {
     hn_context *context = model->context;
     const char *planar_name = model->bodies[planar].name;
-    if (joint->kind != HN_JOINT_DISTANCE && joint->kind != HN_JOINT_FREE)
+    if (!joint_kind_facts_of(joint->kind)->takes_planar_points)
         return context_fail(context, HN_INVALID_MODEL,
                             "joint '%s': '%s' is a planar point mass, which takes only distance "
                             "and free joints, not %s",
@@ -157,8 +115,7 @@ static hn_status check_bodies(const hn_model *model, const char *name, const mod
         hn_body_kind kind = kind_of_body(model, ends[i]);
         if (kind == HN_BODY_PLANAR_POINT_MASS)
             TRY(check_planar_point_mass(model, name, joint, ends[i], ends[1 - i]));
-        if (kind == HN_BODY_POINT_MASS && joint->kind != HN_JOINT_SPHERICAL &&
-            joint->kind != HN_JOINT_DISTANCE && joint->kind != HN_JOINT_FREE)
+        if (kind == HN_BODY_POINT_MASS && !joint_kind_facts_of(joint->kind)->takes_points)
             return context_fail(
                 context, HN_INVALID_MODEL,
                 "joint '%s': '%s' is a point mass, which takes only spherical, distance and free "
@@ -292,7 +249,7 @@ static hn_status axis_frames(const hn_model *model, const char *name, const hn_j
     hn_context *context = model->context;
     int a = joint->body_a, b = joint->body_b;
     hn_vec3 axis = unit(def->axis_a), first = vec3_perpendicular(axis);
-    if (joint->kind == HN_JOINT_PLANAR && !is_zero(def->direction)) {
+    if (joint_kind_facts_of(joint->kind)->axes == AXES_NORMAL && !is_zero(def->direction)) {
         if (!vec3_is_finite(def->direction))
             return context_fail(context, HN_INVALID_MODEL, "joint '%s': direction is not finite",
                                 name);
@@ -358,15 +315,15 @@ static hn_status place_frames(const hn_model *model, const char *name, const hn_
                               model_joint *joint)
 {
     if (def->separate_frames) return given_frames(model, name, def, joint);
-    if (!kind_has_axis(joint->kind)) {
+    joint_axes axes = joint_kind_facts_of(joint->kind)->axes;
+    if (axes == AXES_NONE) {
         hn_mat3 world = mat3_identity();
         joint->frame_a = drawn_frame_in_body(model, joint, joint->body_a, &world);
         joint->frame_b = drawn_frame_in_body(model, joint, joint->body_b, &world);
         return HN_OK;
     }
-    TRY(check_axis(model->context, name, joint->kind == HN_JOINT_PLANAR ? "normal" : "axis",
-                   def->axis_a));
-    if (joint->kind == HN_JOINT_UNIVERSAL) return universal_frames(model, name, def, joint);
+    TRY(check_axis(model->context, name, axes == AXES_NORMAL ? "normal" : "axis", def->axis_a));
+    if (axes == AXES_TWO) return universal_frames(model, name, def, joint);
     return axis_frames(model, name, def, joint);
 }
 

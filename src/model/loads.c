@@ -3,6 +3,7 @@
 #include <holonom/model.h>
 
 #include "base/vector.h"
+#include "model/joint_kinds.h"
 #include "model/model.h"
 #include "model/profiles.h"
 
@@ -178,8 +179,7 @@ static hn_status check_torsion_spring(const hn_model *model, const hn_torsion_sp
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': the spring's joint is not in this model", name);
     const model_joint *joint = &model->joints[model_joint_index(model, def->joint)];
-    if (joint->kind != HN_JOINT_REVOLUTE && joint->kind != HN_JOINT_CYLINDRICAL &&
-        joint->kind != HN_JOINT_PLANAR)
+    if (!joint_kind_has_angle(joint->kind))
         return context_fail(context, HN_INVALID_MODEL,
                             "load '%s': joint '%s' is %s; a torsional spring needs a revolute, "
                             "cylindrical or planar one",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model as a whole: create, destroy, names, run options, looking at it.
+#include "model/joint_kinds.h"
 #include "model/model.h"
 #include "model/profiles.h"
 
@@ -332,7 +333,7 @@ int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint)
     bool turns = found->body_b == BODY_GROUND || model_has_directors(&model->bodies[found->body_b]);
     if (!turns && found->kind == HN_JOINT_SPHERICAL) return 0; // nothing is left to turn
     if (!turns && found->kind == HN_JOINT_FREE) return 3;      // position only
-    return joint_kind_coordinate_count(found->kind);
+    return joint_kind_facts_of(found->kind)->coordinate_count;
 }
 
 hn_body_kind hn_model_body_kind(const hn_model *model, hn_body_id body)

@@ -189,9 +189,6 @@ int model_beam_index(const hn_model *model, hn_beam_id beam);
 /// The node of a beam that a name like "BEAM.tip" means, as a body index, or -1 (beams.c).
 int model_find_node(const hn_model *model, const char *name);
 
-/// Number of coordinates and constraint rows of a joint kind between rigid bodies.
-int joint_kind_coordinate_count(hn_joint_kind kind);
-
 /// Name of a body index for messages; BODY_GROUND gives "ground".
 const char *model_body_index_name(const hn_model *model, int index);
 

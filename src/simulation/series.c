@@ -2,6 +2,8 @@
 // Names, units and shapes of what is observed.
 #include "simulation/series.h"
 
+#include "model/joint_kinds.h"
+
 #include <assert.h>
 
 #define PLACE(group, name) group, name, group "/" name
@@ -220,38 +222,17 @@ const char *beam_component_unit(bool resultant, int index)
     return index < 3 ? "1" : "1/m";
 }
 
-// Coordinates in the order the joint reports them; a point mass has the displacements only, which come first.
-typedef struct coordinate_label {
-    const char *label, *unit;
-} coordinate_label;
-
-static const coordinate_label LABELS[HN_JOINT_KIND_COUNT][HN_JOINT_COORDINATES_MAX] = {
-    [HN_JOINT_SPHERICAL] = {{"rotation_x", "rad"}, {"rotation_y", "rad"}, {"rotation_z", "rad"}},
-    [HN_JOINT_REVOLUTE] = {{"angle", "rad"}},
-    [HN_JOINT_PRISMATIC] = {{"displacement", "m"}},
-    [HN_JOINT_CYLINDRICAL] = {{"displacement", "m"}, {"angle", "rad"}},
-    [HN_JOINT_PLANAR] = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}},
-    [HN_JOINT_UNIVERSAL] = {{"angle_a", "rad"}, {"angle_b", "rad"}},
-    [HN_JOINT_FREE] = {{"x", "m"},
-                       {"y", "m"},
-                       {"z", "m"},
-                       {"rotation_x", "rad"},
-                       {"rotation_y", "rad"},
-                       {"rotation_z", "rad"}},
-};
-
-static coordinate_label label_of(hn_joint_kind kind, int index)
+// A coordinate in the order the joint reports them; a point mass has the displacements only, which come first.
+static joint_coordinate_facts label_of(hn_joint_kind kind, int index)
 {
-    const coordinate_label unknown = {"coordinate", "1"};
-    if ((int)kind < 0 || (int)kind >= HN_JOINT_KIND_COUNT) return unknown;
-    if (index < 0 || index >= HN_JOINT_COORDINATES_MAX || LABELS[kind][index].label == NULL)
-        return unknown;
-    return LABELS[kind][index];
+    const joint_kind_facts *facts = joint_kind_facts_of(kind);
+    bool known = index >= 0 && index < facts->coordinate_count;
+    return known ? facts->coordinates[index] : (joint_coordinate_facts){"coordinate", "1"};
 }
 
 const char *joint_coordinate_label(hn_joint_kind kind, int index)
 {
-    return label_of(kind, index).label;
+    return label_of(kind, index).word;
 }
 
 const char *joint_coordinate_unit(hn_joint_kind kind, int index)

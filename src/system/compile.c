@@ -126,8 +126,8 @@ static void set_child_kind(const hn_system *system, joint *j)
         for (int k = 0; k < 3; ++k) j->a[k] = system->bodies[j->child].plane[k];
 }
 
-// The joint with a and b as the rows want them. Only the cylindrical joint is not symmetric in its bodies at a
-// midpoint: its rows are carried by the ground or by the body whose name sorts first, so that neither the order of
+// The joint with a and b as the rows want them. One whose rows are not symmetric in its bodies at a midpoint keeps its
+// sides: they are carried by the ground or by the body whose name sorts first, so that neither the order of
 // bodies in a file nor that in a joint changes the motion.
 static void compile_report(hn_system *system, const hn_model *model, const tree *t, int index)
 {
@@ -146,7 +146,7 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
     j->row_count = joint_type_of(from->kind)->row_count;
     report->tree_body = -1;
     report->rows_swapped = false;
-    if (from->kind == HN_JOINT_CYLINDRICAL && from->body_a >= 0 &&
+    if (joint_type_of(from->kind)->keeps_sides && from->body_a >= 0 &&
         (from->body_b < 0 ||
          strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
         joint_swap_sides(j);
@@ -170,7 +170,7 @@ static void compile_tree_joint(hn_system *system, const tree *t, int body)
         report->tree_body = body;
         *j = report->rows;
         if (j->child != body) {
-            if (j->kind == HN_JOINT_CYLINDRICAL) {
+            if (joint_type_of(j->kind)->keeps_sides) {
                 // the rows stay with their body, which is the child here
                 int other = j->parent;
                 j->parent = j->child;
@@ -394,7 +394,8 @@ static void compile_beams(hn_system *system, const hn_model *model, const tree *
     for (int k = model->load_count; k < system->element_count; ++k) place_element(system, k);
 }
 
-// A drive on a coordinate of a joint, seen from the user's body a; the second angle of a universal joint from b.
+// A drive on a coordinate of a joint, seen from the user's body a. Of two turns about axes at right angles, each is the
+// angle of the other's axis: the second one seen from b.
 static void place_drive(const hn_system *system, int coordinate, element *e, drive_law *law)
 {
     const joint *j = &system->reports[e->joint].rows;
@@ -403,17 +404,17 @@ static void place_drive(const hn_system *system, int coordinate, element *e, dri
     e->a = swapped ? j->child : j->parent;
     e->b = swapped ? j->parent : j->child;
     e->a1 = frame_a[0], e->a2 = frame_a[1], e->b1 = frame_b[0];
-    const char *word = hn_joint_coordinate_name(j->kind, coordinate);
-    e->turns = strcmp(word, "angle") == 0;
-    e->displacement = !e->turns && j->kind != HN_JOINT_UNIVERSAL;
+    coordinate_axis axis = joint_type_of(j->kind)->axes[coordinate];
+    e->turns = coordinate == joint_angle_place(j->kind);
+    e->displacement = !axis.turning;
     law->sign = 1.0;
     if (e->displacement) {
-        e->a1 = frame_a[j->kind == HN_JOINT_PLANAR ? coordinate : 2];
+        e->a1 = frame_a[axis.axis];
         set_point(e->link, -1.0, swapped ? j->rho_b : j->rho_a);
         set_point(e->link + 4, 1.0, swapped ? j->rho_a : j->rho_b);
-    } else if (j->kind == HN_JOINT_UNIVERSAL && coordinate == 0) {
+    } else if (!e->turns && axis.home == AXIS_OF_A) {
         e->b1 = frame_b[2];
-    } else if (j->kind == HN_JOINT_UNIVERSAL) {
+    } else if (!e->turns) {
         int other = e->a;
         e->a = e->b, e->b = other;
         e->a1 = frame_b[0], e->a2 = frame_b[1], e->b1 = frame_a[2];

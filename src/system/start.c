@@ -88,7 +88,7 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
     const model_joint *from = &model->joints[index];
     if (!from->has_rates) return false;
     // the child is the user's b unless the tree runs the other way
-    bool reversed = j->kind == HN_JOINT_CYLINDRICAL
+    bool reversed = joint_type_of(j->kind)->keeps_sides
                         ? j->child_is_a != system->reports[index].rows_swapped
                         : j->swapped;
     double sign = reversed ? -1.0 : 1.0;

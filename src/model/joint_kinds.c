@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The kinds of joints as files and programs see them.
+#include "model/joint_kinds.h"
+
+#include <string.h>
+
+// clang-format off
+#define ROTATION_VECTOR {"rotation_x", "rad"}, {"rotation_y", "rad"}, {"rotation_z", "rad"}
+static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
+    [HN_JOINT_SPHERICAL] = {"spherical", .takes_points = true, .coordinate_count = 3,
+                            .coordinates = {ROTATION_VECTOR}},
+    [HN_JOINT_REVOLUTE] = {"revolute", AXES_ONE, .scalars = true, .coordinate_count = 1,
+                           .coordinates = {{"angle", "rad"}}},
+    [HN_JOINT_PRISMATIC] = {"prismatic", AXES_ONE, .scalars = true, .coordinate_count = 1,
+                            .coordinates = {{"displacement", "m"}}},
+    [HN_JOINT_CYLINDRICAL] = {"cylindrical", AXES_ONE, .scalars = true, .coordinate_count = 2,
+                              .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
+    [HN_JOINT_PLANAR] = {"planar", AXES_NORMAL, .scalars = true, .coordinate_count = 3,
+                         .coordinates = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}}},
+    [HN_JOINT_UNIVERSAL] = {"universal", AXES_TWO, .scalars = true, .coordinate_count = 2,
+                            .coordinates = {{"angle_a", "rad"}, {"angle_b", "rad"}}},
+    [HN_JOINT_FIXED] = {"fixed"},
+    [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .coordinate_count = 6,
+                       .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
+    [HN_JOINT_DISTANCE] = {"distance", .takes_points = true, .takes_planar_points = true},
+};
+// clang-format on
+
+const joint_kind_facts *joint_kind_facts_of(hn_joint_kind kind)
+{
+    static const joint_kind_facts none = {.word = ""};
+    return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? &KINDS[kind] : &none;
+}
+
+bool joint_kind_has_angle(hn_joint_kind kind)
+{
+    const joint_kind_facts *facts = joint_kind_facts_of(kind);
+    for (int k = 0; k < facts->coordinate_count; ++k)
+        if (strcmp(facts->coordinates[k].word, "angle") == 0) return true;
+    return false;
+}
+
+const char *hn_joint_kind_name(hn_joint_kind kind)
+{
+    return joint_kind_facts_of(kind)->word;
+}
+
+bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
+{
+    if (name == NULL || kind == NULL) return false;
+    for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i)
+        if (strcmp(name, KINDS[i].word) == 0) {
+            *kind = (hn_joint_kind)i;
+            return true;
+        }
+    return false;
+}
+
+const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate)
+{
+    const joint_kind_facts *facts = joint_kind_facts_of(kind);
+    bool known = facts->scalars && coordinate >= 0 && coordinate < facts->coordinate_count;
+    return known ? facts->coordinates[coordinate].word : NULL;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What files and programs say of each kind of joint: its word, its coordinates, the bodies that it takes.
+#ifndef MODEL_JOINT_KINDS_H
+#define MODEL_JOINT_KINDS_H
+
+#include <holonom/model.h>
+
+/// Axes that the definition of a joint gives.
+typedef enum joint_axes {
+    AXES_NONE,
+    AXES_ONE,
+    AXES_NORMAL, ///< of a plane, with a direction in it
+    AXES_TWO,    ///< at right angles
+} joint_axes;
+
+typedef struct joint_coordinate_facts {
+    const char *word;
+    const char *unit;
+} joint_coordinate_facts;
+
+/// A kind of joint between rigid bodies. The mechanics are those of joints/ (`joint_type`).
+typedef struct joint_kind_facts {
+    const char *word;
+    joint_axes axes;
+    bool takes_points;        ///< point masses
+    bool takes_planar_points; ///< point masses in a plane
+    bool scalars;             ///< each coordinate is one by itself: drives and couplings take it, not a rotation vector
+    int coordinate_count;
+    joint_coordinate_facts coordinates[HN_JOINT_COORDINATES_MAX];
+} joint_kind_facts;
+
+/// Of a kind, or of no joint at all (an empty word) where the number is none.
+const joint_kind_facts *joint_kind_facts_of(hn_joint_kind kind);
+/// Has it one angle about its axis, which counts turns?
+bool joint_kind_has_angle(hn_joint_kind kind);
+
+#endif
