@@ -270,9 +270,10 @@ typedef enum hn_joint_kind {
     HN_JOINT_FIXED,       ///< 0
     HN_JOINT_FREE,        ///< 6: position of b's joint point in a's frame, rotation vector; no constraint
     HN_JOINT_DISTANCE,    ///< 5: two points at constant distance; no coordinates are reported
+    HN_JOINT_SCREW,       ///< 1: displacement along and angle about the axis, which a thread ties (`pitch`)
 } hn_joint_kind;
 
-#define HN_JOINT_KIND_COUNT 9
+#define HN_JOINT_KIND_COUNT 10
 #define HN_JOINT_COORDINATES_MAX 6
 
 /// Spelling used in files and on the command line: "revolute", ...
@@ -290,18 +291,20 @@ typedef struct hn_joint_def {
     hn_vec3 point_a;       ///< m, the joint's place on a
     hn_vec3 point_b;       ///< m, the joint's place on b; read only with separate_points
     bool separate_points;  ///< false: b's point is where a's point is at the start
-    hn_vec3 axis_a;        ///< axis (revolute, prismatic, cylindrical), plane normal (planar), first axis (universal)
+    hn_vec3 axis_a;        ///< axis; plane normal (planar); first axis (universal)
     hn_vec3 axis_b;        ///< universal: second axis; others, with body_coordinates: the axis in b, zero: as axis_a
     hn_vec3 direction;     ///< planar: direction of the first displacement (frame of axis_a); zero: chosen
     double length;         ///< m, distance joint only; 0: the distance at the start
     bool separate_frames;  ///< with body_coordinates: frame_a and frame_b are read, and no axis or direction
     hn_mat3 frame_a;       ///< columns: the joint's frame in a, third the axis; frames meet at coordinates of zero
     hn_mat3 frame_b;       ///< the same in b; universal: third the second axis, first the first one at zero
+    double pitch;          ///< m, screw only, not zero: displacement of a turn; positive: right-handed
 } hn_joint_def;
 
 HN_API hn_joint_def hn_joint_def_default(hn_joint_kind kind);
 
-/// Add a joint. @return HN_OK, HN_INVALID_MODEL (bodies, axis, length, name), HN_OUT_OF_MEMORY
+/// Add a joint. A screw brings a coupling of its own, with its name, whose effort (N) is the axial force of the thread.
+/// @return HN_OK, HN_INVALID_MODEL (bodies, axis, length, pitch, name), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_id *joint);
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -472,7 +475,7 @@ typedef enum hn_coupling_kind {
     HN_COUPLING_BELT,     ///< two angles, of pulleys
     HN_COUPLING_RACK,     ///< an angle and a displacement
     HN_COUPLING_RELATION, ///< any
-    HN_COUPLING_SCREW,    ///< displacement and angle of one cylindrical joint
+    HN_COUPLING_SCREW,    ///< displacement and angle of a screw joint, with its name; comes with the joint
 } hn_coupling_kind;
 #define HN_COUPLING_KIND_COUNT 5
 #define HN_COUPLING_TERMS_MAX 4
@@ -499,10 +502,6 @@ HN_API hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind);
 /// @return HN_OK, HN_INVALID_MODEL (joints, coordinates, factors, name), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
                                                     hn_coupling_id *coupling);
-/// A screw joint: `def` is that of a cylindrical joint, whose displacement grows by `pitch` (m, not zero; positive for
-/// a right-handed thread) in a turn: a coupling with the joint's name. @return as for joints and couplings
-HN_API HN_NODISCARD hn_status hn_model_add_screw(hn_model *model, const hn_joint_def *def, double pitch,
-                                                 hn_joint_id *joint, hn_coupling_id *coupling);
 HN_API int hn_model_coupling_count(const hn_model *model);
 HN_API const char *hn_model_coupling_name(const hn_model *model, int index); ///< "" where there is none
 HN_API hn_coupling_kind hn_model_coupling_kind(const hn_model *model, int index); ///< 0 <= index < coupling count

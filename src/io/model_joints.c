@@ -175,18 +175,18 @@ static bool place_at_node(const model_reader *r, hn_joint_def *def)
     return false;
 }
 
-// A screw is a cylindrical joint with one word more.
-static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner, bool screw,
+static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
                                      hn_joint_def *def)
 {
     static const char *const PLAIN[] = {"bodies", "coordinates", "at", "frame"};
-    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame", "pitch"};
+    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame"};
+    static const char *const SCREW[] = {"bodies", "coordinates", "at", "axis", "frame", "pitch"};
     static const char *const PLANAR[] = {"bodies", "coordinates", "at",   "normal",
                                          "axis",   "direction",   "frame"};
     static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes", "frame"};
     static const char *const DISTANCE[] = {"bodies", "coordinates", "from", "to", "length"};
     const char *const *words = AXIS;
-    int count = WORD_COUNT(AXIS) - !screw;
+    int count = WORD_COUNT(AXIS);
     switch (def->kind) {
     case HN_JOINT_SPHERICAL:
     case HN_JOINT_FIXED:
@@ -194,6 +194,7 @@ static hn_status read_joint_geometry(const model_reader *r, int map, const char 
     case HN_JOINT_PLANAR: words = PLANAR, count = WORD_COUNT(PLANAR); break;
     case HN_JOINT_UNIVERSAL: words = UNIVERSAL, count = WORD_COUNT(UNIVERSAL); break;
     case HN_JOINT_DISTANCE: words = DISTANCE, count = WORD_COUNT(DISTANCE); break;
+    case HN_JOINT_SCREW: words = SCREW, count = WORD_COUNT(SCREW); break;
     default: break;
     }
     TRY(reader_expect_keys(r, map, owner, words, count));
@@ -295,33 +296,29 @@ bool reader_is_jointed(const model_reader *r, const char *body)
 
 static hn_status read_joint(model_reader *r, int key)
 {
-    const char *words[HN_JOINT_KIND_COUNT + 1];
+    const char *words[HN_JOINT_KIND_COUNT];
     for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i) words[i] = hn_joint_kind_name((hn_joint_kind)i);
-    words[HN_JOINT_KIND_COUNT] = hn_coupling_kind_name(HN_COUPLING_SCREW);
     const char *name = reader_text(r, key), *word;
     char owner[128];
-    int map = -1;
+    int map = -1, place = key;
     snprintf(owner, sizeof owner, "joint '%.100s'", name);
-    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT + 1, &word, &map));
-    hn_joint_kind kind = HN_JOINT_CYLINDRICAL;
-    bool screw = !hn_joint_kind_from_name(word, &kind);
+    TRY(reader_kind(r, reader_value(r, key), owner, words, HN_JOINT_KIND_COUNT, &word, &map));
+    hn_joint_kind kind = HN_JOINT_REVOLUTE;
+    hn_joint_kind_from_name(word, &kind);
     hn_joint_def def = hn_joint_def_default(kind);
     def.name = name;
     def.axis_b = vec3(0.0, 0.0, 0.0);
-    TRY(read_joint_geometry(r, map, owner, screw, &def));
-    hn_joint_id id;
-    if (screw) {
-        hn_coupling_id thread;
-        int pitch;
-        double value;
-        TRY(reader_require(r, map, "pitch", owner, &pitch));
-        TRY(reader_number(r, pitch, "pitch", &value));
-        TRY(reader_place(r, pitch, hn_model_add_screw(r->model, &def, value, &id, &thread)));
-        r->model->couplings[r->model->coupling_count - 1].place = reader_position(r, key);
-    } else {
-        TRY(reader_place(r, key, hn_model_add_joint(r->model, &def, &id)));
+    TRY(read_joint_geometry(r, map, owner, &def));
+    if (kind == HN_JOINT_SCREW) {
+        TRY(reader_require(r, map, "pitch", owner, &place));
+        TRY(reader_number(r, place, "pitch", &def.pitch));
     }
+    hn_joint_id id;
+    int couplings = r->model->coupling_count;
+    TRY(reader_place(r, place, hn_model_add_joint(r->model, &def, &id)));
     r->model->joints[r->model->joint_count - 1].place = reader_position(r, key);
+    if (r->model->coupling_count > couplings) // of its thread
+        r->model->couplings[couplings].place = reader_position(r, key);
     return HN_OK;
 }
 

@@ -77,18 +77,6 @@ static hn_status read_body_start(model_reader *r, int key, int map)
     return HN_OK;
 }
 
-// The coupling of a screw joint, or NULL
-static const model_coupling *thread_of(const model_reader *r, hn_joint_id joint)
-{
-    const hn_model *model = r->model;
-    for (int i = 0; i < model->coupling_count; ++i) {
-        const model_coupling *c = &model->couplings[i];
-        if (c->kind == HN_COUPLING_SCREW && c->joints[0] == model_joint_index(model, joint))
-            return c;
-    }
-    return NULL;
-}
-
 static hn_status read_joint_start(model_reader *r, int key, int map)
 {
     hn_joint_id joint;
@@ -97,11 +85,11 @@ static hn_status read_joint_start(model_reader *r, int key, int map)
     int rate = reader_find(r, map, "rate"), list = reader_find(r, map, "rates"), entry;
     if (rate >= 0 && list >= 0)
         return reader_fail(r, list, "both rate and rates are given; expected one of them");
-    const model_coupling *thread = thread_of(r, joint);
-    if (rate >= 0 && thread != NULL) {
-        // of its angle; the displacement follows
+    double lead = r->model->joints[model_joint_index(r->model, joint)].lead;
+    if (rate >= 0 && lead != 0.0) {
+        // of the angle of a screw; the displacement follows
         TRY(reader_number(r, rate, "rate", &rates[1]));
-        rates[0] = -thread->factors[1] * rates[1];
+        rates[0] = lead * rates[1];
         return reader_place(r, rate, hn_model_set_joint_rates(r->model, joint, rates, 2));
     }
     if (rate >= 0) {

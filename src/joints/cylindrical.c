@@ -8,9 +8,10 @@
 //
 // The rows a1 . e, a2 . e are not symmetric in the bodies at a midpoint, so body a, which carries them, is chosen
 // independently of the tree; it may be the child. Through the arm to p_b both cases are the same rule.
+#include "joints/cylindrical.h"
 #include "joints/slide.h"
 
-static void cylindrical_row(const joint *j, int index, constraint_row *row)
+void cylindrical_row(const joint *j, int index, constraint_row *row)
 {
     if (index < 2) row_point_in_plane(j, index, row);
     else row_orthogonality(j, 2, index - 2, row);
@@ -22,8 +23,8 @@ static hn_vec3 arm_to_b(const joint *j, const double *parent, const double *chil
     return vec3_subtract(pose_point(parent, j->rho_b), pose_center(child));
 }
 
-static void cylindrical_motion(const joint *j, const joint_step *step, const double *parent,
-                               const double *child, motion *m)
+void cylindrical_motion(const joint *j, const joint_step *step, const double *parent,
+                        const double *child, motion *m)
 {
     (void)step;
     const double *a = j->child_is_a ? child : parent;
@@ -32,8 +33,8 @@ static void cylindrical_motion(const joint *j, const joint_step *step, const dou
     motion_add_rotation(m, arm_to_b(j, parent, child), pose_direction(a, j->a[2]));
 }
 
-static int cylindrical_terms(const joint *j, const joint_step *step, const double *parent,
-                             const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
+int cylindrical_terms(const joint *j, const joint_step *step, const double *parent,
+                      const double *child, hn_vec3 force, hn_vec3 moment, motion_term *terms)
 {
     (void)step;
     const double *a = j->child_is_a ? child : parent;
@@ -43,16 +44,14 @@ static int cylindrical_terms(const joint *j, const joint_step *step, const doubl
                                  arm_to_b(j, parent, child), force, moment, terms + count);
 }
 
-static void cylindrical_begin(const joint *j, const double *parent, const double *child,
-                              joint_step *step)
+void cylindrical_begin(const joint *j, const double *parent, const double *child, joint_step *step)
 {
     step->offset[0] = step->offset_start[0] = slide_offset(j, 2, parent, child);
 }
 
-static void cylindrical_advance(const joint *j, const double *u, const double *parent_start,
-                                const double *parent, const double *child_start,
-                                const double *child, const body_step *parent_step, joint_step *step,
-                                body_step *child_step)
+void cylindrical_advance(const joint *j, const double *u, const double *parent_start,
+                         const double *parent, const double *child_start, const double *child,
+                         const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)child;
     hn_vec3 axis = pose_direction(parent, joint_parent_frame(j)[2]);
@@ -64,8 +63,7 @@ static void cylindrical_advance(const joint *j, const double *u, const double *p
                      slide_secant(j, 2, 0, parent_start, parent, parent_step, step), child_step);
 }
 
-static void cylindrical_settle(const joint *j, const joint_step *step, const double *parent,
-                               double *child)
+void cylindrical_settle(const joint *j, const joint_step *step, const double *parent, double *child)
 {
     hn_vec3 axis = pose_direction(parent, joint_parent_frame(j)[2]);
     settle_directors(vec3_cross(pose_direction(child, joint_child_frame(j)[2]), axis), child);
@@ -73,8 +71,7 @@ static void cylindrical_settle(const joint *j, const joint_step *step, const dou
                  child);
 }
 
-static void cylindrical_coordinates(const joint *j, const double *a, const double *b,
-                                    double *coordinates)
+void cylindrical_coordinates(const joint *j, const double *a, const double *b, double *coordinates)
 {
     hn_vec3 link = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
     coordinates[0] = vec3_dot(link, pose_direction(a, j->a[2]));

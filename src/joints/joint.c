@@ -9,7 +9,7 @@ const joint_type *joint_type_of(hn_joint_kind kind)
         [HN_JOINT_PRISMATIC] = &joint_prismatic, [HN_JOINT_CYLINDRICAL] = &joint_cylindrical,
         [HN_JOINT_PLANAR] = &joint_planar,       [HN_JOINT_UNIVERSAL] = &joint_universal,
         [HN_JOINT_FIXED] = &joint_fixed,         [HN_JOINT_FREE] = &joint_free,
-        [HN_JOINT_DISTANCE] = &joint_distance,
+        [HN_JOINT_DISTANCE] = &joint_distance,   [HN_JOINT_SCREW] = &joint_screw,
     };
     return types[kind];
 }

@@ -189,6 +189,7 @@ extern const joint_type joint_universal;
 extern const joint_type joint_fixed;
 extern const joint_type joint_free;
 extern const joint_type joint_distance;
+extern const joint_type joint_screw;
 
 /// Pivot of a tree joint.
 static inline pivot_kind joint_pivot(const joint *j)

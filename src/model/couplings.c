@@ -93,36 +93,33 @@ hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
     return HN_OK;
 }
 
-hn_status hn_model_add_screw(hn_model *model, const hn_joint_def *def, double pitch,
-                             hn_joint_id *joint, hn_coupling_id *coupling)
+hn_status model_check_thread(const hn_model *model, const char *name, double pitch)
 {
-    static const double TURN = 6.283185307179586; // rad
-    REQUIRE(NULL, model != NULL);
-    hn_context *context = model->context;
-    REQUIRE(context, def != NULL && joint != NULL && coupling != NULL);
-    const char *name = def->name == NULL ? "of a screw" : def->name;
-    if (def->kind != HN_JOINT_CYLINDRICAL)
-        return context_fail(context, HN_INVALID_MODEL,
-                            "joint '%s': a screw is defined as a cylindrical joint, not %s", name,
-                            hn_joint_kind_name(def->kind));
     if (!isfinite(pitch) || pitch == 0.0)
-        return context_fail(context, HN_INVALID_MODEL,
+        return context_fail(model->context, HN_INVALID_MODEL,
                             "joint '%s': pitch is %g; expected a number of metres per turn other "
                             "than zero",
                             name, pitch);
-    if (def->name != NULL && name_table_find(&model->coupling_names, def->name) >= 0)
-        return context_fail(context, HN_INVALID_MODEL,
+    if (name_table_find(&model->coupling_names, name) >= 0)
+        return context_fail(model->context, HN_INVALID_MODEL,
                             "joint '%s': the coupling of a screw has its name, and there is one "
                             "already",
                             name);
-    TRY(hn_model_add_joint(model, def, joint));
+    return HN_OK;
+}
+
+hn_status model_add_thread(hn_model *model, hn_joint_id joint)
+{
+    const model_joint *screw = &model->joints[model_joint_index(model, joint)];
     hn_coupling_def thread = hn_coupling_def_default(HN_COUPLING_SCREW);
-    thread.name = model->joints[model->joint_count - 1].name;
-    thread.joints[0] = thread.joints[1] = *joint;
+    hn_coupling_id added;
+    thread.name = screw->name;
+    thread.joints[0] = thread.joints[1] = joint;
     thread.coordinates[0] = 0; // displacement
     thread.coordinates[1] = 1; // angle
-    thread.factors[1] = -pitch / TURN;
-    return hn_model_add_coupling(model, &thread, coupling);
+    thread.factors[1] = -screw->lead;
+    TRY(hn_model_add_coupling(model, &thread, &added));
+    return HN_OK;
 }
 
 // ---- start rates ------------------------------------------------------------------------------------------

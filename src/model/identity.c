@@ -41,6 +41,7 @@ static uint64_t hash_joint(uint64_t hash, const model_joint *j)
     hash = hash_matrix(hash, &j->frame_a);
     hash = hash_matrix(hash, &j->frame_b);
     hash = hash_doubles(hash, &j->length, 1);
+    hash = hash_doubles(hash, &j->lead, 1);
     hash = hash_integer(hash, j->has_rates);
     return j->has_rates ? hash_doubles(hash, j->rates, HN_JOINT_COORDINATES_MAX) : hash;
 }

@@ -23,6 +23,8 @@ static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
     [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .coordinate_count = 6,
                        .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
     [HN_JOINT_DISTANCE] = {"distance", .takes_points = true, .takes_planar_points = true},
+    [HN_JOINT_SCREW] = {"screw", AXES_ONE, .scalars = true, .threaded = true, .coordinate_count = 2,
+                        .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
 };
 // clang-format on
 

@@ -25,6 +25,7 @@ typedef struct joint_kind_facts {
     bool takes_points;        ///< point masses
     bool takes_planar_points; ///< point masses in a plane
     bool scalars;             ///< each coordinate is one by itself: drives and couplings take it, not a rotation vector
+    bool threaded;            ///< its displacement follows its angle by a pitch: a coupling comes with the joint
     int coordinate_count;
     joint_coordinate_facts coordinates[HN_JOINT_COORDINATES_MAX];
 } joint_kind_facts;

@@ -12,7 +12,8 @@ enum { OWNER_SIZE = 160 };
 static const double RIGHT_ANGLE_TOLERANCE = 1e-9; // rad, between the axes of a universal joint
 static const double PARALLEL_TOLERANCE = 1e-9;    // rad, between the normals of planar point masses
 static const double DIRECTION_TOLERANCE =
-    1e-6; // sine of the angle between a direction and the axis
+    1e-6;                                     // sine of the angle between a direction and the axis
+static const double TURN = 6.283185307179586; // rad
 static const double DEGREES = 57.29577951308232; // per radian
 
 hn_joint_def hn_joint_def_default(hn_joint_kind kind)
@@ -348,6 +349,11 @@ hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_
                               (int)def->kind);
     if (status == HN_OK) status = check_bodies(model, name, &added);
     if (status == HN_OK) status = check_unplaced(model, name, def, &added);
+    bool threaded = status == HN_OK && joint_kind_facts_of(def->kind)->threaded;
+    if (threaded) {
+        status = model_check_thread(model, name, def->pitch);
+        added.lead = def->pitch / TURN;
+    }
     if (status == HN_OK) status = place_points(model, name, def, &added);
     if (status == HN_OK) status = place_frames(model, name, def, &added);
 
@@ -364,7 +370,7 @@ hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_
     }
     model->joints[model->joint_count++] = added;
     *joint = hn_model_joint(model, model->joint_count - 1);
-    return HN_OK;
+    return threaded ? model_add_thread(model, *joint) : HN_OK;
 }
 
 int model_joint_index(const hn_model *model, hn_joint_id joint)
@@ -402,6 +408,18 @@ hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const dou
     return HN_OK;
 }
 
+// Displacement and angle of a screw are zero together: the one that is not said follows.
+static void follow_thread(model_joint *j, int coordinate)
+{
+    int other = 1 - coordinate;
+    unsigned bit = 1U << (unsigned)other;
+    if ((j->given & bit) != 0 && (j->followed & bit) == 0) return;
+    double value = j->coordinates[coordinate];
+    j->coordinates[other] = coordinate == 0 ? value / j->lead : value * j->lead;
+    j->given |= bit;
+    j->followed |= bit;
+}
+
 hn_status hn_model_set_joint_coordinate(hn_model *model, hn_joint_id joint, int coordinate,
                                         double value)
 {
@@ -423,6 +441,8 @@ hn_status hn_model_set_joint_coordinate(hn_model *model, hn_joint_id joint, int 
                             "joint '%s': start coordinate %d is not finite", j->name, coordinate);
     j->coordinates[coordinate] = value;
     j->given |= 1U << (unsigned)coordinate;
+    j->followed &= ~(1U << (unsigned)coordinate);
+    if (j->lead != 0.0) follow_thread(j, coordinate);
     model->assembly_pending = true;
     return HN_OK;
 }

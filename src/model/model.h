@@ -49,12 +49,14 @@ typedef struct model_joint {
     hn_mat3 frame_a, frame_b; ///< columns: joint frame in the body frames; aligned at the start unless axes were given
                               ///< apart; universal: third of frame_a is the first axis, third of frame_b the second
     double length;            ///< m, distance joint
+    double lead;              ///< m/rad, screw
     bool has_rates;
     bool rates_of_motions; ///< they are those of drives that move its coordinates, or follow from couplings
     unsigned rates_known;  ///< there: which of them, a bit each
     unsigned rates_coupled;///< of these: which follow from couplings
     double rates[HN_JOINT_COORDINATES_MAX];
     unsigned given;        ///< bit k: coordinate k at the start was set
+    unsigned followed;     ///< of these: what the thread of a screw says
     double coordinates[HN_JOINT_COORDINATES_MAX];                                ///< m, rad, as far as they were
     double drawn[HN_JOINT_COORDINATES_MAX], start[HN_JOINT_COORDINATES_MAX]; ///< before and after assembly
 } model_joint;
@@ -221,6 +223,9 @@ hn_vec3 shape_centroid(const hn_shape *shape);
 hn_status model_new_name(hn_context *context, const name_table *table, const char *kind, const char *name, int index,
                          char **copy);
 
+/// The coupling that comes with a joint with a thread: what would speak against it, and adding it.
+hn_status model_check_thread(const hn_model *model, const char *name, double pitch);
+hn_status model_add_thread(hn_model *model, hn_joint_id joint);
 /// Give rates of the start to joints where couplings say them and nothing else does.
 void model_follow_couplings(hn_model *model);
 

@@ -752,6 +752,7 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
         "  j9: {free: {bodies: [a, b]}}\n"
         "  j10: {distance: {bodies: [b, c], from: [1, 0, 0], to: [2, 0, 0], length: 1.5}}\n"
         "  j11: {distance: {bodies: [b, c], coordinates: body, from: [0, 1, 0], to: [0, 0, 0]}}\n"
+        "  j12: {screw: {bodies: [a, b], at: [0, 0, 0], axis: z, pitch: 5 mm}}\n"
         "loads:\n"
         "  f1: {force: {body: a, vector: [1, 0, 0], at: [0, 0, 1]}}\n"
         "  f2: {force: {body: b, vector: [1, 0, 0], point: [0, 1, 0], body_fixed: true}}\n"
@@ -769,7 +770,8 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
     hn_context *context = hn_context_create(NULL);
     hn_model *model = parse(context, TEXT);
     CHECK_EQUAL(model->body_count, 4);
-    CHECK_EQUAL(model->joint_count, 11);
+    CHECK_EQUAL(model->joint_count, 12);
+    CHECK_NEAR(model->joints[11].lead, 0.005 / 6.283185307179586, 1e-18);
     CHECK_EQUAL(model->load_count, 6);
     CHECK_NEAR(model->gravity.z, -9.81, 0.0);
     CHECK_NEAR(model->bodies[0].inertia.m[1][0], 0.1, 0.0);

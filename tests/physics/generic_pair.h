@@ -69,6 +69,7 @@ static inline generic_twist generic_relative(hn_joint_kind kind, const generic_t
     case HN_JOINT_REVOLUTE: t.omega = vec3_add_scaled(t.omega, -1.4, n); break;
     case HN_JOINT_PRISMATIC: t.velocity = vec3_add_scaled(t.velocity, 0.5, n); break;
     case HN_JOINT_CYLINDRICAL:
+    case HN_JOINT_SCREW:
         t.velocity = vec3_add_scaled(t.velocity, -0.4, n);
         t.omega = vec3_add_scaled(t.omega, 1.9, n);
         break;

@@ -118,7 +118,7 @@ TEST(ggl, tangent_agrees_with_differences)
             worst = fmax(worst, tangent_error(&r, 7 + i));
             ggl_run_end(&r);
         }
-        for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+        for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
             hn_context *context = hn_context_create(NULL);
             generic_chain chain = {.kind = (hn_joint_kind)kind,
                                    .grounded = true,

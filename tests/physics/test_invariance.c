@@ -2,6 +2,7 @@
 // The motion does not depend on where the model stands, how its bodies are numbered, who is a and who is b, or the
 // root.
 #include "physics/generic_pair.h"
+#include "support/generic_models.h"
 
 enum { STEPS = 250, GGL_STEPS = 50 };
 static const double STEP_SIZE = 0.01; // s
@@ -51,7 +52,7 @@ static void check_kinds(const char *what, const generic_options *change, int sch
 {
     for (int s = 0; s < schemes; ++s)
         for (int grounded = 0; grounded < 2; ++grounded)
-            for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+            for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
                 generic_options plain = generic_defaults((hn_joint_kind)kind), other = *change;
                 plain.grounded = other.grounded = grounded == 1;
                 plain.spring = other.spring = true;

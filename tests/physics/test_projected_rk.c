@@ -339,7 +339,7 @@ static void check_limit(const generic_chain *chain, hn_projection projection)
 
 TEST(projected_rk, is_the_limit_of_energy_momentum_for_every_joint_spring_damper_and_load)
 {
-    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
         generic_chain chain = {.kind = (hn_joint_kind)kind,
                                .tip = HN_BODY_RIGID,
                                .grounded = true,

@@ -2,6 +2,7 @@
 // Joint reactions against closed forms, against the momentum balance of what hangs on the joint, and between
 // reductions.
 #include "physics/generic_pair.h"
+#include "support/generic_models.h"
 #include "support/reference.h"
 
 enum { HALVINGS = 4 };
@@ -182,7 +183,7 @@ TEST(reactions, balance_the_momenta_of_what_hangs_on_the_joint)
     double worst = 0.0;
     for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
         for (int w = 0; w < HN_REDUCTION_COUNT; ++w)
-            for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+            for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
                 double imbalance =
                     largest_imbalance((hn_joint_kind)kind, SCHEMES[s], REDUCTIONS[w]);
                 if (!(imbalance < 1e-8))
@@ -239,7 +240,7 @@ TEST(reactions, are_the_same_for_all_reductions)
     enum { STEPS = 100 };
     double worst = 0.0;
     for (int s = 0; s < PROMISE_SCHEME_COUNT; ++s)
-        for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+        for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
             double lambda[HN_REDUCTION_COUNT][RUN_CONSTRAINTS_MAX],
                 wrench[HN_REDUCTION_COUNT][6 * GENERIC_JOINTS];
             int count = 0;

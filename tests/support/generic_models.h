@@ -7,6 +7,10 @@
 
 #include "base/rotation.h"
 
+/// Kinds of joints that are rows alone, which every scheme takes: a screw is the rows of a cylindrical joint and a
+/// coupling (physics/test_couplings.c).
+enum { ROW_JOINT_KIND_COUNT = HN_JOINT_SCREW };
+
 /// Repeatable numbers (splitmix64); start it with any value.
 typedef struct number_source {
     uint64_t state;

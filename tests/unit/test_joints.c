@@ -29,6 +29,8 @@ static const variant VARIANTS[] = {
     {"prismatic", HN_JOINT_PRISMATIC, false, false, false, 1, 5},
     {"cylindrical", HN_JOINT_CYLINDRICAL, false, false, false, 2, 4},
     {"cylindrical, frame on the child", HN_JOINT_CYLINDRICAL, true, false, false, 2, 4},
+    {"screw", HN_JOINT_SCREW, false, false, false, 2, 4},
+    {"screw, frame on the child", HN_JOINT_SCREW, true, false, false, 2, 4},
     {"planar", HN_JOINT_PLANAR, false, false, false, 3, 3},
     {"universal", HN_JOINT_UNIVERSAL, false, false, false, 2, 4},
     {"fixed", HN_JOINT_FIXED, false, false, false, 0, 6},
@@ -130,6 +132,7 @@ static void relative_place(const joint *j, const joint_setting *s, hn_mat3 *rota
     case HN_JOINT_REVOLUTE: *rotation = turn_about_third(c[0]); break;
     case HN_JOINT_PRISMATIC: *offset = vec3(0.0, 0.0, c[0]); break;
     case HN_JOINT_CYLINDRICAL:
+    case HN_JOINT_SCREW:
         *offset = vec3(0.0, 0.0, c[0]);
         *rotation = turn_about_third(c[1]);
         break;
@@ -286,6 +289,7 @@ TEST(rows, measure_shifts_and_turns_of_the_child)
                 expected[4] = vec3_dot(a3, b1);
                 break;
             case HN_JOINT_CYLINDRICAL:
+            case HN_JOINT_SCREW:
                 expected[0] = vec3_dot(a1, w), expected[1] = vec3_dot(a2, w);
                 expected[2] = vec3_dot(a3, b1), expected[3] = vec3_dot(a3, b2);
                 break;
@@ -313,8 +317,9 @@ TEST(rows, measure_shifts_and_turns_of_the_child)
                 note(&worst, row_value(&row, parent, child) - expected[r], v);
                 bool turning =
                     v->kind != HN_JOINT_DISTANCE &&
-                    r >= (v->kind == HN_JOINT_PLANAR ? 1 : 3) -
-                             (v->kind == HN_JOINT_PRISMATIC || v->kind == HN_JOINT_CYLINDRICAL);
+                    r >= (v->kind == HN_JOINT_PLANAR ? 1 : 3) - (v->kind == HN_JOINT_PRISMATIC ||
+                                                                 v->kind == HN_JOINT_CYLINDRICAL ||
+                                                                 v->kind == HN_JOINT_SCREW);
                 CHECK_EQUAL(row.rotational, turning);
             }
         }
@@ -611,12 +616,12 @@ TEST(advance, changes_the_coordinates_by_the_increment)
     for (int i = 0; i < VARIANT_COUNT; ++i) {
         const variant *v = &VARIANTS[i];
         // which coordinates are simple numbers: displacements d, angles r
-        const char *meaning = v->kind == HN_JOINT_REVOLUTE      ? "r"
-                              : v->kind == HN_JOINT_PRISMATIC   ? "d"
-                              : v->kind == HN_JOINT_CYLINDRICAL ? "dr"
-                              : v->kind == HN_JOINT_PLANAR      ? "ddr"
-                              : v->kind == HN_JOINT_UNIVERSAL   ? "rr"
-                                                                : "";
+        const char *meaning = v->kind == HN_JOINT_REVOLUTE                                   ? "r"
+                              : v->kind == HN_JOINT_PRISMATIC                                ? "d"
+                              : v->kind == HN_JOINT_CYLINDRICAL || v->kind == HN_JOINT_SCREW ? "dr"
+                              : v->kind == HN_JOINT_PLANAR                                   ? "ddr"
+                              : v->kind == HN_JOINT_UNIVERSAL                                ? "rr"
+                                                                                             : "";
         number_source numbers = {8};
         for (int s = 0; s < SAMPLES; ++s) {
             joint j = make_joint(v, &numbers);
@@ -757,7 +762,8 @@ TEST(coordinates, are_those_the_state_was_placed_with)
     const int counts[HN_JOINT_KIND_COUNT] = {
         [HN_JOINT_SPHERICAL] = 3,   [HN_JOINT_REVOLUTE] = 1, [HN_JOINT_PRISMATIC] = 1,
         [HN_JOINT_CYLINDRICAL] = 2, [HN_JOINT_PLANAR] = 3,   [HN_JOINT_UNIVERSAL] = 2,
-        [HN_JOINT_FIXED] = 0,       [HN_JOINT_FREE] = 6,     [HN_JOINT_DISTANCE] = 0};
+        [HN_JOINT_FIXED] = 0,       [HN_JOINT_FREE] = 6,     [HN_JOINT_DISTANCE] = 0,
+        [HN_JOINT_SCREW] = 2};
     for (int i = 0; i < VARIANT_COUNT; ++i) {
         if (VARIANTS[i].point_child) continue; // no orientation to report
         number_source numbers = {12};

@@ -192,14 +192,6 @@ TEST(misuse, of_a_model)
     CHECK(hn_model_add_coupling(w.model, &coupling_def, &coupling) != HN_OK);
     coupling_def.term_count = HN_COUPLING_TERMS_MAX + 1;
     REFUSED(hn_model_add_coupling(w.model, &coupling_def, &coupling));
-    hn_joint_def screw_def = hn_joint_def_default(HN_JOINT_REVOLUTE);
-    REFUSED(hn_model_add_screw(NULL, &screw_def, 0.1, &joint, &coupling));
-    REFUSED(hn_model_add_screw(w.model, NULL, 0.1, &joint, &coupling));
-    REFUSED(hn_model_add_screw(w.model, &screw_def, 0.1, NULL, &coupling));
-    REFUSED(hn_model_add_screw(w.model, &screw_def, 0.1, &joint, NULL));
-    CHECK(hn_model_add_screw(w.model, &screw_def, 0.1, &joint, &coupling) != HN_OK);
-    screw_def.kind = HN_JOINT_CYLINDRICAL;
-    CHECK(hn_model_add_screw(w.model, &screw_def, 0.0, &joint, &coupling) != HN_OK);
     CHECK_TEXT(hn_coupling_kind_name((hn_coupling_kind)-1), "");
     CHECK_EQUAL(hn_model_coupling_count(NULL), 0);
     CHECK_TEXT(hn_model_coupling_name(NULL, 0), "");

@@ -265,6 +265,7 @@ TEST(joints, have_frames_that_are_aligned_at_the_start)
         def.point_a = vec3(0.5, 0.5, 0.5);
         def.axis_a = vec3(1.0, 2.0, -2.0); // not normalised
         if (kind == HN_JOINT_UNIVERSAL) def.axis_b = vec3(0.0, 5.0, 5.0);
+        if (kind == HN_JOINT_SCREW) def.pitch = 0.1;
         if (kind == HN_JOINT_DISTANCE) def.point_b = vec3(0.5, 0.5, 2.0);
         hn_joint_id id;
         CHECK_OK(f.context, hn_model_add_joint(f.model, &def, &id));
@@ -407,7 +408,8 @@ TEST(joints, on_point_masses_are_few)
     hn_body_id tilted = add_point_mass(&f, "tilted", vec3(3, 0, 0), vec3(0, 1, 1));
     hn_body_id parallel = add_point_mass(&f, "parallel", vec3(4, 0, 1), vec3(0, 0, -1));
     const hn_joint_kind refused[] = {HN_JOINT_REVOLUTE, HN_JOINT_PRISMATIC, HN_JOINT_CYLINDRICAL,
-                                     HN_JOINT_PLANAR,   HN_JOINT_UNIVERSAL, HN_JOINT_FIXED};
+                                     HN_JOINT_SCREW,    HN_JOINT_PLANAR,    HN_JOINT_UNIVERSAL,
+                                     HN_JOINT_FIXED};
     for (int i = 0; i < 6; ++i) {
         hn_joint_def def = hn_joint_def_default(refused[i]);
         def.body_a = rigid, def.body_b = bob;

@@ -65,7 +65,7 @@ TEST(newton, converges_quadratically_for_every_joint_scheme_and_reduction)
     hn_context *context = hn_context_create(NULL);
     double constant = 0.0, last = 0.0;
     int fewest = ITERATIONS;
-    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind)
+    for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind)
         for (int variant = 0; variant < 3; ++variant) {
             generic_chain chain = {.kind = (hn_joint_kind)kind,
                                    .grounded = variant == 1,
@@ -145,7 +145,7 @@ TEST(newton, is_as_good_with_factors_used_again)
     const double h = 0.05;
     hn_context *context = hn_context_create(NULL);
     double difference = 0.0, left = 0.0;
-    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind)
+    for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind)
         for (int variant = 0; variant < 3; ++variant)
             for (int scheme = 0; scheme < REDUCTION_SCHEME_COUNT; ++scheme)
                 for (double away = 1e-7; away < 2e-4; away *= 10.0) {

@@ -148,7 +148,7 @@ static void check_model(hn_context *context, const hn_model *model)
 TEST(snapshots, continue_bit_for_bit)
 {
     hn_context *context = hn_context_create(NULL);
-    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
         generic_chain chain = {.kind = (hn_joint_kind)kind,
                                .springs = true,
                                .grounded = kind % 2 == 0,

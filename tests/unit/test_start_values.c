@@ -107,6 +107,7 @@ static void relative_motion(const start_case *c, hn_joint_kind kind, const doubl
     case HN_JOINT_REVOLUTE: *omega = vec3_scale(rates[0], c->axis); break;
     case HN_JOINT_PRISMATIC: *v = vec3_scale(rates[0], c->axis); break;
     case HN_JOINT_CYLINDRICAL:
+    case HN_JOINT_SCREW:
         *v = vec3_scale(rates[0], c->axis);
         *omega = vec3_scale(rates[1], c->axis);
         break;
@@ -129,9 +130,9 @@ static void relative_motion(const start_case *c, hn_joint_kind kind, const doubl
 
 TEST(velocities, follow_from_a_twist_and_joint_rates)
 {
-    const int counts[HN_JOINT_KIND_COUNT] = {3, 1, 1, 2, 3, 2, 0, 6, 0};
+    const int counts[ROW_JOINT_KIND_COUNT] = {3, 1, 1, 2, 3, 2, 0, 6, 0};
     double worst_root = 0.0, worst_relation = 0.0, worst_rates = 0.0;
-    for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+    for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
         if (kind == HN_JOINT_DISTANCE) continue; // has no rates: below
         for (int variant = 0; variant < 4; ++variant) {
             bool reversed = variant % 2 == 1;

@@ -230,7 +230,7 @@ TEST(tree, newton_direction_is_that_of_a_dense_matrix_by_differences)
     hn_context *context = hn_context_create(NULL);
     for (int scheme = 0; scheme < REDUCTION_SCHEME_COUNT; ++scheme) {
         tree_errors worst = {0};
-        for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind)
+        for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind)
             for (int variant = 0; variant < 4; ++variant) {
                 generic_chain chain = {.kind = (hn_joint_kind)kind,
                                        .grounded = variant == 1,
@@ -306,7 +306,7 @@ TEST(reductions, have_the_same_newton_direction)
     double smallest_ratio = 1e300, largest = 0.0;
     for (int scheme = 0; scheme < PROMISE_SCHEME_COUNT; ++scheme)
         for (int other = 1; other < HN_REDUCTION_COUNT; ++other)
-            for (int kind = 0; kind < HN_JOINT_KIND_COUNT; ++kind) {
+            for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
                 generic_chain chain = {.kind = (hn_joint_kind)kind,
                                        .springs = kind % 2 == 0,
                                        .grounded = kind % 3 == 0,

@@ -32,7 +32,8 @@ function pieces(joint: JointDescription, symbol: number, travel: [number, number
     case "revolute": return [piece("cylinder", "a", 1.1, 1.1, 2.6), piece("cylinder", "b", 0.55, 0.55, 4)];
     case "spherical": return [piece("sphere", "a", 1.4, 1.4, 1.4)];
     case "prismatic": return [rail(0.9, "box"), piece("box", "b", 2.2, 2.2, 3)];
-    case "cylindrical": return [rail(0.45, "cylinder"), piece("cylinder", "b", 1.2, 1.2, 3)];
+    case "cylindrical":
+    case "screw": return [rail(0.45, "cylinder"), piece("cylinder", "b", 1.2, 1.2, 3)];
     case "planar": return [piece("box", "a", 9, 9, 0.25), piece("cylinder", "b", 1.2, 1.2, 0.9)];
     case "universal":
       return [piece("cylinder", "a", 0.5, 0.5, 4), piece("cylinder", "b", 0.5, 0.5, 4), piece("sphere", "a", 0.9, 0.9, 0.9)];
