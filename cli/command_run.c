@@ -173,6 +173,10 @@ static void print_scheme_line(const run *r, const char *label)
     if (hn_simulation_step_count(r->simulation) < r->step_count)
         printf("   incomplete: %" PRId64 " steps taken", hn_simulation_step_count(r->simulation));
     putchar('\n');
+    hn_adaptive_statistics a = hn_simulation_adaptive_statistics(r->simulation);
+    if (!(a.smallest_step > 0.0)) return;
+    printf("  inner steps        %" PRId64 " of %.2g to %.2g s, %" PRId64 " made again\n",
+           a.accepted_step_count, a.smallest_step, a.largest_step, a.rejected_step_count);
 }
 
 /// Close the result file unfinished and say where it is.
@@ -563,7 +567,9 @@ int command_run(int argument_count, char **arguments)
         "stream.\n"
         "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
         "spectral_radius\n"
-        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); of projected-rk: "
+        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); step_tolerance "
+        "(energy-momentum,\n"
+        "ggl-energy-momentum, energy-decaying: inner steps by accuracy); of projected-rk: "
         "absolute_tolerance,\n"
         "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
         "projection\n"

@@ -24,7 +24,8 @@ static const char *const NAMES[] = {"spectral_radius",
                                     "dense_output",
                                     "residual_tolerance",
                                     "increment_tolerance",
-                                    "rho"};
+                                    "rho",
+                                    "step_tolerance"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
 static const char *name_at(int index)
@@ -75,6 +76,8 @@ static bool apply_one(const char *command, const char *name, const char *value,
         return parse_number(command, name, value, &def->residual_tolerance);
     if (strcmp(name, "increment_tolerance") == 0)
         return parse_number(command, name, value, &def->increment_tolerance);
+    if (strcmp(name, "step_tolerance") == 0)
+        return parse_number(command, name, value, &def->step_tolerance);
     if (strcmp(name, "rho") == 0) return parse_number(command, name, value, &def->rho);
     if (strcmp(name, "projection") == 0) return parse_projection(command, value, &def->projection);
     if (strcmp(name, "fixed_steps") == 0)

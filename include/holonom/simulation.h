@@ -51,6 +51,9 @@ typedef struct hn_simulation_def {
     bool planar;                 ///< `projected-rk`: the planar formulation (TAN 4.3); refused for spatial models
     bool inputs;                 ///< efforts on joints and wrenches on bodies can be set between steps, see
                                  ///< hn_simulation_input; all schemes but `projected-rk`. Since 0.2
+    double step_tolerance;       ///< `energy-momentum`, `ggl-energy-momentum`, `energy-decaying`: largest error of an
+                                 ///< inner step (rad, and m over the body's size); they fill the step, in sizes that
+                                 ///< vary. 0: one step. Since 0.2
 } hn_simulation_def;
 
 /// Defaults: energy-momentum, reduced, step_size 0 (to be set), ledger on.
@@ -467,7 +470,8 @@ typedef struct hn_statistics {
 } hn_statistics;
 HN_API hn_statistics hn_simulation_statistics(const hn_simulation *simulation);
 
-/// What a scheme that chooses its own steps (`projected-rk`) has done so far, counted as the tables of TAN do.
+/// What a scheme that chooses its own steps (`projected-rk`, or any with a step_tolerance, which has inner steps only)
+/// has done so far, counted as the tables of TAN do.
 typedef struct hn_adaptive_statistics {
     int64_t accepted_step_count;   ///< internal steps
     int64_t rejected_step_count;
@@ -480,6 +484,7 @@ typedef struct hn_adaptive_statistics {
     int64_t third_derivative_count;
     int64_t invariant_count;       ///< evaluations of the imposed invariants' derivative
     double last_step;              ///< s, size of the last accepted internal step
+    double smallest_step, largest_step; ///< s, of all accepted ones; with a step_tolerance only
 } hn_adaptive_statistics;
 /// All zero for schemes whose steps have the size given at creation.
 HN_API hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *simulation);

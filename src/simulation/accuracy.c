@@ -308,8 +308,9 @@ hn_status accuracy_note(hn_simulation *s)
 void accuracy_note_spin(hn_simulation *s, double spin, int body)
 {
     accuracy_record *a = &s->accuracy;
-    if (!(spin * s->def.step_size > a->spin_step)) return;
-    a->spin_step = spin * s->def.step_size;
+    double h = s->def.step_tolerance > 0.0 ? s->control.last_step : s->def.step_size;
+    if (!(spin * h > a->spin_step)) return;
+    a->spin_step = spin * h;
     a->spin_time = hn_simulation_time(s);
     a->spin_body = body;
 }

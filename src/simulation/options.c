@@ -96,6 +96,7 @@ static const option_entry TABLE[] = {
     SWITCH(impose_momentum),
     SWITCH(planar),
     SWITCH(inputs),
+    NUMBER(step_tolerance),
 };
 enum { ENTRY_COUNT = sizeof TABLE / sizeof TABLE[0] };
 
@@ -111,6 +112,7 @@ typedef struct known_settings {
     bool switches[2];
     hn_projection projection;
     bool last[4];
+    double step_tolerance;
 } known_settings;
 _Static_assert(sizeof(known_settings) == sizeof(hn_simulation_def),
                "a new setting goes into TABLE and known_settings");

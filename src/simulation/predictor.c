@@ -21,7 +21,7 @@ static inline double *history_of(const hn_simulation *simulation, int body, int 
 static inline void extrapolate(const hn_simulation *simulation, int body, int count,
                                double *increment)
 {
-    const double *weights = WEIGHTS[simulation->history_count - 1];
+    const double *weights = simulation->weights;
     for (int k = 0; k < count; ++k) {
         const double *x = history_of(simulation, body, k);
         increment[k] = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2];
@@ -106,6 +106,11 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     bool momenta =
         velocities && !simulation->state.first && simulation->scheme->impetus_is_momentum;
     if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
+    if (!velocities && simulation->def.step_tolerance > 0.0)
+        step_control_weights(simulation, h, simulation->weights);
+    else if (!velocities)
+        memcpy(simulation->weights, WEIGHTS[simulation->history_count - 1],
+               sizeof simulation->weights);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         const joint_type *type = joint_type_of(j->kind);

@@ -15,6 +15,10 @@ static hn_status check_reversible(const hn_simulation *s)
             "scheme '%s' is not time-symmetric: it has no way back; energy-momentum, "
             "variational, rattle, ggl-energy-momentum and convected have",
             s->scheme->name);
+    if (s->def.step_tolerance > 0.0)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "with a step_tolerance the way back takes other steps; without one the "
+                            "scheme is time-symmetric");
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         const char *body = system->bodies[e->b >= 0 ? e->b : e->a].name;

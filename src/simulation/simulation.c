@@ -134,7 +134,28 @@ static void layout(arena *a, hn_simulation *s)
     inputs_layout(a, s);
     s->backup =
         arena_bytes(a, s->scheme->may_halve || s->has_events ? hn_simulation_snapshot_size(s) : 0);
-    s->before = arena_bytes(a, s->def.ledger ? hn_simulation_snapshot_size(s) : 0);
+    step_control_layout(a, s);
+    bool taken_back = s->def.ledger || s->def.step_tolerance > 0.0;
+    s->before = arena_bytes(a, taken_back ? hn_simulation_snapshot_size(s) : 0);
+}
+
+static hn_status check_step_control(hn_context *context, const hn_simulation_def *def)
+{
+    const scheme_type *scheme = scheme_type_of(def->scheme);
+    if (!(def->step_tolerance >= 0.0 && def->step_tolerance < 1.0))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "step_tolerance is %g; expected 0 (steps of one size) or less than 1: "
+                            "rad, and m over the body's size",
+                            def->step_tolerance);
+    if (def->step_tolerance == 0.0 || (scheme->may_halve && scheme->solver_step == NULL))
+        return HN_OK;
+    return context_fail(context, HN_INVALID_ARGUMENT,
+                        "scheme '%s' takes no step_tolerance: %s; energy-momentum, "
+                        "ggl-energy-momentum and energy-decaying take one",
+                        scheme->name,
+                        def->scheme == HN_SCHEME_PROJECTED_RK
+                            ? "it controls its steps by relative_tolerance and absolute_tolerance"
+                            : "what it promises needs steps of one size");
 }
 
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
@@ -156,6 +177,7 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "scheme 'projected-rk' takes steps of its own and has no inputs that "
                             "are held over a step; the other schemes have");
+    TRY(check_step_control(context, def));
     if (!(def->spectral_radius >= 0.0 && def->spectral_radius <= 1.0))
         return context_fail(context, HN_INVALID_ARGUMENT, "spectral radius is %g; expected 0 to 1",
                             def->spectral_radius);
@@ -360,6 +382,7 @@ static hn_status create_reference(hn_simulation *s)
     r->def = s->def;
     r->def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
     r->def.ledger = false;
+    r->def.step_tolerance = 0.0;
     if (s->scheme->solver_step != NULL) r->def.reduction = HN_REDUCTION_REDUCED;
     r->scheme = scheme_type_of(r->def.scheme);
     r->reduction_kind = reduction_type_of(r->def.reduction);
@@ -1076,14 +1099,29 @@ static hn_status look_before_leap(hn_simulation *s, double h, double time)
     return simulation_commit(s, true);
 }
 
+// The state is that of the next nominal step.
+static hn_status count_step(hn_simulation *s)
+{
+    s->step_count++;
+    s->statistics.step_count++;
+    if (s->ambiguous) s->statistics.ambiguous_step_count++;
+    s->ambiguous = false;
+    return HN_OK;
+}
+
 static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
     s->step_was_halved = s->step_had_event = false;
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
-    hn_status status =
-        s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
+    hn_status status = HN_OK;
+    if (s->def.step_tolerance > 0.0) {
+        status = step_control_fill(s, h, time);
+        if (status != HN_OK) return explain_failure(s, status);
+        return count_step(s);
+    }
+    status = s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
     if (status == HN_OK && events_reached(s)) {
         status = events_pass(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
@@ -1100,11 +1138,7 @@ static hn_status one_step(hn_simulation *s)
         status = in_halves(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     }
-    s->step_count++;
-    s->statistics.step_count++;
-    if (s->ambiguous) s->statistics.ambiguous_step_count++;
-    s->ambiguous = false;
-    return HN_OK;
+    return count_step(s);
 }
 
 // A step and its entry in the ledger. Cancelled while it is measured, it is taken back: who goes on measures it whole.
@@ -1194,6 +1228,12 @@ hn_statistics hn_simulation_statistics(const hn_simulation *s)
 
 hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *s)
 {
+    if (s != NULL && s->def.step_tolerance > 0.0)
+        return (hn_adaptive_statistics){.accepted_step_count = s->control.accepted_count,
+                                        .rejected_step_count = s->control.rejected_count,
+                                        .last_step = s->control.last_step,
+                                        .smallest_step = s->control.smallest,
+                                        .largest_step = s->control.largest};
     if (s == NULL || s->solver == NULL || s->scheme->solver_statistics == NULL)
         return (hn_adaptive_statistics){0};
     return s->scheme->solver_statistics(s->solver);

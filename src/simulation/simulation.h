@@ -19,6 +19,7 @@
 #include "simulation/observation.h"
 #include "simulation/outputs.h"
 #include "simulation/passages.h"
+#include "simulation/step_control.h"
 
 enum { HISTORY_DEPTH = 3 };
 /// More dampers than these have mobilities without joints.
@@ -138,6 +139,8 @@ struct hn_simulation {
     ledger_record record;
     accuracy_record accuracy;
     passage_record passage;
+    step_control control;
+    double *increments;   ///< of the last two inner steps, 24 per body; nothing without step control
     int part_count;       ///< of mechanisms.h; 0: the whole model is one
     energy_part *parts;
     double *works;        ///< J, per mechanism: as `work`
@@ -171,7 +174,9 @@ struct hn_simulation {
     bool wrench_valid;
     bool angles_valid;    ///< `joint_angles` belong to the state
     void *backup;         ///< snapshot before a step that may be halved
-    void *before;         ///< snapshot before a step that the ledger notes
+    void *before;         ///< snapshot before a step that the ledger notes, or that inner steps fill
+    void *control_point;  ///< snapshot where inner steps were last sure
+    double weights[HISTORY_DEPTH]; ///< of the last increments in a prediction
     newton_report newton;
     hn_statistics statistics;
     int *dampers;         ///< elements with a damper

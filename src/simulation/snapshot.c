@@ -39,6 +39,10 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     snapshot_part(action, &s->accuracy, sizeof s->accuracy, buffer, &used);
     snapshot_part(action, &s->passage, sizeof s->passage, buffer, &used);
     snapshot_part(action, &s->statistics, sizeof s->statistics, buffer, &used);
+    if (s->def.step_tolerance > 0.0) {
+        snapshot_part(action, &s->control, sizeof s->control, buffer, &used);
+        snapshot_part(action, s->increments, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);
+    }
     snapshot_part(action, s->state.q, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.impetus, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->state.memory, scheme_memory_size(s->scheme, system) * sizeof(double),
@@ -92,9 +96,9 @@ static const char MAGIC[8] = "hnsnap4";
 static uint64_t method_identity(const hn_simulation *s)
 {
     const hn_simulation_def *def = &s->def;
-    const int choices[] = {def->inputs,       def->ledger,         def->fixed_steps,
-                           def->dense_output, def->impose_energy,  def->impose_momentum,
-                           def->planar,       (int)def->projection};
+    const int choices[] = {def->inputs,       def->ledger,          def->fixed_steps,
+                           def->dense_output, def->impose_energy,   def->impose_momentum,
+                           def->planar,       (int)def->projection, def->step_tolerance > 0.0};
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
     hash = hash_doubles(hash, &def->spectral_radius, 1);

@@ -7,9 +7,9 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[-1])
-DEFINITION = re.compile(r"\\tag\{([^}]+)\}|\\text\{\(([A-Z]\d+)\)\}|^> \(([A-Z]\d+)\)", re.M)
+DEFINITION = re.compile(r"\\tag\{([^}]+)\}|\\text\{\(([A-Z]{1,2}\d+)\)\}|^> \(([A-Z]{1,2}\d+)\)", re.M)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-CITED = re.compile(r"(?<![\w.])\(([A-Z]\d+(?:(?:, | and |-)[A-Z]\d+)*)[,)]")
+CITED = re.compile(r"(?<![\w.])\(([A-Z]{1,2}\d+(?:(?:, | and |-)[A-Z]{1,2}\d+)*)[,)]")
 NOTE = re.compile(r"docs/theory/([\w-]+)\.md")
 
 
@@ -22,7 +22,7 @@ def cited(source):
     """Tags in comments; a comment that goes on in the next line is one."""
     text = re.sub(r"\n\s*//+", " ", source.read_text())
     for found in CITED.findall(" ".join(COMMENT.findall(text))):
-        yield from re.findall(r"[A-Z]\d+", found)
+        yield from re.findall(r"[A-Z]{1,2}\d+", found)
 
 
 failures = []
@@ -31,9 +31,9 @@ letters = collections.defaultdict(set)
 for note in sorted((root / "docs/theory").glob("*.md")):
     for tag in defined(note):
         places[tag].append(note.stem)
-        letters[tag[0]].add(note.stem)
+        letters[tag.rstrip("0123456789")].add(note.stem)
 failures += [f"({tag}) is defined {len(notes)} times: {', '.join(notes)}" for tag, notes in places.items() if len(notes) > 1]
-failures += [f"the letter {letter} is used by {', '.join(sorted(notes))}" for letter, notes in letters.items() if len(notes) > 1]
+failures += [f"{letter} is used by {', '.join(sorted(notes))}" for letter, notes in letters.items() if len(notes) > 1]
 
 count = 0
 for source in sorted(path for folder in ("src", "include", "cli") for path in (root / folder).rglob("*.[ch]")):

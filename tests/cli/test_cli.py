@@ -202,6 +202,13 @@ class Runs(ToolTest):
         self.assertNotIn("█", done.stdout + done.stderr)  # no bar in a pipe
         self.assertEqual(sorted(os.listdir(self.folder)), ["pendulum.h5", "pendulum.yaml"])
 
+    def test_steps_that_follow_the_motion_are_counted(self):
+        done = self.check(0, "run", "pendulum.yaml", "--set", "step_tolerance=1e-8", "--output", "r.h5")
+        self.assertRegex(done.stdout, r"inner steps +\d+ of [\d.e-]+ to [\d.e-]+ s, \d+ made again")
+        self.assertIn("identical bit for bit", self.check(0, "rerun", "r.h5").stdout)
+        done = self.check(2, "run", "pendulum.yaml", "--set", "step_tolerance=1e-8", "--scheme", "rattle", "--no-output")
+        self.assertIn("scheme 'rattle' takes no step_tolerance", done.stderr)
+
     @need_h5py
     def test_the_result_file_holds_series_model_options_and_ledger(self):
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
