@@ -178,6 +178,9 @@ static effort_value rest_effort(const drive_law *law, const element_step *step, 
         return limited ? (effort_value){copysign(law->limit, effort), 0.0}
                        : (effort_value){effort, -law->proportional};
     }
+    case HN_DRIVE_MOTION:
+    case HN_DRIVE_LATCH:
+        return (effort_value){step->memory == NULL ? 0.0 : step->memory[DRIVE_HOLD], 0.0};
     default: return (effort_value){0.0, 0.0};
     }
 }

@@ -20,8 +20,10 @@
 struct closed {
     hn_system *system;
     saddle *saddle;
-    double *twists;     // delta t, 6 per body
-    double *increments; // delta u, dof
+    double *twists;            // delta t, 6 per body
+    double *increments;        // delta u, dof
+    closed_correction correct; // or NULL
+    void *correct_owner;
 };
 
 void closed_destroy(closed *c)
@@ -69,14 +71,22 @@ saddle *closed_system(closed *c)
     return c->saddle;
 }
 
+void closed_set_correction(closed *c, closed_correction correct, void *owner)
+{
+    c->correct = correct;
+    c->correct_owner = owner;
+}
+
 // joint increments of the last solution; returns its size
 static double find_increments(closed *c, const step_data *step)
 {
     const hn_system *system = c->system;
     double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        saddle_body_increment(c->saddle, i, c->twists + TWIST_SIZE * (size_t)i);
+    if (c->correct != NULL && !c->correct(c->correct_owner, c->twists)) return HUGE_VAL;
     for (int i = 0; i < system->body_count; ++i) {
         double *t = c->twists + TWIST_SIZE * (size_t)i;
-        saddle_body_increment(c->saddle, i, t);
         double size = measure_twist(measure_length(system, i, step->q, step->delta), t);
         if (!(size <= largest)) largest = size;
         motion m;

@@ -12,6 +12,10 @@ hn_status closed_create(hn_system *system, closed **out);
 /// The same for statics; its system of bodies and joints is `closed_system`.
 hn_status closed_create_for_statics(hn_system *system, closed **out);
 saddle *closed_system(closed *c);
+/// What else there is beside bodies and joints: called with the twists of every increment, 6 per body, which it may
+/// change. False: they lead nowhere.
+typedef bool (*closed_correction)(void *owner, double *twists);
+void closed_set_correction(closed *c, closed_correction correct, void *owner);
 void closed_destroy(closed *c);
 hn_status closed_solve(closed *c, const step_equations *equations, step_data *step, const newton_options *options,
                        newton_report *report);

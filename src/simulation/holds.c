@@ -181,7 +181,7 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
 // ---- relations in a step ------------------------------------------------------------------------------------
 
 // Couplings that follow from others take their share.
-static void add_effort(const hn_simulation *s, solved_step *step, int index, double effort)
+void holds_add_effort(const hn_simulation *s, solved_step *step, int index, double effort)
 {
     const hn_system *system = s->system;
     const hold *h = &s->holds[s->held_list[index]];
@@ -208,7 +208,8 @@ static double target_of(const hn_simulation *s, const solved_step *step, const h
     const element *e = &s->system->elements[h->first];
     const drive_law *law = e->law;
     const double *slots = step->angle_start + e->angle;
-    double span = step->equations.step_size, end = step->equations.time + span;
+    double span = step->equations.at_rest ? 0.0 : step->equations.step_size,
+           end = step->equations.time + span;
     if (h->coupling >= 0) return s->system->couplings[h->coupling].start;
     if (law->kind == HN_DRIVE_MOTION) return law->scale * profile_at(law->function, end).value;
     if (law->kind == HN_DRIVE_LATCH) return law->latch;
@@ -228,10 +229,7 @@ hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h)
                       .to = e->law->sign * element_angle_after(e, &view)};
 }
 
-// Relations at the end of the step, less what they should be where `target`; the largest against its unit, or against
-// what it is a difference of.
-static double relations_at_end(const hn_simulation *s, const solved_step *step, bool target,
-                               double *x)
+double holds_relations(const hn_simulation *s, const solved_step *step, bool target, double *x)
 {
     const hn_system *system = s->system;
     double largest = 0.0;
@@ -295,16 +293,16 @@ static hn_status find_responses(hn_simulation *s, solved_step *step, const newto
                                 double *responses, double *base, double *moved, double *units)
 {
     int n = s->held_count;
-    relations_at_end(s, step, false, base);
+    holds_relations(s, step, false, base);
     for (int k = 0; k < n; ++k) {
         const hold *h = &s->holds[s->held_list[k]];
         double free = free_response_of(s, step, h),
                effort = REACH * unit_of(s->system, &s->system->elements[h->first]) / free;
-        add_effort(s, step, k, effort);
+        holds_add_effort(s, step, k, effort);
         hn_status status = simulation_solve_iterate(s, step, options);
-        add_effort(s, step, k, -effort);
+        holds_add_effort(s, step, k, -effort);
         TRY(status);
-        relations_at_end(s, step, false, moved);
+        holds_relations(s, step, false, moved);
         for (int i = 0; i < n; ++i) responses[n * i + k] = (moved[i] - base[i]) / effort;
         if (!(fabs(responses[n * k + k]) > HELD * free)) return fail_held(s, k);
         units[k] = 1.0 / sqrt(fabs(responses[n * k + k]));
@@ -370,7 +368,7 @@ static hn_status solve_listed(hn_simulation *s, solved_step *step, const newton_
     }
     double *off = s->hold_space, *base = off + n, *moved = base + n, *units = moved + n,
            *responses = units + n;
-    double before = HUGE_VAL, largest = relations_at_end(s, step, true, off);
+    double before = HUGE_VAL, largest = holds_relations(s, step, true, off);
     double part = fmin(1.0, step->equations.step_size / s->def.step_size),
            tolerance = fmax(HOLD_ROUND_OFF, HOLD_TOLERANCE * part);
     for (int pass = 0; largest > tolerance; ++pass) {
@@ -383,10 +381,10 @@ static hn_status solve_listed(hn_simulation *s, solved_step *step, const newton_
         before = largest;
         for (int k = 0; k < n; ++k) off[k] *= units[k];
         small_lu_solve(n, n, responses, s->hold_pivots, 1, 1, off);
-        for (int k = 0; k < n; ++k) add_effort(s, step, k, -units[k] * off[k]);
+        for (int k = 0; k < n; ++k) holds_add_effort(s, step, k, -units[k] * off[k]);
         TRY(simulation_solve_iterate(s, step, options));
         iterations += s->newton.iterations;
-        largest = relations_at_end(s, step, true, off);
+        largest = holds_relations(s, step, true, off);
     }
     s->newton.iterations = iterations;
     return HN_OK;

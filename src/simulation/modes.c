@@ -54,18 +54,21 @@ static void apply_metric(void *owner, const double *x, double *y)
         force_to_wrench(system_pose(s->state.q, i), m->momentum + POSE_SIZE * (size_t)i, wrench);
         if (!s->system->bodies[i].has_directors) memset(wrench + 3, 0, 3 * sizeof(double));
     }
+    static_border_add_rotors(&m->x.border, s->state.q, m->velocity, y);
 }
 
 // (Q5)
 static void apply_inverse(void *owner, const double *x, double *y)
 {
-    const mode_search *m = owner;
+    mode_search *m = owner;
     const hn_simulation *s = m->x.simulation;
     size_t n = TWIST_SIZE * (size_t)s->system->body_count;
     to_momenta(m, x);
+    static_border_add_momenta(&m->x.border, s->state.q, m->velocity, m->momentum);
     memset(y, 0, n * sizeof(double));
     saddle_project_again(closed_system(m->x.solver), s->state.q, m->momentum, y);
     for (size_t k = 0; k < n; ++k) y[k] /= m->x.row_factor;
+    static_border_project(&m->x.border, s->state.q, y);
 }
 
 // K + shift M, made symmetric where loads have a potential.
@@ -79,9 +82,8 @@ static hn_status assemble(mode_search *m, double shift)
 // Eigenvalues below `value`, of the symmetric part; -1: one of them is there.
 static int count_below(mode_search *m, double value)
 {
-    if (statics_assemble(&m->x, -value) != HN_OK) return -1;
-    saddle_symmetrise(closed_system(m->x.solver));
-    return saddle_count_negative(closed_system(m->x.solver));
+    int count;
+    return statics_count_below(&m->x, -value, 0.0, &count) == HN_OK ? count : -1;
 }
 
 // ---- the search -------------------------------------------------------------------------------------
@@ -120,6 +122,9 @@ static hn_status search_with(mode_search *m, double shift, int extra)
         return context_fail(context, HN_SINGULAR_SYSTEM,
                             "modes: the stiffness is singular at body '%s'",
                             m->x.simulation->system->bodies[worst].name);
+    if (!static_border_factor(&m->x.border, m->x.simulation->state.q, m->x.row_factor, shift))
+        return context_fail(context, HN_SINGULAR_SYSTEM,
+                            "modes: couplings or motions hold what loops hold already");
     krylov_release(context, &m->pairs);
     hn_status status = krylov_largest(context, &a, m->wanted, extra, TOLERANCE, &m->pairs);
     if (status == HN_NOT_CONVERGED)

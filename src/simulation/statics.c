@@ -45,23 +45,35 @@ static hn_status check_drives(const hn_system *system)
 {
     for (int i = 0; i < system->drive_count; ++i) {
         const drive_law *law = &system->laws[i];
-        bool holds = law->kind == HN_DRIVE_MOTION || law->kind == HN_DRIVE_FRICTION ||
-                     law->kind == HN_DRIVE_LATCH || law->rigid;
-        if (holds || law->integral != 0.0)
+        bool dry = law->kind == HN_DRIVE_FRICTION || law->rigid;
+        if (dry || law->integral != 0.0)
             return context_fail(system->context, HN_INVALID_MODEL,
                                 "drive '%s' is a %s%s: an equilibrium takes springs, efforts, "
-                                "motors, and servos without integral gain",
+                                "motors, motions, latches, stops with a stiffness, and servos "
+                                "without integral gain",
                                 system->elements[system->drive_first + i].name,
                                 hn_drive_kind_name(law->kind),
                                 law->rigid ? " with restitution"
-                                : holds    ? ""
+                                : dry      ? ", which may rest at many places"
                                            : " with an integral gain");
     }
-    if (system->coupling_count > 0)
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "coupling '%s': equilibria and modes take no couplings; a run with "
-                            "dampers comes to rest there",
-                            system->couplings[0].name);
+    return HN_OK;
+}
+
+// A latch that is open stays so on its side of its value.
+static hn_status check_latches(const hn_simulation *s)
+{
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        const element *e = &s->system->elements[s->system->drive_first + i];
+        const double *slots = s->angles + e->angle;
+        if (e->law->kind != HN_DRIVE_LATCH || slots[DRIVE_MODE] != 0.0) continue;
+        double x = e->law->sign * slots[DRIVE_COORDINATE];
+        if (slots[DRIVE_INTEGRAL] * (x - e->law->latch) < 0.0) continue;
+        return context_fail(s->context, HN_NOT_CONVERGED,
+                            "drive '%s': on the way to the equilibrium joint '%s' passes %.9g, "
+                            "where the latch locks; a run with dampers comes to rest there",
+                            e->name, s->system->reports[e->joint].name, e->law->latch);
+    }
     return HN_OK;
 }
 
@@ -206,6 +218,7 @@ static hn_status solve(statics *x, double alpha)
                               .increment_tolerance = x->def.tolerance,
                               .iterations_max = x->def.iterations_max,
                               .go_on = true};
+    if (x->border.hold_count > 0) options.residual_tolerance = 0.0; // relations have none there
     s->newton = (newton_report){0};
     saddle_take_multipliers(closed_system(x->solver), x->multipliers);
     hn_status status = closed_solve(x->solver, &step->equations, &step->data, &options, &s->newton);
@@ -220,7 +233,7 @@ static hn_status solve(statics *x, double alpha)
 // second solution from there makes smaller still.
 static hn_status solve_rest(statics *x)
 {
-    return solve(x, x->held ? 0.0 : NEUTRAL * x->row_factor);
+    return solve(x, x->held && x->border.hold_count == 0 ? 0.0 : NEUTRAL * x->row_factor);
 }
 
 hn_status statics_find_multipliers(statics *x)
@@ -247,7 +260,8 @@ static void accept(statics *x)
         const element *e = &s->system->elements[i];
         if (e->law == NULL) continue;
         double *slots = s->angles + e->angle;
-        slots[DRIVE_INTEGRAL] = slots[DRIVE_ROTOR] = slots[DRIVE_POWER] = slots[DRIVE_WORK] = 0.0;
+        if (e->law->kind != HN_DRIVE_LATCH) slots[DRIVE_INTEGRAL] = 0.0;
+        slots[DRIVE_ROTOR] = slots[DRIVE_POWER] = slots[DRIVE_WORK] = 0.0;
     }
     s->state.q = step->data.q;
     s->ahead = 1 - s->ahead;
@@ -312,18 +326,42 @@ static void find_residual(statics *x)
                             ASYMMETRY * force + left + DBL_EPSILON * stiff;
 }
 
+// Of what `assemble_again` leaves in the sparse system: eigenvalues below zero, with (Q7). It is assembled twice where
+// something holds beside the joints: counting leaves no factors.
+static hn_status count_below(statics *x, const step_equations *equations, const solved_step *step,
+                             double part, int *count)
+{
+    saddle *rows = closed_system(x->solver);
+    int worst;
+    double shift = equations->mass_factor;
+    bool beside = x->border.hold_count > 0 || (shift != 0.0 && x->border.rotor_count > 0);
+    for (int pass = 0; pass < (beside ? 2 : 1); ++pass) {
+        saddle_assemble(rows, equations, &step->data);
+        saddle_symmetrise(rows);
+        if (part != 0.0) saddle_shift(rows, part, turning_length(x));
+        if (pass == 0) *count = saddle_count_negative(rows);
+        else if (!saddle_factor(rows, &worst)) *count = -1;
+    }
+    if (!beside || *count < 0) return HN_OK;
+    return static_border_count_at(&x->border, step->data.q, x->row_factor, shift, count);
+}
+
+hn_status statics_count_below(statics *x, double shift, double part, int *count)
+{
+    *count = -1;
+    TRY(statics_assemble(x, shift));
+    const solved_step *step = &x->simulation->steps[x->simulation->ahead];
+    return count_below(x, &step->equations, step, part, count);
+}
+
 // (Q2): eigenvalues of K below zero, and those that round-off may have made
 hn_status statics_find_stability(statics *x)
 {
-    saddle *rows = closed_system(x->solver);
     int below[2];
-    for (int k = 0; k < 2; ++k) {
-        TRY(statics_assemble(x, 0.0));
-        if (k == 0) find_residual(x);
-        saddle_symmetrise(rows);
-        saddle_shift(rows, k == 0 ? neutral_part(x) : -neutral_part(x), turning_length(x));
-        below[k] = saddle_count_negative(rows);
-    }
+    TRY(statics_assemble(x, 0.0));
+    find_residual(x);
+    for (int k = 0; k < 2; ++k)
+        TRY(statics_count_below(x, 0.0, k == 0 ? neutral_part(x) : -neutral_part(x), &below[k]));
     x->found.unstable_count = below[0] > 0 ? below[0] : 0;
     x->found.neutral_count = below[1] > below[0] ? below[1] - x->found.unstable_count : 0;
     return HN_OK;
@@ -355,12 +393,14 @@ static int softest_body(statics *x)
     int softest = 0, worst;
     uint64_t state = 1;
     if (force == NULL || statics_assemble(x, NEUTRAL * x->row_factor) != HN_OK ||
-        !saddle_factor(rows, &worst))
+        !saddle_factor(rows, &worst) ||
+        !static_border_factor(&x->border, s->state.q, x->row_factor, 0.0))
         goto done;
     array_probe(&state, force, POSE_SIZE * n);
     for (int k = 0; k < 4; ++k) {
         double largest = 0.0;
         saddle_project_again(rows, s->state.q, force, twists);
+        static_border_project(&x->border, s->state.q, twists);
         for (size_t i = 0; i < n; ++i) {
             double size = measure_twist(system->unit_length[i], twists + TWIST_SIZE * i);
             if (size > largest) largest = size, softest = (int)i;
@@ -387,15 +427,11 @@ static const double RELAX_NEAR = 0.05; // rad, extents: Newton's method may find
 // Is the step of (Q3) that was solved last a minimum of its energy, V + alpha/2 |q - q_k|^2? Otherwise it leads uphill.
 static bool goes_down(statics *x, double alpha)
 {
-    hn_simulation *s = x->simulation;
-    saddle *rows = closed_system(x->solver);
-    const solved_step *step = &s->steps[s->ahead];
+    int below;
+    const solved_step *step = &x->simulation->steps[x->simulation->ahead];
     step_equations equations = step->equations;
     equations.mass_factor = alpha;
-    saddle_assemble(rows, &equations, &step->data);
-    saddle_symmetrise(rows);
-    saddle_shift(rows, neutral_part(x), turning_length(x));
-    return saddle_count_negative(rows) == 0;
+    return count_below(x, &equations, step, neutral_part(x), &below) == HN_OK && below == 0;
 }
 
 // (Q3) until Newton's method finds the equilibrium near; `body`: who has gone farthest.
@@ -440,6 +476,15 @@ static hn_status explain(statics *x, hn_status status, double factor, double siz
     if (status == HN_CANCELLED) {
         (void)context_take_cancel(s->context);
         return context_fail(s->context, status, "cancelled at load factor %.6g", factor);
+    }
+    if (x->border.stuck >= 0) {
+        const hold *h = &s->holds[s->held_list[x->border.stuck]];
+        const element *e = &s->system->elements[h->first];
+        return context_fail(s->context, HN_SINGULAR_SYSTEM,
+                            "%s '%s' cannot move its joint '%s': a loop or another motion or "
+                            "coupling holds it; remove one of them",
+                            h->coupling >= 0 ? "coupling" : "drive", e->name,
+                            s->system->reports[e->joint].name);
     }
     if (!x->held)
         return context_fail(s->context, status,
@@ -527,7 +572,8 @@ static hn_status advance(statics *x, double *factor, double target)
             size = target - *factor;
         }
         accept(x);
-        if (!x->held && solve_rest(x) == HN_OK) accept(x);
+        bool resisted = !x->held || x->border.hold_count > 0;
+        if (resisted && solve_rest(x) == HN_OK) accept(x);
         x->rate = moved / (next - *factor);
         *factor = next;
         if (s->newton.iterations <= FEW_ITERATIONS) size *= STEP_GROWTH;
@@ -587,11 +633,19 @@ static double extent_of(const hn_system *system, const double *q)
     return largest > 0.0 ? largest : size > 0.0 ? size : 1.0;
 }
 
+static bool correct(void *owner, double *twists)
+{
+    statics *x = owner;
+    solved_step *step = &x->simulation->steps[x->simulation->ahead];
+    return static_border_correct(&x->border, step, x->row_factor, twists);
+}
+
 hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
 {
     const hn_system *system = s->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count;
     *x = (statics){.simulation = s, .def = *def, .row_factor = 1.0};
+    TRY(check_drives(system));
     size_t angles = (size_t)system->angle_count, joints = (size_t)system->joint_count;
     x->start = context_allocate(s->context, (poses + angles + joints + 1) * sizeof(double));
     if (x->start == NULL) return HN_OUT_OF_MEMORY;
@@ -601,6 +655,8 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     memcpy(x->start + poses + angles, s->joint_angles, joints * sizeof(double));
     TRY(take_loads(x));
     TRY(closed_create_for_statics(s->system, &x->solver));
+    TRY(static_border_begin(s, closed_system(x->solver), &x->border));
+    if (x->border.hold_count > 0) closed_set_correction(x->solver, correct, x);
     size_t rows = (size_t)saddle_multiplier_count(closed_system(x->solver));
     x->multipliers = context_allocate(s->context, (rows + 1) * sizeof(double));
     if (x->multipliers == NULL) return HN_OUT_OF_MEMORY;
@@ -615,6 +671,7 @@ void statics_end(statics *x)
     if (x->simulation == NULL) return;
     hn_context *context = x->simulation->context;
     give_back_loads(x);
+    static_border_end(&x->border);
     closed_destroy(x->solver);
     context_release(context, x->multipliers);
     context_release(context, x->start);
@@ -688,11 +745,11 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, def != NULL);
     TRY(check_def(s->context, def));
-    TRY(check_drives(s->system));
     statics x;
     context_begin_cancellable(s->context);
     hn_status status = statics_begin(s, def, &x);
     if (status == HN_OK) status = follow_loads(&x);
+    if (status == HN_OK) status = check_latches(s);
     context_end_cancellable(s->context);
     if (equilibrium != NULL) *equilibrium = x.found;
     if (status != HN_OK && !def->as_steps && x.start != NULL) go_back(&x);

@@ -8,6 +8,7 @@
 
 #include "reductions/closed.h"
 #include "simulation/simulation.h"
+#include "simulation/static_border.h"
 
 /// The loads of a simulation, set aside while parts of them act.
 typedef struct static_loads {
@@ -21,6 +22,7 @@ typedef struct statics {
     hn_simulation *simulation;
     hn_static_def def;
     closed *solver;
+    static_border border; ///< what holds beside joints
     static_loads loads;
     double *multipliers; ///< of joints, at the last equilibrium
     double row_factor; ///< 1/s^2
@@ -51,6 +53,9 @@ hn_status statics_find_multipliers(statics *x);
 
 /// Assemble K + shift M at the current state with the multipliers of the last solution. @return as saddle_choose_rows
 hn_status statics_assemble(statics *x, double shift);
+/// The same made symmetric, with a part of the largest stiffness in every motion: how many eigenvalues are below zero on
+/// the motions that joints, couplings and all else that holds allow. -1: it is singular
+hn_status statics_count_below(statics *x, double shift, double part, int *count);
 
 /// Start at the equilibrium of the loads at time zero; start velocities are refused.
 hn_status statics_start(hn_simulation *simulation);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Equilibria and modes with couplings, motions, locked latches and rotors: against closed forms and the linear system.
+#include <holonom/holonom.h>
+
+#include "physics/driven_run.h"
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double TURN = 6.283185307179586;
+
+static double angle_of(const driven_run *r, const char *name)
+{
+    hn_joint_state state;
+    CHECK_OK(r->context,
+             hn_simulation_joint_state(r->simulation, hn_model_find_joint(r->model, name), &state));
+    return state.coordinates[0];
+}
+
+static hn_equilibrium rest_of(driven_run *r)
+{
+    hn_static_def def = hn_static_def_default();
+    hn_equilibrium found;
+    def.at_time = true;
+    CHECK_OK(r->context, hn_simulation_find_equilibrium(r->simulation, &def, &found));
+    CHECK_BELOW(found.residual, 1e-9);
+    return found;
+}
+
+static hn_modes_report modes_of(driven_run *r, hn_mode *modes, int count, bool here)
+{
+    hn_modes_def def = hn_modes_def_default();
+    hn_modes_report report;
+    def.count = count;
+    def.at_start = here;
+    def.statics.at_time = true;
+    CHECK_OK(r->context, hn_simulation_modes(r->simulation, &def, modes, NULL, &report));
+    return report;
+}
+
+// An arm of 2 kg whose gear wheel turns a shaft with a spring, and with a rotor where `armature`: one freedom.
+static driven_run begin_geared(double stiffness, double armature, double up)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "holonom: 1\n"
+             "gravity: [0, 0, %g]\n"
+             "bodies:\n"
+             "  arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}\n"
+             "  shaft: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [3, 0, 0]}\n"
+             "joints:\n"
+             "  pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}\n"
+             "  axle: {revolute: {bodies: [ground, shaft], at: [3, 0, 0], axis: y}}\n"
+             "couplings:\n"
+             "  mesh: {gear: {joints: [pin, axle], teeth: [30, 20]}}\n"
+             "drives:\n"
+             "  s: {spring: {joint: axle, stiffness: %g, armature: %g}}\n"
+             "%s",
+             up == 0.0 ? -9.81 : 0.0, stiffness, armature,
+             up == 0.0 ? "" : "loads: {push: {force: {body: arm, vector: [-19.62, 0, 0]}}}\n");
+    return begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+}
+
+TEST(statics, couplings_hold)
+{
+    driven_run r = begin_geared(6.0, 0.05, 0.0);
+    hn_equilibrium found = rest_of(&r);
+    // (30/20)^2 6 t = 2 g 0.5 cos t
+    double k = 2.25 * 6.0, t = 0.5;
+    for (int n = 0; n < 60; ++n) t -= (k * t - 9.81 * cos(t)) / (k + 9.81 * sin(t));
+    CHECK_NEAR(angle_of(&r, "pin"), t, 1e-12);         // rad
+    CHECK_NEAR(angle_of(&r, "axle"), -1.5 * t, 1e-12); // rad
+    CHECK_EQUAL(found.unstable_count + found.neutral_count, 0);
+    hn_coupling_state mesh;
+    CHECK_OK(r.context, hn_simulation_coupling(r.simulation, 0, &mesh));
+    CHECK_NEAR(mesh.effort, -9.81 * cos(t), 1e-9); // N m: the weight's moment
+    // and it stays there
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
+    CHECK_NEAR(angle_of(&r, "pin"), t, 1e-9);
+    hn_mode mode;
+    hn_modes_report report = modes_of(&r, &mode, 1, false);
+    double inertia = 2.0 * 1.01 / 12.0 + 0.5 + 2.25 * (0.2 + 0.05);
+    CHECK_EQUAL(report.count, 1);
+    CHECK_NEAR(mode.frequency, sqrt((k + 9.81 * sin(t)) / inertia) / TURN, 1e-11); // Hz
+    end_run(&r);
+}
+
+// The same arm pushed along itself by 19.62 N is a column on a spring: 2.25 k is more than 19.62 N times 0.5 m or less.
+TEST(statics, stability_counts_what_couplings_let_move)
+{
+    for (int stable = 0; stable < 2; ++stable) {
+        driven_run r = begin_geared(stable ? 5.0 : 4.0, 0.0, 1.0);
+        hn_mode mode;
+        hn_modes_report report = modes_of(&r, &mode, 1, true);
+        double inertia = 2.0 * 1.01 / 12.0 + 0.5 + 2.25 * 0.2;
+        CHECK_EQUAL(report.equilibrium.unstable_count, stable ? 0 : 1);
+        CHECK_EQUAL(report.equilibrium.neutral_count, 0);
+        CHECK_NEAR(mode.eigenvalue, (2.25 * (stable ? 5.0 : 4.0) - 9.81) / inertia, 1e-9);
+        end_run(&r);
+    }
+    // no spring and no weight: one motion without stiffness, of both wheels together
+    driven_run r = begin_geared(0.0, 0.0, 0.0);
+    char text[] = "holonom: 1\n"
+                  "gravity: [0, 0, 0]\n"
+                  "bodies:\n"
+                  "  a: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [0, 0, 0]}\n"
+                  "  b: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [3, 0, 0]}\n"
+                  "joints:\n"
+                  "  j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}\n"
+                  "  k: {revolute: {bodies: [ground, b], at: [3, 0, 0], axis: y}}\n"
+                  "couplings: {mesh: {gear: {joints: [j, k], ratio: 2}}}\n";
+    driven_run free = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    hn_mode modes[4];
+    hn_modes_report report = modes_of(&free, modes, 4, true);
+    CHECK_EQUAL(report.equilibrium.neutral_count, 1);
+    CHECK_EQUAL(report.count, 1);
+    end_run(&free);
+    end_run(&r);
+}
+
+// Every frequency is one of the linear system, which is found in independent coordinates.
+static void compare_with_linear_system(const char *text, double bound)
+{
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    hn_equilibrium found = rest_of(&r);
+    CHECK_EQUAL(found.unstable_count, 0);
+    hn_mode modes[8];
+    hn_modes_report report = modes_of(&r, modes, 8, true);
+    hn_linear_system *system;
+    CHECK_OK(r.context, hn_simulation_linearise(r.simulation, &system));
+    CHECK_EQUAL(report.count, system->freedom_count);
+    for (int k = 0; k < report.count; ++k) {
+        double nearest = HUGE_VAL, omega = TURN * modes[k].frequency;
+        for (int i = 0; i < system->state_count; ++i)
+            nearest = fmin(nearest, hypot(system->eigenvalue_real[i],
+                                          system->eigenvalue_imaginary[i] - omega));
+        CHECK_BELOW(nearest / omega, bound);
+    }
+    hn_linear_system_destroy(system);
+    end_run(&r);
+}
+
+TEST(modes, with_couplings_are_those_of_the_linear_system)
+{
+    // a linkage with a belt, a screw, two springs with rotors; measured 1.1e-14 and 4.3e-13
+    compare_with_linear_system(
+        "holonom: 1\n"
+        "gravity: [0, -9.81, 0]\n"
+        "bodies:\n"
+        "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
+        "density: 2700}\n"
+        "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
+        "density: 2700}\n"
+        "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
+        "density: 2700}\n"
+        "  flywheel: {mass: 2, inertia: [0.01, 0.01, 0.02], position: [2, 0, 0]}\n"
+        "  nut: {mass: 1.5, inertia: [0.01, 0.02, 0.02], position: [2, 0, 0.4]}\n"
+        "joints:\n"
+        "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
+        "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
+        "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
+        "  j4: {revolute: {bodies: [ground, rocker], at: [1, 0, 0], axis: z}}\n"
+        "  j5: {revolute: {bodies: [ground, flywheel], at: [2, 0, 0], axis: z}}\n"
+        "  j6: {screw: {bodies: [flywheel, nut], at: [2, 0, 0.4], axis: z, pitch: 0.5}}\n"
+        "couplings:\n"
+        "  belt: {belt: {joints: [j4, j5], radii: [0.3, 0.1]}}\n"
+        "drives:\n"
+        "  s: {spring: {joint: j5, stiffness: 90, armature: 0.01}}\n"
+        "  t: {spring: {joint: j6, coordinate: displacement, stiffness: 300, armature: 0.3}}\n",
+        1e-11);
+}
+
+// A motion holds where it is told, a latch where it has locked: their efforts are those of the weight.
+TEST(statics, motions_and_locked_latches_hold)
+{
+    static const char *const drives[2] = {"motion: {joint: elbow, value: 0.3 + 0.1*t}",
+                                          "latch: {joint: elbow, value: 0.3}"};
+    for (int k = 0; k < 2; ++k) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies:\n"
+                 "  arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}\n"
+                 "  tip: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, position: [1.5, 0, 0]}\n"
+                 "joints:\n"
+                 "  pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}\n"
+                 "  elbow: {revolute: {bodies: [arm, tip], at: [1, 0, 0], axis: y}}\n"
+                 "drives:\n"
+                 "  s: {spring: {joint: pin, stiffness: 60}}\n"
+                 "  h: {%s}\n"
+                 "start: {elbow: {angle: %s%s}}\n",
+                 drives[k], k == 0 ? "0.3" : "0.2", k == 0 ? "" : ", rate: 20");
+        driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+        if (k == 1) CHECK_OK(r.context, hn_simulation_step(r.simulation, 30));
+        hn_equilibrium found = rest_of(&r);
+        CHECK_EQUAL(found.unstable_count + found.neutral_count, 0);
+        // 60 t = g (2 0.5 cos t + 1 (cos t + 0.5 cos(t + 0.3)))
+        double t = 0.4;
+        for (int n = 0; n < 60; ++n)
+            t -= (60.0 * t - 9.81 * (2.0 * cos(t) + 0.5 * cos(t + 0.3))) /
+                 (60.0 + 9.81 * (2.0 * sin(t) + 0.5 * sin(t + 0.3)));
+        CHECK_NEAR(angle_of(&r, "pin"), t, 1e-11);
+        CHECK_NEAR(angle_of(&r, "elbow"), 0.3, 1e-12);
+        CHECK_NEAR(drive_of(&r, 1).effort, -9.81 * 0.5 * cos(t + 0.3), 1e-9);
+        end_run(&r);
+    }
+}
+
+TEST(statics, couplings_that_cannot_hold_are_named)
+{
+    static const char TEXT[] = "holonom: 1\n"
+                               "bodies:\n"
+                               "  a: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [0, 0, -0.5]}\n"
+                               "  b: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [2, 0, -0.5]}\n"
+                               "  c: {mass: 1, inertia: [0.1, 0.2, 0.1], position: [1, 0, -1]}\n"
+                               "joints:\n"
+                               "  j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}\n"
+                               "  k: {revolute: {bodies: [ground, b], at: [2, 0, 0], axis: y}}\n"
+                               "  l: {revolute: {bodies: [a, c], at: [0, 0, -1], axis: y}}\n"
+                               "  m: {revolute: {bodies: [b, c], at: [2, 0, -1], axis: y}}\n"
+                               "%s";
+    const struct {
+        const char *more, *message;
+    } cases[2] = {
+        {"couplings: {mesh: {belt: {joints: [j, k], ratio: 1}}}\n", "coupling 'mesh'"},
+        {"drives: {dry: {friction: {joint: j, effort: 1}}}\n",
+         "drive 'dry' is a friction, which may rest at many places"},
+    };
+    for (int k = 0; k < 2; ++k) {
+        char text[2000];
+        snprintf(text, sizeof text, TEXT, cases[k].more);
+        driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+        hn_static_def def = hn_static_def_default();
+        CHECK(hn_simulation_find_equilibrium(r.simulation, &def, NULL) != HN_OK);
+        CHECK_CONTAINS(hn_context_message(r.context), cases[k].message);
+        end_run(&r);
+    }
+}
