@@ -27,7 +27,7 @@
 
 #include <string.h>
 
-enum { BORDER_TERMS_PER_ELEMENT = 2 };  // a spring and a damper
+enum { BORDER_TERMS_PER_ELEMENT = 2 };  // a spring and a damper; where rates lag, one more
 enum { BORDER_COLUMNS_PER_BLOCK = 12 }; // the twists of both bodies of a dense element
 
 // The iterate a step starts from.
@@ -73,8 +73,10 @@ static int spring_columns(const hn_system *system)
     int count = 0;
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE)
-            count += step_element_is_dense(system, i) ? BORDER_COLUMNS_PER_BLOCK
-                                                      : 3 * BORDER_TERMS_PER_ELEMENT;
+            count += step_element_is_dense(system, i)
+                         ? BORDER_COLUMNS_PER_BLOCK
+                         : 3 * (BORDER_TERMS_PER_ELEMENT +
+                                (system->elements[i].rate_mass != NULL ? 1 : 0));
     return count;
 }
 

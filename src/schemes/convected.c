@@ -925,6 +925,7 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 
 const scheme_type scheme_convected = {
     .name = "convected",
+    .no_holds = "solves for itself, with efforts that are known before",
     .takes_drives = true,
     .no_beams = "divides each body's momenta by its own moments of inertia, which the nodes of a "
                 "beam share",

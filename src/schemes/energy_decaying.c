@@ -89,6 +89,8 @@ static void energy_decaying_momenta(const hn_system *system, const scheme_state 
 
 const scheme_type scheme_energy_decaying = {
     .name = "energy-decaying",
+    .takes_drives = true,
+    .takes_motions = true,
     .damper_form = DAMPER_MIDPOINT,
     .may_halve = true,
     .energy_kept = true,

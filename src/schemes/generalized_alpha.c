@@ -170,6 +170,8 @@ static void generalized_alpha_momenta(const hn_system *system, const scheme_stat
 
 const scheme_type scheme_generalized_alpha = {
     .name = "generalized-alpha",
+    .no_holds =
+        "has forces at the end of the step alone, where efforts by rates are of first order",
     .damper_form = DAMPER_MIDPOINT,
     .memory_count = 2,
     .element_memory_count = 2,

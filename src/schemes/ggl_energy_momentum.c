@@ -54,6 +54,8 @@ static void ggl_energy_momentum_momenta(const hn_system *system, const scheme_st
 
 const scheme_type scheme_ggl_energy_momentum = {
     .name = "ggl-energy-momentum",
+    .takes_drives = true,
+    .takes_motions = true,
     .damper_form = DAMPER_MIDPOINT,
     .symmetric = true,
     .may_halve = true,

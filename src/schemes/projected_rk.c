@@ -979,6 +979,7 @@ const jet_space *projected_rk_space(const scheme_solver *solver)
 
 const scheme_type scheme_projected_rk = {
     .name = "projected-rk",
+    .no_holds = "chooses steps of its own, over which efforts have no mean",
     .no_beams = "turns bodies by Euler parameters, each with an inertia of its own, which the "
                 "nodes of a beam share",
     .may_halve = false,

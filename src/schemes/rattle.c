@@ -111,6 +111,8 @@ static void rattle_momenta(const hn_system *system, const scheme_state *state,
 
 const scheme_type scheme_rattle = {
     .name = "rattle",
+    .no_holds =
+        "knows its forces before the step, and efforts that hold would have to be found with it",
     .takes_drives = true,
     .damper_form = DAMPER_EXPLICIT,
     .symmetric = true,

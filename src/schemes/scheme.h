@@ -71,8 +71,9 @@ typedef struct scheme_type {
     bool no_equations; ///< explicit: a step solves none but constraints
     damper_form damper_form; ///< what strong dampers need, see dampers.c; plain: nothing
     bool dampers_apart; ///< accelerations at the start are without dampers
-    bool takes_motions; ///< drives that prescribe coordinates
+    bool takes_motions; ///< what holds coordinates: motions, couplings, dry friction, latches, rigid stops
     bool takes_drives; ///< efforts along coordinates of joints
+    const char *no_holds; ///< why it has none of these: completes "scheme 'x' takes no motions: it ..."
     const char *no_beams; ///< why it cannot have beams: completes "scheme 'x' "; NULL: it can
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger
     /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.

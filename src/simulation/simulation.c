@@ -430,42 +430,51 @@ static hn_status check_beams(hn_context *context, const scheme_type *scheme, con
 }
 
 // Nor do all take drives, or their rotors.
+#define TAKE_DRIVES "energy-momentum, energy-decaying, ggl-energy-momentum"
 static hn_status check_drives(hn_context *context, const scheme_type *scheme, const hn_model *model)
 {
     for (int i = 0; i < model->drive_count; ++i) {
         const model_drive *d = &model->drives[i];
         if (!scheme->takes_drives)
             return context_fail(context, HN_INVALID_MODEL,
-                                "drive '%s': scheme '%s' takes no drives; energy-momentum, "
-                                "convected, variational and rattle do",
-                                d->name, scheme->name);
+                                "drive '%s': scheme '%s' takes no drives: it %s; " TAKE_DRIVES
+                                ", convected, variational and rattle do",
+                                d->name, scheme->name, scheme->no_holds);
         bool held = d->def.kind == HN_DRIVE_MOTION || d->def.kind == HN_DRIVE_FRICTION ||
                     d->def.kind == HN_DRIVE_LATCH;
         if (!scheme->takes_motions && held)
             return context_fail(context, HN_INVALID_MODEL,
-                                "drive '%s': scheme '%s' takes no %s; energy-momentum and "
-                                "variational do",
+                                "drive '%s': scheme '%s' takes no %s: it %s; " TAKE_DRIVES
+                                " and variational do",
                                 d->name, scheme->name,
                                 d->def.kind == HN_DRIVE_MOTION     ? "motions"
                                 : d->def.kind == HN_DRIVE_FRICTION ? "dry friction"
-                                                                   : "latches");
-        if (d->def.rigid && !scheme->takes_motions)
+                                                                   : "latches",
+                                scheme->no_holds);
+        if (scheme->decays && d->def.kind == HN_DRIVE_FRICTION)
             return context_fail(context, HN_INVALID_MODEL,
-                                "drive '%s': scheme '%s' takes no stops with restitution; "
-                                "energy-momentum and variational do, and all that take drives "
-                                "stops with a stiffness",
+                                "drive '%s': scheme '%s' takes no dry friction: its velocities "
+                                "lag, so that what sticks would creep; energy-momentum, "
+                                "ggl-energy-momentum and variational do",
                                 d->name, scheme->name);
+        if (d->def.rigid && !scheme->takes_motions)
+            return context_fail(
+                context, HN_INVALID_MODEL,
+                "drive '%s': scheme '%s' takes no stops with restitution: it %s; " TAKE_DRIVES
+                " and variational do, and all that take drives "
+                "stops with a stiffness",
+                d->name, scheme->name, scheme->no_holds);
         if (!scheme->energy_kept && d->def.armature > 0.0)
             return context_fail(context, HN_INVALID_MODEL,
-                                "drive '%s': scheme '%s' takes no armature; energy-momentum and "
-                                "convected do",
+                                "drive '%s': scheme '%s' takes no armature, whose speed it does "
+                                "not know; " TAKE_DRIVES " and convected do",
                                 d->name, scheme->name);
     }
     if (!scheme->takes_motions && model->coupling_count > 0)
         return context_fail(context, HN_INVALID_MODEL,
-                            "coupling '%s': scheme '%s' takes no couplings; energy-momentum and "
-                            "variational do",
-                            model->couplings[0].name, scheme->name);
+                            "coupling '%s': scheme '%s' takes no couplings: it %s; " TAKE_DRIVES
+                            " and variational do",
+                            model->couplings[0].name, scheme->name, scheme->no_holds);
     return HN_OK;
 }
 

@@ -330,7 +330,7 @@ typedef struct hold_way {
 /// friction. In an `impact` also those that are struck, and no friction, whose efforts have no impulse. Their number.
 int holds_list(hn_simulation *s, bool impact);
 hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h);
-/// Relations of those listed at the end of a step, less what they should be where `target`; the largest against its unit,
+/// Relations of those listed at the end of a step, less what they should be where `target`; the largest over its unit,
 /// or against what it is a difference of.
 double holds_relations(const hn_simulation *s, const solved_step *step, bool target, double *x);
 /// Add to the effort of the one that is listed at `index`, in a step.

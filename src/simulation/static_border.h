@@ -28,7 +28,7 @@ typedef struct static_border {
 hn_status static_border_begin(hn_simulation *simulation, saddle *rows, static_border *border);
 void static_border_end(static_border *border);
 
-/// With the factors of the sparse system at poses q, whose equations are divided by `row_factor`: responses to all rows.
+/// With the factors of the sparse system at poses q, whose equations are divided by `row_factor`: responses to rows.
 /// `shift`, 1/s^2: of the mass in that system, which rotors have a part of; 0: none. False: `stuck` says which relation
 /// nothing moves.
 bool static_border_factor(static_border *border, const double *q, double row_factor, double shift);

@@ -53,8 +53,8 @@ hn_status statics_find_multipliers(statics *x);
 
 /// Assemble K + shift M at the current state with the multipliers of the last solution. @return as saddle_choose_rows
 hn_status statics_assemble(statics *x, double shift);
-/// The same made symmetric, with a part of the largest stiffness in every motion: how many eigenvalues are below zero on
-/// the motions that joints, couplings and all else that holds allow. -1: it is singular
+/// The same made symmetric, with a part of the largest stiffness in every motion: how many eigenvalues are below zero
+/// on the motions that joints, couplings and all else that holds allow. -1: it is singular
 hn_status statics_count_below(statics *x, double shift, double part, int *count);
 
 /// Start at the equilibrium of the loads at time zero; start velocities are refused.

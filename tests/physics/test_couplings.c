@@ -123,6 +123,15 @@ TEST(couplings, of_a_planetary_gear_give_the_closed_form_to_second_order)
         CHECK_BELOW(fine.gap, 1e-13);                    // rad; measured 1.4e-15
         CHECK_BELOW(fine.balance, 1e-13);                // measured 8.0e-15
     }
+    const hn_scheme others[2] = {HN_SCHEME_ENERGY_DECAYING, HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    for (int k = 0; k < 2; ++k) {
+        planetary_errors fine = planetary_run(others[k], HN_REDUCTION_REDUCED, 1e-3);
+        CHECK_BELOW(fine.angle,
+                    1e-5);            // as with energy-momentum: nothing that lags; measured 7.1e-6
+        CHECK_BELOW(fine.mesh, 2e-5); // measured 1.2e-5
+        CHECK_BELOW(fine.gap, 1e-13); // rad
+        CHECK_BELOW(fine.balance, 1e-13);
+    }
     planetary_errors v2 = planetary_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 2e-3);
     planetary_errors v1 = planetary_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 1e-3);
     CHECK_BELOW(v1.angle, 5e-5);               // measured 3.2e-5

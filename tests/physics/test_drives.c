@@ -50,8 +50,10 @@ static double arm_error(hn_scheme scheme, hn_reduction reduction, double step)
 
 TEST(drives, of_an_arm_are_those_of_minimal_coordinates_to_second_order)
 {
-    for (int scheme = 0; scheme < 2; ++scheme) {
-        hn_scheme kind = scheme == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_CONVECTED;
+    const hn_scheme kinds[4] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_CONVECTED,
+                                HN_SCHEME_ENERGY_DECAYING, HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    for (int scheme = 0; scheme < 4; ++scheme) {
+        hn_scheme kind = kinds[scheme];
         double coarse = arm_error(kind, HN_REDUCTION_REDUCED, 4e-3),
                fine = arm_error(kind, HN_REDUCTION_REDUCED, 2e-3);
         CHECK_NEAR(coarse / fine, 4.0, 0.1); // measured 4.00
@@ -100,11 +102,26 @@ TEST(drives, that_a_scheme_does_not_take_are_refused_by_name)
         def.scheme = none[k];
         CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
         CHECK_CONTAINS(hn_context_message(context), "model:10:3: drive 'servo': scheme '");
-        CHECK_CONTAINS(hn_context_message(context), "takes no drives");
+        CHECK_CONTAINS(hn_context_message(context), "takes no drives: it ");
     }
     def.scheme = HN_SCHEME_VARIATIONAL;
     CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(context), "takes no armature");
+    hn_model_destroy(model);
+    snprintf(text, sizeof text,
+             "holonom: 1\n"
+             "bodies: {bar: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.3, 0, 0]}}\n"
+             "joints: {pin: {revolute: {bodies: [ground, bar], at: [0, 0, 0], axis: z}}}\n"
+             "drives: {rub: {friction: {joint: pin, effort: 1}}}\n");
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+    def.scheme = HN_SCHEME_ENERGY_DECAYING;
+    CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(context),
+                   "its velocities lag, so that what sticks would creep");
+    def.scheme = HN_SCHEME_RATTLE;
+    CHECK_STATUS(context, hn_simulation_create(model, &def, &simulation), HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(context),
+                   "takes no dry friction: it knows its forces before");
     hn_model_destroy(model);
     hn_context_destroy(context);
 }

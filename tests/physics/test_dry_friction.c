@@ -83,6 +83,10 @@ TEST(friction, of_a_block_on_a_belt_sticks_and_slides_as_it_should)
         for (int i = 0; i < 4; ++i) CHECK_NEAR(fine.stick[i], STICK[i], 1e-3);    // two steps
         CHECK_BELOW(fine.balance, 1e-12);                                         // measured 2e-14
     }
+    belt_result ggl = belt_run(HN_SCHEME_GGL_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 5e-4);
+    CHECK_EQUAL(ggl.phases, 4);
+    CHECK_BELOW(fabs(ggl.place - PLACE), 2e-6); // m
+    CHECK_BELOW(ggl.balance, 1e-12);
     belt_result other = belt_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 5e-4);
     CHECK_EQUAL(other.phases, 4);
     CHECK_BELOW(fabs(other.place - PLACE), 1e-3);

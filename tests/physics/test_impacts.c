@@ -158,6 +158,15 @@ TEST(impacts, of_a_double_pendulum_are_those_of_minimal_coordinates_to_second_or
         CHECK_BELOW(fine.balance, 1e-12);            // measured 5.1e-14
         CHECK_BELOW(fine.held, 1e-12);
     }
+    const hn_scheme others[2] = {HN_SCHEME_ENERGY_DECAYING, HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    for (int k = 0; k < 2; ++k) {
+        arms_error four = arms_run(others[k], HN_REDUCTION_REDUCED, 4e-3),
+                   one = arms_run(others[k], HN_REDUCTION_REDUCED, 1e-3);
+        CHECK_BELOW(one.angle, 1e-6);
+        CHECK_BELOW(one.angle / four.angle, 0.1);
+        CHECK_BELOW(one.balance, 1e-12);
+        CHECK_BELOW(one.held, 1e-12);
+    }
     arms_error v4 = arms_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 4e-3),
                v1 = arms_run(HN_SCHEME_VARIATIONAL, HN_REDUCTION_REDUCED, 1e-3);
     CHECK_BELOW(v1.angle, 1e-6);            // measured 9.9e-8
