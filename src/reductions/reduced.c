@@ -281,6 +281,26 @@ static void add_dense(reduction *r, const step_equations *equations, const step_
     if (elsewhere) border_add_blocks(&r->border, body[0], body[1], across[0], across[1]);
 }
 
+// Terms on the same vectors are one: those of a spring, its damper and the lag of its rate, for which a border has no
+// columns of their own.
+static int merge_terms(int count, stiffness_term *terms)
+{
+    int kept = 0;
+    for (int t = 0; t < count; ++t) {
+        int same = 0;
+        while (same < kept && (memcmp(terms[same].u, terms[t].u, sizeof terms[t].u) != 0 ||
+                               memcmp(terms[same].v, terms[t].v, sizeof terms[t].v) != 0))
+            ++same;
+        if (same == kept) {
+            terms[kept++] = terms[t];
+            continue;
+        }
+        for (int i = 0; i < 3; ++i)
+            for (int k = 0; k < 3; ++k) terms[same].c[i][k] += terms[t].c[i][k];
+    }
+    return kept;
+}
+
 static void add_elements(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
@@ -292,6 +312,7 @@ static void add_elements(reduction *r, const step_equations *equations, const st
         }
         stiffness_term terms[ELEMENT_TERMS_MAX];
         int count = step_element_terms(system, equations, step, i, terms);
+        if (system->places[i] == PLACE_ELSEWHERE) count = merge_terms(count, terms);
         for (int t = 0; t < count; ++t) {
             if (system->places[i] == PLACE_ELSEWHERE) {
                 border_add_term(&r->border, equations, step, e->a, e->b, &terms[t]);
