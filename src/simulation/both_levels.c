@@ -19,6 +19,9 @@ enum { STALLED_SWEEPS = 5 };
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
 static const double GROWTH = 2.0;
+// Sweeps that gain too little: of Newton's iterations_max so many parts have to bring h c to this part of a body's
+// equation, far above round-off, which therefore does not decide whether a step is made in halves; then they may end.
+static const double DECIDED_PART = 0.6, DECIDED_CHANGE = 1e-9, SWEEPS_PART = 2.0;
 // Newton's method in a sweep: the next one goes on from there (rad, m over the body's length); and no residual is small
 // enough to be left, which it would be in every step alike
 static const double SWEEP_INCREMENT = 1e-6, SWEEP_RESIDUAL = 1e-30;
@@ -141,7 +144,9 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
     if (s->hold_count == 0)
         one.increment_tolerance = fmax(options->increment_tolerance, SWEEP_INCREMENT);
     if (options->residual_tolerance > 0.0) one.residual_tolerance = SWEEP_RESIDUAL;
-    for (int k = 0; k < options->iterations_max; ++k) {
+    const int decided = (int)(DECIDED_PART * options->iterations_max),
+              sweeps_max = (int)(SWEEPS_PART * options->iterations_max);
+    for (int k = 0; k < sweeps_max; ++k) {
         for (size_t i = 0; i < count; ++i) step->momentum[i] = l->base[i] - h * step->curvature[i];
         TRY(simulation_solve_reduction(s, step, &one, k == 0 ? guess : GUESS_SOLVED));
         one.continued = true;
@@ -160,6 +165,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         bool settled = (small && change > FALLING * before) || (lost && stalled >= STALLED_SWEEPS);
         if (!isfinite(change) || (!small && !lost && change > GROWTH * before))
             return HN_NOT_CONVERGED;
+        if (k >= decided && change > DECIDED_CHANGE && !lost) return HN_NOT_CONVERGED;
         bool solved = s->newton.increment <= options->increment_tolerance;
         if (solved && (change <= CHANGE_TOLERANCE || settled)) return HN_OK;
         double *next = l->next;
@@ -182,4 +188,12 @@ hn_status both_levels_solve(hn_simulation *s, solved_step *step, const newton_op
     if (status == HN_OK) take_velocity_forces(s, step);
     else memcpy(step->momentum, s->levels.base, size);
     return status;
+}
+
+hn_status both_levels_solve_again(hn_simulation *s, solved_step *step,
+                                  const newton_options *options, step_guess guess)
+{
+    memcpy(step->momentum, s->levels.base,
+           POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+    return both_levels_solve(s, step, options, guess);
 }

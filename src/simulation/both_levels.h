@@ -11,6 +11,9 @@ void both_levels_layout(arena *a, hn_simulation *simulation);
 /// closure multipliers are those of lambda, for reactions. @return as a reduction's solve
 hn_status both_levels_solve(hn_simulation *simulation, solved_step *step, const newton_options *options,
                             step_guess guess);
+/// The same once more for the step that was solved, or not, before: another reduction or first iterate.
+hn_status both_levels_solve_again(hn_simulation *simulation, solved_step *step, const newton_options *options,
+                                  step_guess guess);
 /// The step has become the state: what the next one is predicted from.
 void both_levels_record(hn_simulation *simulation, const solved_step *step, bool keep_history);
 

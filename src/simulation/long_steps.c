@@ -11,6 +11,7 @@
 // curve, and along it `reduced` does not get far.
 #include "simulation/long_steps.h"
 
+#include "simulation/both_levels.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -23,6 +24,8 @@ enum { ITERATIONS_STRAIGHT = 10 };
 // One that takes more than these was not near in the first place, however small its increments: light bodies between
 // heavy ones have solutions that are a hundredth of a radian apart.
 enum { ITERATIONS_PROMPT = 5 };
+// Sweeps over both levels count the iterations of all of them: more where each gains few digits.
+enum { SWEPT_PROMPT = 10 };
 static const double REGULAR = 0.1; // sine of the angle between constraints of loops
 static const double SAME = 1e-6;   // likewise: by which two ways to one solution may differ
 
@@ -66,7 +69,7 @@ void long_steps_destroy(hn_simulation *s)
 }
 
 // Schemes with momenta have limits near which their steps have two solutions. `generalized-alpha` has none, and what it
-// finds from rest would depend on the frame: it follows the rule where its own iteration wandered.
+// finds from rest would depend on the frame: it is what velocities lead to.
 static bool follows_rule(const hn_simulation *s)
 {
     return s->scheme->may_halve || s->scheme->impetus_is_momentum;
@@ -75,18 +78,32 @@ static bool follows_rule(const hn_simulation *s)
 bool long_steps_seem(hn_simulation *s, const solved_step *step)
 {
     const newton_report *n = &s->newton;
+    // whether sweeps converge hangs on the reduction where they gain little
+    if (s->scheme->both_levels) return n->iterations > SWEPT_PROMPT;
+    if (!follows_rule(s)) return n->iterations > ITERATIONS_PROMPT;
     // of loops near singular positions, where roots are double, many iterations say nothing
     bool regular = s->system->cut_count == 0 || (n->loops.known && n->loops.angle > REGULAR);
-    if (s->long_step_count > 1 && regular && n->iterations > ITERATIONS_PROMPT && follows_rule(s))
-        return true;
-    if (!(n->largest > CLOSE)) return false;
-    return (n->iterations > ITERATIONS_STRAIGHT || follows_rule(s)) &&
-           predict_distance(s, step) > NEAR;
+    if (s->long_step_count > 1 && regular && n->iterations > ITERATIONS_PROMPT) return true;
+    return n->largest > CLOSE && predict_distance(s, step) > NEAR;
+}
+
+static hn_status solve_levels(hn_simulation *s, const long_step_solver *by, solved_step *step,
+                              const newton_options *options, step_guess guess)
+{
+    const reduction_type *kind = s->reduction_kind;
+    reduction *own = s->reduction;
+    s->reduction_kind = by->kind;
+    s->reduction = by->reduction;
+    hn_status status = both_levels_solve_again(s, step, options, guess);
+    s->reduction_kind = kind;
+    s->reduction = own;
+    return status;
 }
 
 static hn_status solve(hn_simulation *s, const long_step_solver *by, solved_step *step,
                        const newton_options *options, step_guess guess)
 {
+    if (s->scheme->both_levels) return solve_levels(s, by, step, options, guess);
     predict_step(s, by->kind, step, guess);
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
@@ -107,6 +124,16 @@ static bool is_same(const hn_system *system, const step_data *step, const double
     return true;
 }
 
+static void begin_joints(const hn_system *system, solved_step *step)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        step->data.joints[i] = (joint_step){0};
+        joint_type_of(j->kind)->begin(j, system_pose(step->q_start, j->parent),
+                                      system_pose(step->q_start, i), &step->data.joints[i]);
+    }
+}
+
 // The reduction's own equations, from the solution that was found.
 static hn_status solve_own(hn_simulation *s, const long_step_solver *by, solved_step *step,
                            const newton_options *options, step_guess guess)
@@ -115,6 +142,11 @@ static hn_status solve_own(hn_simulation *s, const long_step_solver *by, solved_
     // joint coordinates of the solution are not known: the next step is predicted without it
     step->foreign = s->reduction_kind->joint_prediction;
     if (step->foreign) return HN_OK;
+    if (s->scheme->both_levels) {
+        // sweeps of another reduction end at the same velocities; joints as its own would have left them
+        begin_joints(s->system, step);
+        return HN_OK;
+    }
     newton_report found = s->newton;
     memcpy(s->other_q, step->data.q, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     s->newton = (newton_report){0};
@@ -133,9 +165,11 @@ static hn_status solve_by(hn_simulation *s, const long_step_solver *by, solved_s
     const hn_system *system = s->system;
     hn_status moving = solve(s, by, step, options, GUESS_VELOCITIES);
     // near the velocities, and prompt: there is no other one
-    if (moving == HN_OK && s->newton.iterations <= ITERATIONS_PROMPT &&
-        predict_distance(s, step) <= NEAR)
+    int prompt = s->scheme->both_levels ? SWEPT_PROMPT : ITERATIONS_PROMPT;
+    if (moving == HN_OK && s->newton.iterations <= prompt && predict_distance(s, step) <= NEAR)
         return solve_own(s, by, step, options, GUESS_VELOCITIES);
+    if (!follows_rule(s))
+        return moving == HN_OK ? solve_own(s, by, step, options, GUESS_VELOCITIES) : moving;
     if (moving == HN_OK)
         memcpy(s->other_q, step->data.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     hn_status at_rest = solve(s, by, step, options, GUESS_REST);
@@ -145,7 +179,7 @@ static hn_status solve_by(hn_simulation *s, const long_step_solver *by, solved_s
         if (s->scheme->may_halve && s->def.halvings_max > 0) return HN_NOT_CONVERGED;
     }
     // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest
-    if (same || (moving != HN_OK && at_rest == HN_OK && follows_rule(s)))
+    if (same || (moving != HN_OK && at_rest == HN_OK))
         return solve_own(s, by, step, options, GUESS_REST);
     if (moving != HN_OK) return moving;
     TRY(solve(s, by, step, options, GUESS_VELOCITIES));

@@ -315,6 +315,15 @@ static hn_status create_reductions(hn_simulation *s)
     return long_steps_create(s);
 }
 
+static bool has_links(const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i)
+        if (system->joints[i].kind == HN_JOINT_DISTANCE) return true;
+    for (int k = 0; k < system->cut_count; ++k)
+        if (system->cuts[k].kind == HN_JOINT_DISTANCE) return true;
+    return false;
+}
+
 static hn_status initialise(hn_simulation *s, const hn_model *model)
 {
     const hn_system *system = s->system;
@@ -347,6 +356,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (s->scheme->decays) TRY(decay_prepare(s->system));
     s->turning_count = turns_find(system, s->turning);
+    s->has_links = has_links(system);
     dampers_find(system, s->dampers);
     TRY(dampers_update(s));
     simulation_update_angles(s);
@@ -393,6 +403,7 @@ static hn_status create_reference(hn_simulation *s)
     a = (arena){.block = r->memory};
     layout(&a, r);
     r->turning_count = turns_find(r->system, r->turning);
+    r->has_links = s->has_links;
     holds_find(r->system, r->holds);
     r->stuck = -1;
     return create_reductions(r);
@@ -580,6 +591,33 @@ static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
 // light link that swung by 162 degrees had the energy of its mechanism wrong by 94 per cent.
 static const double FLAT_FROM_AFAR = 0.03; // 160 degrees
 
+// The same of a link between two points: its mean over the step vanishes where it turns by half a turn.
+static bool link_is_flat(const solved_step *step, const joint *j, double flat)
+{
+    const double *q[2] = {step->data.q_start, step->data.q};
+    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
+    if (j->kind != HN_JOINT_DISTANCE) return false;
+    for (int k = 0; k < 2; ++k) {
+        hn_vec3 a = pose_point(system_pose(q[k], j->parent), j->rho_a);
+        sum = vec3_add(sum, vec3_subtract(pose_point(system_pose(q[k], j->child), j->rho_b), a));
+    }
+    return !(0.25 * vec3_dot(sum, sum) > flat * j->length * j->length);
+}
+
+static bool links_are_sound(hn_simulation *s, const solved_step *step, double flat)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->body_count + system->cut_count; ++i) {
+        bool cut = i >= system->body_count;
+        const joint *j = cut ? &system->cuts[i - system->body_count] : &system->joints[i];
+        if (!link_is_flat(step, j, flat)) continue;
+        s->newton.worst_body = j->child >= 0 ? j->child : j->parent;
+        s->newton.half_turn = true;
+        return false;
+    }
+    return true;
+}
+
 bool simulation_step_is_sound(hn_simulation *s, const solved_step *step, bool from_afar)
 {
     const double flat = from_afar ? FLAT_FROM_AFAR : FLAT_MIDPOINT;
@@ -598,7 +636,7 @@ bool simulation_step_is_sound(hn_simulation *s, const solved_step *step, bool fr
         s->newton.half_turn = finite;
         return false;
     }
-    return true;
+    return !s->has_links || s->scheme->any_rotation || links_are_sound(s, step, flat);
 }
 
 // Keep what a solved step has cost until it becomes the state.
@@ -731,14 +769,16 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
         options.freezing = SINGULAR_FREEZING;
         status = solve_from(s, step, &options, guess);
     }
-    bool plain = s->hold_count == 0 && !s->scheme->both_levels;
+    bool plain = s->hold_count == 0;
     if (plain && (status != HN_OK || long_steps_seem(s, step))) {
         newton_options straight = newton_options_of(s);
         bool found = status == HN_OK;
         status = long_steps_solve(s, step, &straight);
-        // a scheme that needs all steps alike stays with what its reduction found
-        if (status != HN_OK && found && !s->scheme->may_halve)
+        // a scheme that needs all steps alike stays with what its reduction found; others may find another
+        if (status != HN_OK && found && !s->scheme->may_halve) {
             status = solve_from(s, step, &options, guess);
+            s->ambiguous = true;
+        }
     } else if (status != HN_OK && system->cut_count == 0 && s->scheme->may_halve) {
         status = solve_from(s, step, &options, GUESS_REST);
     }

@@ -153,6 +153,7 @@ struct hn_simulation {
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
     bool step_was_halved;
+    bool has_links;       ///< joints that keep two points at a distance
     bool ambiguous;       ///< the step that is being solved has several solutions (long_steps.h)
     double *other_q;      ///< one of them, 12 per body
     double *other_impetus;///< of another way to pass a singular position, or what each body carries of its momenta by

@@ -9,7 +9,9 @@
 //          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
 //          what they were apart at first
 //   kept   no promise is broken
-//   agree  reductions of one scheme end at the same place
+//   agree  reductions of one scheme end at the same place; runs of a scheme that makes no halves and says that steps
+//   were
+//          too long to be unique are counted apart
 //
 //   hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] [--verbose]
 //
@@ -65,7 +67,8 @@ static const char *const FINDING_NAMES[FINDINGS] = {"",         "step error", "e
 
 typedef struct tally {
     int64_t models, runs, outcomes[OUTCOMES];
-    int64_t steps_judged, steps_unsure, ends_judged, ends_unsure, ends_chaotic, too_long;
+    int64_t steps_judged, steps_unsure, ends_judged, ends_unsure, ends_chaotic, too_long,
+        not_unique;
     int64_t findings[FINDINGS];
     double worst_step, worst_end, worst_apart; // over what is allowed
 } tally;
@@ -122,9 +125,10 @@ typedef struct run {
     double step;
     int steps;
     outcome outcome;
-    bool too_long; // the ledger warns of steps too long for the motion
-    double growth; // of local errors until the end, at least 1
-    double *q;     // at the end
+    bool too_long;   // the ledger warns of steps too long for the motion
+    bool not_unique; // of steps with several solutions, of which the scheme took one
+    double growth;   // of local errors until the end, at least 1
+    double *q;       // at the end
 } run;
 
 static void report(hunt *h, const run *r, finding what, double value, const char *text)
@@ -300,6 +304,7 @@ static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
         if (!ledger.entry[k].kept) report_not_kept(h, r, (hn_promise)k, &ledger.entry[k]);
     const hn_accuracy *a = &ledger.accuracy;
     r->too_long = a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit;
+    r->not_unique = a->ambiguous_step_count > 0 && !s->scheme->may_halve;
     double allowed = ALLOWED * a->relative.value + FLOOR;
     if (worst_step < 0.0) return;
     h->sum.worst_step = fmax(h->sum.worst_step, worst_step / allowed);
@@ -489,13 +494,13 @@ static void hunt_model(hunt *h, uint64_t index)
     double *ends = malloc(2 * count * sizeof(double));
     if (ends == NULL) abort();
     for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
-        bool own = hn_scheme_has_own_solver((hn_scheme)scheme), first = false;
+        bool own = hn_scheme_has_own_solver((hn_scheme)scheme), first = false, unique = true;
         for (int way = 0; way < (own ? 1 : HN_REDUCTION_COUNT); ++way) {
             if (!all && (scheme != only_scheme || (!own && way != only_reduction))) continue;
             r.scheme = (hn_scheme)scheme;
             r.reduction = (hn_reduction)way;
             r.q = way == 0 ? ends : ends + count;
-            r.too_long = false;
+            r.too_long = r.not_unique = false;
             r.growth = 1.0;
             if (t.frame == NULL) {
                 // what no scheme takes need not be tried with all
@@ -506,6 +511,7 @@ static void hunt_model(hunt *h, uint64_t index)
             double sum = perform(h, &r);
             judge_end(h, &r, &t, sum);
             if (way == 0) first = r.outcome == RUN_FINISHED;
+            if (way == 0) unique = !r.not_unique;
             if (h->promises || way == 0 || !first || r.outcome != RUN_FINISHED ||
                 !(r.growth < CHAOTIC))
                 continue;
@@ -516,6 +522,10 @@ static void hunt_model(hunt *h, uint64_t index)
                 double growth = neighbour_growth(&r);
                 if (!(growth < CHAOTIC)) continue;
                 apart *= r.growth / fmax(r.growth, growth);
+            }
+            if (apart > 1.0 && (r.not_unique || !unique)) {
+                h->sum.not_unique++;
+                continue;
             }
             h->sum.worst_apart = fmax(h->sum.worst_apart, apart);
             if (apart > 1.0) report(h, &r, DISAGREES, apart, "of what is allowed, from `reduced`");
@@ -538,6 +548,7 @@ static void add_tally(tally *to, const tally *from)
     to->steps_judged += from->steps_judged, to->steps_unsure += from->steps_unsure;
     to->ends_judged += from->ends_judged, to->ends_unsure += from->ends_unsure;
     to->ends_chaotic += from->ends_chaotic, to->too_long += from->too_long;
+    to->not_unique += from->not_unique;
     to->worst_step = fmax(to->worst_step, from->worst_step);
     to->worst_end = fmax(to->worst_end, from->worst_end);
     to->worst_apart = fmax(to->worst_apart, from->worst_apart);
@@ -560,7 +571,9 @@ static int conclude(const tally *t, uint64_t seed)
            "steps named too long (%lld)\n",
            (long long)t->ends_judged, t->worst_end, (long long)t->ends_unsure,
            (long long)t->ends_chaotic, (long long)t->too_long);
-    printf("reductions: worst %.2f of what is allowed\n", t->worst_apart);
+    printf(
+        "reductions: worst %.2f of what is allowed; %lld apart where steps were named not unique\n",
+        t->worst_apart, (long long)t->not_unique);
     for (int k = 1; k < FINDINGS; ++k)
         if (t->findings[k] > 0) printf("  %s: %lld\n", FINDING_NAMES[k], (long long)t->findings[k]);
     printf("%lld passed, %lld failed\n", (long long)(t->runs - findings), (long long)findings);
