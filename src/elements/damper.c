@@ -28,7 +28,7 @@ double element_damping(const element *e, const element_step *step)
     return e->damping * damper_part(step->damper_form, step->step_size * e->damping * e->mobility);
 }
 
-static void add_to_row(const double *coefficients, hn_vec3 x, double *row)
+void element_add_to_row(const double *coefficients, hn_vec3 x, double *row)
 {
     for (int k = 0; k < 8; ++k)
         vec3_store(vec3_add_scaled(vec3_load(row + 3 * k), coefficients[k], x), row + 3 * k);
@@ -36,29 +36,17 @@ static void add_to_row(const double *coefficients, hn_vec3 x, double *row)
 
 bool element_rate_row(const element *e, const double *a, const double *b, double *row)
 {
-    memset(row, 0, 24 * sizeof(double));
-    if (e->kind == ELEMENT_SPRING) {
-        hn_vec3 link = element_vector(e->link, a, b);
-        double length = vec3_norm(link);
-        if (length == 0.0) return false;
-        add_to_row(e->link, vec3_scale(1.0 / length, link), row);
-        return true;
-    }
-    if (e->kind != ELEMENT_TORSION_SPRING && e->kind != ELEMENT_DRIVE) return false;
-    // theta = atan2(a2 . b1, a1 . b1) and its gradient on a1, a2, b1
-    const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
-    const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
-    if (e->displacement) {
-        add_to_row(e->link, element_vector(a1, a, b), row);
-        add_to_row(a1, element_vector(e->link, a, b), row);
-        return true;
-    }
-    hn_vec3 x1 = element_vector(a1, a, b), x2 = element_vector(a2, a, b),
-            y = element_vector(b1, a, b);
-    double c = vec3_dot(x1, y), s = vec3_dot(x2, y), square = c * c + s * s;
-    if (!(square > 0.0)) return false;
-    add_to_row(a1, vec3_scale(-s / square, y), row);
-    add_to_row(a2, vec3_scale(c / square, y), row);
-    add_to_row(b1, vec3_scale(1.0 / square, vec3_add_scaled(vec3_scale(c, x2), -s, x1)), row);
-    return true;
+    memset(row, 0, ELEMENT_COLUMNS * sizeof(double));
+    const element_type *type = element_type_of(e->kind);
+    return type->rate_row != NULL && type->rate_row(e, a, b, row);
+}
+
+int element_dampers(const element *e, const double *a, const double *b,
+                    double rows[][ELEMENT_COLUMNS], double *coefficients)
+{
+    const element_type *type = element_type_of(e->kind);
+    if (e->damping == 0.0) return 0;
+    if (type->dampers != NULL) return type->dampers(e, a, b, rows, coefficients);
+    coefficients[0] = e->damping;
+    return element_rate_row(e, a, b, rows[0]) ? 1 : 0;
 }

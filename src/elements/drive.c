@@ -304,9 +304,11 @@ static void drive_gradient(const element *e, const element_step *step, element_o
 
 const element_type element_drive = {
     .name = "drive",
+    .marks_frame = true,
     .potential = drive_potential,
     .gradient = drive_gradient,
     .load = drive_load,
+    .rate_row = joint_coordinate_rate_row,
 };
 
 double element_energy(const element *e, const double *a, const double *b, const double *third,

@@ -14,7 +14,8 @@
 #include "model/model.h"
 #include "model/profiles.h"
 
-enum { ELEMENT_TERMS_MAX = 64, ELEMENT_STRAINS_MAX = 6, ELEMENT_COLUMNS = 24 };
+enum { ELEMENT_DAMPERS_MAX = 12 };
+enum { ELEMENT_TERMS_MAX = 96, ELEMENT_STRAINS_MAX = 6, ELEMENT_COLUMNS = 24 };
 
 typedef enum element_kind {
     ELEMENT_FORCE,
@@ -110,12 +111,21 @@ typedef struct element_output {
 typedef struct element_type {
     const char *name;
     bool dense; ///< its tangent is a block; both ends are bodies with directors
+    bool from_outside; ///< a load: it acts on body b alone
+    bool marks_frame; ///< an end on the ground sees a place and directions there: no rigid motion leaves it alone
+    bool in_space;    ///< no plane holds what it does (jet_planar.c)
     /// Potential energy at poses a, b, with the unwrapped angle; `third` is that of a quadratic beam, or NULL.
     double (*potential)(const element *e, const double *a, const double *b, const double *third, double angle);
     /// Add factor times the (discrete) gradient of the potential.
     void (*gradient)(const element *e, const element_step *step, element_output *out);
     /// Add minus factor times the generalised force of loads and dampers.
     void (*load)(const element *e, const element_step *step, element_output *out);
+    /// The rate that its damper has, as a row on the velocities of its two bodies; false: none here. NULL: it has none,
+    /// or several.
+    bool (*rate_row)(const element *e, const double *a, const double *b, double *row);
+    /// Several rates, each with its own damper: rows and coefficients; their number. NULL: as `rate_row` says.
+    int (*dampers)(const element *e, const double *a, const double *b, double rows[][ELEMENT_COLUMNS],
+                   double *coefficients);
     /// Sizes of what cancels inside the gradient, as a force and a moment on each of its bodies; NULL: nothing does.
     void (*cancelling)(const element *e, const element_step *step, double *force, double *moment);
     /// For `energy-decaying`; NULL in a kind without a potential. The changes of its strains in a step; their number.
@@ -163,6 +173,11 @@ double damper_part(damper_form form, double z);
 double element_damping(const element *e, const element_step *step);
 /// The rate of a damper's length or angle as a row on the velocities of its two bodies, 24 numbers; false: it has none.
 bool element_rate_row(const element *e, const double *a, const double *b, double *row);
+/// All rates that are damped, and by what; their number.
+int element_dampers(const element *e, const double *a, const double *b, double rows[][ELEMENT_COLUMNS],
+                    double *coefficients);
+/// row += x on each of eight vectors, times its coefficient.
+void element_add_to_row(const double *coefficients, hn_vec3 x, double *row);
 
 /// sum c_k x_k
 hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);

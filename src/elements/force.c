@@ -35,6 +35,7 @@ static void force_load(const element *e, const element_step *step, element_outpu
 
 const element_type element_force = {
     .name = "force",
+    .from_outside = true,
     .potential = no_potential,
     .gradient = no_gradient,
     .load = force_load,

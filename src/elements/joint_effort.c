@@ -195,29 +195,35 @@ static hn_vec3 between(const double *c, const element_step *step, double w)
                            element_vector(c, step->a, step->b));
 }
 
-// Force `effort` along u . w at the pose (1 - weight) q_n + weight q_n+1; its slopes by u . w there and at t_n+1
+void product_effort(const double *u, const double *w, const element_step *step, double weight,
+                    double effort, double slope_here, double slope_end, element_output *out)
+{
+    hn_vec3 x = between(u, step, weight), y = between(w, step, weight);
+    double k = step->factor * effort;
+    element_add(w, vec3_scale(k, x), out);
+    element_add(u, vec3_scale(k, y), out);
+    if (!step->want_terms) return;
+    if (weight != 0.0) {
+        set_scaled_identity(element_next_term(out, w, u), weight * k);
+        set_scaled_identity(element_next_term(out, u, w), weight * k);
+    }
+    if (slope_here == 0.0 && slope_end == 0.0) return;
+    hn_vec3 by_w = vec3_add_scaled(vec3_scale(weight * slope_here, x), slope_end,
+                                   element_vector(u, step->a, step->b));
+    hn_vec3 by_u = vec3_add_scaled(vec3_scale(weight * slope_here, y), slope_end,
+                                   element_vector(w, step->a, step->b));
+    set_outer(element_next_term(out, w, w), x, by_w, step->factor);
+    set_outer(element_next_term(out, w, u), x, by_u, step->factor);
+    set_outer(element_next_term(out, u, w), y, by_w, step->factor);
+    set_outer(element_next_term(out, u, u), y, by_u, step->factor);
+}
+
+// Along the displacement of a joint
 static void add_force(const element *e, const element_step *step, double weight, double effort,
                       double slope_here, double slope_end, element_output *out)
 {
     double axis[8] = {0.0, e->a1.x, e->a1.y, e->a1.z};
-    hn_vec3 u = between(axis, step, weight), w = between(e->link, step, weight);
-    double k = step->factor * effort;
-    element_add(e->link, vec3_scale(k, u), out);
-    element_add(axis, vec3_scale(k, w), out);
-    if (!step->want_terms) return;
-    if (weight != 0.0) {
-        set_scaled_identity(element_next_term(out, e->link, axis), weight * k);
-        set_scaled_identity(element_next_term(out, axis, e->link), weight * k);
-    }
-    if (slope_here == 0.0 && slope_end == 0.0) return;
-    hn_vec3 by_w = vec3_add_scaled(vec3_scale(weight * slope_here, u), slope_end,
-                                   element_vector(axis, step->a, step->b));
-    hn_vec3 by_u = vec3_add_scaled(vec3_scale(weight * slope_here, w), slope_end,
-                                   element_vector(e->link, step->a, step->b));
-    set_outer(element_next_term(out, e->link, e->link), u, by_w, step->factor);
-    set_outer(element_next_term(out, e->link, axis), u, by_u, step->factor);
-    set_outer(element_next_term(out, axis, e->link), w, by_w, step->factor);
-    set_outer(element_next_term(out, axis, axis), w, by_u, step->factor);
+    product_effort(axis, e->link, step, weight, effort, slope_here, slope_end, out);
 }
 
 // ---- both -------------------------------------------------------------------------------------------------
@@ -249,4 +255,25 @@ double joint_coordinate_at(const element *e, const element_step *step, double we
     double end = element_angle_after(e, step);
     return angle_near(atan2(vec3_dot(here.x2, here.y), vec3_dot(here.x1, here.y)),
                       step->angle_start + weight * (end - step->angle_start));
+}
+
+bool joint_coordinate_rate_row(const element *e, const double *a, const double *b, double *row)
+{
+    frame_vectors v = vectors_of(e);
+    if (e->displacement) {
+        element_add_to_row(e->link, element_vector(v.a1, a, b), row);
+        element_add_to_row(v.a1, element_vector(e->link, a, b), row);
+        return true;
+    }
+    // theta = atan2(a2 . b1, a1 . b1) and its gradient on a1, a2, b1
+    hn_vec3 x1 = element_vector(v.a1, a, b), x2 = element_vector(v.a2, a, b),
+            y = element_vector(v.b1, a, b);
+    double c = vec3_dot(x1, y), s = vec3_dot(x2, y);
+    if (!(c * c + s * s > 0.0)) return false;
+    torsion_form f = {0};
+    theta_gradient(x1, x2, y, 1.0, &f);
+    element_add_to_row(v.a1, f.gx1, row);
+    element_add_to_row(v.a2, f.gx2, row);
+    element_add_to_row(v.b1, f.gy, row);
+    return true;
 }

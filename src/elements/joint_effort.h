@@ -20,4 +20,12 @@ void joint_effort_at(const element *e, const element_step *step, double weight, 
 /// The coordinate at that pose, continued from the one at t_n.
 double joint_coordinate_at(const element *e, const element_step *step, double weight);
 
+/// Its rate as a row on the velocities of the two bodies; false where an angle is not told.
+bool joint_coordinate_rate_row(const element *e, const double *a, const double *b, double *row);
+
+/// `effort` along the product of two vectors U = sum u_k x_k and W at the pose (1 - weight) q_n + weight q_n+1; slopes
+/// by U . W there and at t_n+1.
+void product_effort(const double *u, const double *w, const element_step *step, double weight, double effort,
+                    double slope_here, double slope_end, element_output *out);
+
 #endif

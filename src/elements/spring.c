@@ -84,6 +84,15 @@ static void spring_load(const element *e, const element_step *step, element_outp
     add_term(e, 0.5 * c * rate, g.middle, vec3_scale(change, g.end), out);
 }
 
+static bool spring_rate_row(const element *e, const double *a, const double *b, double *row)
+{
+    hn_vec3 link = element_vector(e->link, a, b);
+    double length = vec3_norm(link);
+    if (length == 0.0) return false;
+    element_add_to_row(e->link, vec3_scale(1.0 / length, link), row);
+    return true;
+}
+
 static int spring_strain_changes(const element *e, const element_step *step, double *changes)
 {
     if (e->stiffness == 0.0) return 0;
@@ -113,6 +122,7 @@ const element_type element_spring = {
     .potential = spring_potential,
     .gradient = spring_gradient,
     .load = spring_load,
+    .rate_row = spring_rate_row,
     .strain_changes = spring_strain_changes,
     .strain_product = spring_strain_product,
     .rates = spring_rates,

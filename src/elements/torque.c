@@ -69,6 +69,7 @@ static void torque_load(const element *e, const element_step *step, element_outp
 
 const element_type element_torque = {
     .name = "torque",
+    .from_outside = true,
     .potential = no_potential,
     .gradient = no_gradient,
     .load = torque_load,

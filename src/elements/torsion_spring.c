@@ -88,6 +88,7 @@ const element_type element_torsion_spring = {
     .potential = torsion_potential,
     .gradient = torsion_gradient,
     .load = torsion_load,
+    .rate_row = joint_coordinate_rate_row,
     .strain_changes = torsion_strain_changes,
     .strain_product = torsion_strain_product,
     .rates = torsion_rates,

@@ -242,13 +242,7 @@ static const char *load_name(const hn_model *model, size_t index)
 
 static const char *load_kind_name(const hn_model *model, size_t index)
 {
-    switch (model->loads[index].kind) {
-    case LOAD_FORCE: return "force";
-    case LOAD_TORQUE: return "torque";
-    case LOAD_SPRING: return "spring";
-    case LOAD_TORSION_SPRING: return "torsion_spring";
-    }
-    return "unknown";
+    return load_kind_facts_of(model->loads[index].kind)->word;
 }
 
 enum { SAMPLES = 257, SAMPLES_OF_PIECE = 16 };
@@ -308,10 +302,10 @@ static bool write_load_numbers(const hn_model *model, hid_t group, size_t count,
     size_t next = 0;
     for (size_t i = 0; i < count; ++i) {
         const model_load *load = &model->loads[i];
-        const bool torsion = load->kind == LOAD_TORSION_SPRING;
-        body_a[i] = torsion ? -1 : load->body_a;
-        body_b[i] = load->kind == LOAD_SPRING ? load->body_b : -1;
-        joint[i] = torsion ? load->joint : -1;
+        const int bodies = load_kind_facts_of(load->kind)->body_count;
+        body_a[i] = bodies == 0 ? -1 : load->body_a;
+        body_b[i] = bodies == 2 ? load->body_b : -1;
+        joint[i] = bodies == 0 ? load->joint : -1;
         body_fixed[i] = load->body_fixed;
         profile_count[i] = (int)profile_length(&load->profile);
         vec3_store(load->vector, vector + 3 * i);

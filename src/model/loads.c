@@ -7,6 +7,17 @@
 #include "model/model.h"
 #include "model/profiles.h"
 
+const load_kind_facts *load_kind_facts_of(model_load_kind kind)
+{
+    static const load_kind_facts KINDS[LOAD_KIND_COUNT] = {
+        [LOAD_FORCE] = {"force", 1},
+        [LOAD_TORQUE] = {"torque", 1},
+        [LOAD_SPRING] = {"spring", 2},
+        [LOAD_TORSION_SPRING] = {"torsion_spring", 0},
+    };
+    return &KINDS[kind];
+}
+
 hn_load_def hn_load_def_default(void)
 {
     return (hn_load_def){.profile = {.kind = HN_PROFILE_CONSTANT}};

@@ -67,6 +67,14 @@ typedef enum model_load_kind {
     LOAD_SPRING,
     LOAD_TORSION_SPRING,
 } model_load_kind;
+enum { LOAD_KIND_COUNT = LOAD_TORSION_SPRING + 1 };
+
+/// What files say of a kind of load, and on what it acts.
+typedef struct load_kind_facts {
+    const char *word;
+    int body_count; ///< 1; 2: between two bodies, which it ties elastically; 0: a joint's
+} load_kind_facts;
+const load_kind_facts *load_kind_facts_of(model_load_kind kind);
 
 /// Forces, torques and springs in the order they were added.
 typedef struct model_load {

@@ -548,8 +548,7 @@ static void assemble(scheme_solver *s)
     for (int k = 0; k < s->stress.loop_count; ++k) add_stress(s, &s->stress.loops[k]);
     for (int k = 0; k < system->element_count; ++k) {
         const element *e = &system->elements[k];
-        if (e->damping != 0.0 && (e->kind == ELEMENT_SPRING || e->kind == ELEMENT_TORSION_SPRING))
-            add_damper(s, e);
+        if (e->damping != 0.0 && e->law == NULL) add_damper(s, e);
     }
 }
 

@@ -359,7 +359,6 @@ static bool check_arms(const hn_system *system, int source, plane *p)
 
 static bool check_load(const hn_system *system, const element *e, plane *p)
 {
-    static const char *const names[] = {"force", "torque", "spring", "torsional spring"};
     hn_vec3 n = p->axes[2], x = e->vector;
     const double *a = system_pose(system->q_start, e->a), *b = system_pose(system->q_start, e->b);
     bool good = true, beside = false;
@@ -379,9 +378,9 @@ static bool check_load(const hn_system *system, const element *e, plane *p)
             // the link is p_b - p_a, or the point of b alone
             beside = beside || !may_act(system, side == 0 ? e->a : e->b,
                                         vec3_load(e->link + 4 * side + 1), p);
-    if (good && !beside) return true;
-    snprintf(p->reason, sizeof p->reason, "a %s on body '%s' acts %s", names[e->kind],
-             system->bodies[e->b >= 0 ? e->b : e->a].name,
+    if (good && !beside && !element_type_of(e->kind)->in_space) return true;
+    snprintf(p->reason, sizeof p->reason, "a %s on body '%s' acts %s",
+             element_type_of(e->kind)->name, system->bodies[e->b >= 0 ? e->b : e->a].name,
              good ? "beside the plane of a body that nothing keeps from tilting"
                   : "out of the plane");
     return false;

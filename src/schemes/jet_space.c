@@ -739,12 +739,16 @@ void jet_rate_change(const jet_space *jet, const double *c, double *out)
 static void add_damper(const element *e, const double *a, const double *b, const double *va,
                        const double *vb, element_output *out)
 {
-    double row[2 * POSE_SIZE], rate = 0.0;
-    if (e->damping == 0.0 || !element_rate_row(e, a, b, row)) return;
-    for (int k = 0; k < POSE_SIZE; ++k) rate += row[k] * va[k] + row[POSE_SIZE + k] * vb[k];
-    for (int k = 0; k < POSE_SIZE; ++k) {
-        out->residual_a[k] -= e->damping * rate * row[k];
-        out->residual_b[k] -= e->damping * rate * row[POSE_SIZE + k];
+    double rows[ELEMENT_DAMPERS_MAX][ELEMENT_COLUMNS], coefficients[ELEMENT_DAMPERS_MAX];
+    int count = element_dampers(e, a, b, rows, coefficients);
+    for (int i = 0; i < count; ++i) {
+        const double *row = rows[i];
+        double rate = 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k) rate += row[k] * va[k] + row[POSE_SIZE + k] * vb[k];
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            out->residual_a[k] -= coefficients[i] * rate * row[k];
+            out->residual_b[k] -= coefficients[i] * rate * row[POSE_SIZE + k];
+        }
     }
 }
 
@@ -767,7 +771,7 @@ static void element_forces(const jet_space *jet, const element *e, jet_moment mo
     element_output out = {.residual_a = conservative[0], .residual_b = conservative[1]};
     element_type_of(e->kind)->gradient(e, &view, &out);
     out = (element_output){.residual_a = load[0], .residual_b = load[1]};
-    if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE) {
+    if (element_type_of(e->kind)->from_outside) {
         double size = profile_within(e->profile, moment.begin, moment.end, moment.part);
         element_force_at(e, b, size, load[1]);
         return;

@@ -24,9 +24,10 @@ enum { SHARING_POWER = 8 };
 int dampers_find(const hn_system *system, int *list)
 {
     int count = 0;
-    // a beam's own damping has no single rate
+    // the damping of a beam or a bushing has no single rate
     for (int i = 0; i < system->element_count; ++i)
-        if (system->elements[i].damping > 0.0 && !step_element_is_dense(system, i)) {
+        if (system->elements[i].damping > 0.0 &&
+            element_type_of(system->elements[i].kind)->rate_row != NULL) {
             if (list != NULL) list[count] = i;
             ++count;
         }

@@ -14,7 +14,7 @@
 
 static bool is_load(const element *e)
 {
-    return e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE;
+    return element_type_of(e->kind)->from_outside;
 }
 
 static int element_body(const element *e)

@@ -31,7 +31,7 @@ static hn_status check_reversible(const hn_simulation *s)
              e->law->contact_damping > 0.0 || e->law->damper != NULL || e->law->armature > 0.0))
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "drive '%s' acts on body '%s': it has no way back", e->name, body);
-        bool load = e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE;
+        bool load = element_type_of(e->kind)->from_outside;
         if (!load && e->profile != NULL && e->profile->kind != HN_PROFILE_CONSTANT)
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "element '%s' on body '%s' changes in time: it has no way back",

@@ -234,50 +234,73 @@ static void place_element(hn_system *system, int index)
     }
 }
 
+static hn_status compile_force(hn_system *system, const hn_model *model, const tree *t,
+                               const model_load *from, element *e)
+{
+    ptrdiff_t index = e - system->elements;
+    e->kind = from->kind == LOAD_FORCE ? ELEMENT_FORCE : ELEMENT_TORQUE;
+    e->b = t->place[from->body_a];
+    e->body_fixed = from->body_fixed;
+    e->vector = from->body_fixed ? in_directors(system, e->b, from->vector) : from->vector;
+    set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_a));
+    e->profile = &system->profiles[index];
+    return profile_copy(system->context, &from->profile, &system->profiles[index]);
+}
+
+// The two bodies of a load, and the link between its points on them.
+static void place_ends(const hn_system *system, const hn_model *model, const tree *t,
+                       const model_load *from, element *e)
+{
+    e->a = from->body_a < 0 ? GROUND : t->place[from->body_a];
+    e->b = from->body_b < 0 ? GROUND : t->place[from->body_b];
+    set_point(e->link, -1.0, point_in_directors(system, model, e->a, from->point_a));
+    set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_b));
+    e->stiffness = from->stiffness;
+    e->damping = from->damping;
+    e->rest = from->rest;
+}
+
+static hn_status compile_spring(hn_system *system, const hn_model *model, const tree *t,
+                                const model_load *from, element *e)
+{
+    e->kind = ELEMENT_SPRING;
+    place_ends(system, model, t, from, e);
+    return HN_OK;
+}
+
+static hn_status compile_torsion_spring(hn_system *system, const hn_model *model, const tree *t,
+                                        const model_load *from, element *e)
+{
+    (void)model, (void)t;
+    const joint *j = &system->reports[from->joint].rows;
+    bool swapped = system->reports[from->joint].rows_swapped;
+    e->joint = from->joint;
+    e->kind = ELEMENT_TORSION_SPRING;
+    e->a = swapped ? j->child : j->parent;
+    e->b = swapped ? j->parent : j->child;
+    e->a1 = swapped ? j->b[0] : j->a[0];
+    e->a2 = swapped ? j->b[1] : j->a[1];
+    e->b1 = swapped ? j->a[0] : j->b[0];
+    e->stiffness = from->stiffness;
+    e->damping = from->damping;
+    e->rest = from->rest;
+    e->angle = system->angle_count++;
+    e->turns = true;
+    return HN_OK;
+}
+
 static hn_status compile_element(hn_system *system, const hn_model *model, const tree *t, int index)
 {
-    const model_load *from = &model->loads[index];
+    static hn_status (*const COMPILE[LOAD_KIND_COUNT])(hn_system *, const hn_model *, const tree *,
+                                                       const model_load *, element *) = {
+        [LOAD_FORCE] = compile_force,
+        [LOAD_TORQUE] = compile_force,
+        [LOAD_SPRING] = compile_spring,
+        [LOAD_TORSION_SPRING] = compile_torsion_spring,
+    };
     element *e = &system->elements[index];
     *e = (element){.name = e->name, .a = GROUND, .b = GROUND, .angle = -1, .mass_edge = -1};
-    switch (from->kind) {
-    case LOAD_FORCE:
-    case LOAD_TORQUE:
-        e->kind = from->kind == LOAD_FORCE ? ELEMENT_FORCE : ELEMENT_TORQUE;
-        e->b = t->place[from->body_a];
-        e->body_fixed = from->body_fixed;
-        e->vector = from->body_fixed ? in_directors(system, e->b, from->vector) : from->vector;
-        set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_a));
-        e->profile = &system->profiles[index];
-        TRY(profile_copy(system->context, &from->profile, &system->profiles[index]));
-        break;
-    case LOAD_SPRING:
-        e->kind = ELEMENT_SPRING;
-        e->a = from->body_a < 0 ? GROUND : t->place[from->body_a];
-        e->b = from->body_b < 0 ? GROUND : t->place[from->body_b];
-        set_point(e->link, -1.0, point_in_directors(system, model, e->a, from->point_a));
-        set_point(e->link + 4, 1.0, point_in_directors(system, model, e->b, from->point_b));
-        e->stiffness = from->stiffness;
-        e->damping = from->damping;
-        e->rest = from->rest;
-        break;
-    case LOAD_TORSION_SPRING: {
-        const joint *j = &system->reports[from->joint].rows;
-        bool swapped = system->reports[from->joint].rows_swapped;
-        e->joint = from->joint;
-        e->kind = ELEMENT_TORSION_SPRING;
-        e->a = swapped ? j->child : j->parent;
-        e->b = swapped ? j->parent : j->child;
-        e->a1 = swapped ? j->b[0] : j->a[0];
-        e->a2 = swapped ? j->b[1] : j->a[1];
-        e->b1 = swapped ? j->a[0] : j->b[0];
-        e->stiffness = from->stiffness;
-        e->damping = from->damping;
-        e->rest = from->rest;
-        e->angle = system->angle_count++;
-        e->turns = true;
-        break;
-    }
-    }
+    TRY(COMPILE[model->loads[index].kind](system, model, t, &model->loads[index], e));
     place_element(system, index);
     return HN_OK;
 }

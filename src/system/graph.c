@@ -50,8 +50,8 @@ static void list_edges(tree_search *t)
     t->beam_count = t->edge_count - t->joint_count;
     for (int k = 0; k < model->load_count; ++k) {
         const model_load *from = &model->loads[k];
-        if (from->kind != LOAD_SPRING || from->body_a < 0 || from->body_b < 0 ||
-            from->body_a == from->body_b)
+        if (load_kind_facts_of(from->kind)->body_count != 2 || from->body_a < 0 ||
+            from->body_b < 0 || from->body_a == from->body_b)
             continue;
         t->edges[t->edge_count++] = (graph_edge){.a = from->body_a, .b = from->body_b, .joint = -1};
     }

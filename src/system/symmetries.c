@@ -125,9 +125,9 @@ hn_status system_symmetries(const hn_system *system, symmetry_group *group)
         bool drives = e->kind == ELEMENT_DRIVE && e->law->kind != HN_DRIVE_SPRING &&
                       e->law->kind != HN_DRIVE_STOP;
         if (drives) group->loaded = true;
-        if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_TORQUE ||
-            (e->kind == ELEMENT_DRIVE && (e->a < 0 || e->b < 0))) {
-            if (e->kind != ELEMENT_DRIVE) group->loaded = true;
+        const element_type *type = element_type_of(e->kind);
+        if (type->from_outside || (type->marks_frame && (e->a < 0 || e->b < 0))) {
+            if (type->from_outside) group->loaded = true;
             for (int k = 0; k < 3; ++k)
                 forbid(&r, world_axis(k), ZERO_VECTOR), forbid_turning(&r, world_axis(k));
         } else if (e->kind == ELEMENT_SPRING && (e->a < 0 || e->b < 0)) {
