@@ -195,6 +195,17 @@ double drive_friction(const drive_law *law, double normal, double rate, double *
     return sliding * (1.0 + part);
 }
 
+bool drive_is_held(const drive_law *law, double mode)
+{
+    switch (law->kind) {
+    case HN_DRIVE_MOTION: return true;
+    case HN_DRIVE_FRICTION: return mode == FRICTION_STICK || mode == FRICTION_REST;
+    case HN_DRIVE_LATCH: return mode != 0.0;
+    case HN_DRIVE_STOP: return law->rigid && mode != 0.0;
+    default: return false;
+    }
+}
+
 static const double NO_WAY = 2e-13; // rad, m, of the place: by which it moves while it holds
 bool drive_moves(double from, double to)
 {

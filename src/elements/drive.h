@@ -58,6 +58,8 @@ double drive_command_gain(const drive_law *law);
 const char *drive_command_unit(const drive_law *law, const char *unit);
 /// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
+/// Is its effort one that holds the coordinate, in this mode of the drive? Terms of couplings are motions.
+bool drive_is_held(const drive_law *law, double mode);
 /// Does a coordinate move on its way from one place to another, beyond round-off?
 bool drive_moves(double from, double to);
 

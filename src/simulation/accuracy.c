@@ -16,6 +16,7 @@
 #include <float.h>
 #include <string.h>
 
+enum { SETTLING = 3 };   // steps until third differences are those after an impact
 enum { LEVELS_MAX = 5 }; // of the reference: at most 32 parts
 static const double FRESH =
     2.0; // steps that a part of the reference costs: it starts from velocities alone
@@ -275,7 +276,7 @@ static hn_status measure_in_turn(hn_simulation *s, const local_error *third, boo
         a->next_step = a->step_count + (pause < 1.0 || a->step_count < 3 ? 1 : (int64_t)pause);
     if (!known) return HN_OK;
     a->sample_count++;
-    for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3; ++m) {
+    for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3 && a->settling == 0; ++m) {
         double now = ratio(error->value[m], fmax(third->value[m], floor.value[m]));
         a->ratio[m] = fmax(now, FORGETTING * a->ratio[m]);
     }
@@ -288,9 +289,10 @@ hn_status accuracy_note(hn_simulation *s)
     local_error third = differences_of(s), error = third;
     if (a->step_count == 0) a->credit = CREDIT_START;
     a->step_count++;
-    bool worse = false;
+    // right after an impact differences say nothing, and steps are measured as long as there is credit
+    bool settling = a->settling > 0, worse = settling;
     for (int m = 0; m < ERROR_MEASURES; ++m) {
-        error.value[m] *= a->ratio[m];
+        error.value[m] *= settling ? 0.0 : a->ratio[m];
         worse = worse || error.value[m] > WORSE * a->worst.value[m];
     }
     if (s->error_known) {
@@ -300,9 +302,16 @@ hn_status accuracy_note(hn_simulation *s)
     } else {
         TRY(measure_in_turn(s, &third, worse, &error));
     }
+    if (settling) a->settling--;
     worst_note(a, &error, hn_simulation_time(s));
     for (int m = 0; m < ERROR_MEASURES; ++m) a->sum[m] += error.value[m];
     return HN_OK;
+}
+
+void accuracy_note_event(hn_simulation *s)
+{
+    (void)differences_of(s);
+    s->accuracy.settling = SETTLING;
 }
 
 void accuracy_note_spin(hn_simulation *s, double spin, int body)

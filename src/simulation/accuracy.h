@@ -25,6 +25,7 @@ typedef struct accuracy_record {
     int64_t step_count;
     int64_t sample_count;        ///< steps measured
     int64_t unresolved_count;    ///< of them: even the finest reference did not follow the motion
+    int64_t settling;            ///< steps after an impact, whose differences reach across it
 } accuracy_record;
 
 struct hn_simulation;
@@ -33,6 +34,8 @@ struct hn_simulation;
 void accuracy_begin(struct hn_simulation *simulation);
 /// After a step, with momenta up to date. HN_CANCELLED in the midst of it: the step is to be taken back.
 hn_status accuracy_note(struct hn_simulation *simulation);
+/// After a step with an impact, which has no reference: differences begin anew.
+void accuracy_note_event(struct hn_simulation *simulation);
 /// After a step: how far elements of beams are bent.
 void accuracy_note_bend(struct hn_simulation *simulation);
 /// After the ledger has looked at velocities.

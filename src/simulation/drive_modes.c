@@ -22,20 +22,11 @@ static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two itera
 static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
 enum { MODE_PASSES = 40, NORMAL_PASSES = 60 };
 
-static bool is_held(const drive_law *law, double mode)
-{
-    switch (law->kind) {
-    case HN_DRIVE_FRICTION: return mode == FRICTION_STICK || mode == FRICTION_REST;
-    case HN_DRIVE_MOTION: return true;
-    default: return mode != 0.0; // latches and stops
-    }
-}
-
 static void set_mode(hold *h, hold_way *way, double mode, hold_stage stage)
 {
     way->slots[DRIVE_MODE] = mode;
     h->stage = stage;
-    h->held = is_held(way->e->law, mode);
+    h->held = drive_is_held(way->e->law, mode);
 }
 
 void drive_modes_begin(hn_simulation *s, const double *slots)
@@ -44,7 +35,7 @@ void drive_modes_begin(hn_simulation *s, const double *slots)
         hold *h = &s->holds[i];
         const element *e = &s->system->elements[h->first];
         h->stage = STAGE_FIRST;
-        h->held = h->coupling >= 0 || is_held(e->law, slots[e->angle + DRIVE_MODE]);
+        h->held = h->coupling >= 0 || drive_is_held(e->law, slots[e->angle + DRIVE_MODE]);
         h->idle = h->follows = h->struck = false;
     }
 }

@@ -229,8 +229,8 @@ static int solve_impulses(hn_simulation *s, impact *x, bool with_hits, double *m
     return -1;
 }
 
-// The motion before: v- as far as joints, rotors and all that holds let it be one; motions keep their rates.
-static int begin_motion(hn_simulation *s, impact *x, const double *before, double *v,
+// The motion before: v- as far as joints, rotors and all that holds let it be one; motions have their rates.
+static int begin_motion(hn_simulation *s, impact *x, const double *before, double time, double *v,
                         double *scratch)
 {
     const hn_system *system = s->system;
@@ -240,9 +240,10 @@ static int begin_motion(hn_simulation *s, impact *x, const double *before, doubl
     velocities_of_twists(s, twists, v);
     for (int i = 0; i < x->hold_count; ++i) {
         const hold *h = &s->holds[s->held_list[i]];
-        bool moves = h->coupling < 0 && system->elements[h->first].law->kind == HN_DRIVE_MOTION;
-        x->first[i] =
-            (moves ? product(s, row_of(s, i), before) : 0.0) - product(s, row_of(s, i), v);
+        const drive_law *law = system->elements[h->first].law;
+        bool moves = h->coupling < 0 && law->kind == HN_DRIVE_MOTION;
+        x->first[i] = (moves ? law->scale * profile_at(law->function, time).rate : 0.0) -
+                      product(s, row_of(s, i), v);
     }
     for (int i = 0, k = x->hold_count; i < system->drive_count; ++i) {
         if (!(system->laws[i].armature > 0.0)) continue;
@@ -365,7 +366,7 @@ static bool leave_out(hn_simulation *s, const impact *x, int row, int located)
 }
 
 // (D12), of everything that is struck; `before`: velocities
-static hn_status strike(hn_simulation *s, int located, const double *before)
+static hn_status strike(hn_simulation *s, int located, const double *before, double time)
 {
     size_t size = POSE_SIZE * (size_t)s->system->body_count;
     double *v = s->impact_change, *scratch = v + size, *change = scratch + size;
@@ -373,7 +374,7 @@ static hn_status strike(hn_simulation *s, int located, const double *before)
     for (bool again = true; again;) {
         gather_rows(s, &x);
         TRY(find_masses(s, &x, scratch));
-        int dependent = begin_motion(s, &x, before, v, scratch);
+        int dependent = begin_motion(s, &x, before, time, v, scratch);
         if (dependent < 0) dependent = bounce_all(s, &x);
         if (dependent < 0) again = release_pulled(s, &x);
         else if (!leave_out(s, &x, dependent, located)) return HN_SINGULAR_SYSTEM;
@@ -402,7 +403,7 @@ static void find_struck(hn_simulation *s, int located, double located_side, cons
 }
 
 // What is hit now: lock, stay in contact, or bounce.
-static hn_status hit_now(hn_simulation *s, int located, double side)
+static hn_status hit_now(hn_simulation *s, int located, double side, double time)
 {
     const hn_system *system = s->system;
     size_t size = POSE_SIZE * (size_t)system->body_count;
@@ -419,7 +420,7 @@ static hn_status hit_now(hn_simulation *s, int located, double side)
             law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || ++h->hits >= HITS_MAX;
         h->restitution = stays ? 0.0 : law->restitution;
     }
-    TRY(strike(s, located, before));
+    TRY(strike(s, located, before, time));
     for (int i = 0; i < s->hold_count; ++i) {
         hold *h = &s->holds[i];
         const element *e = &s->system->elements[h->first];
@@ -489,7 +490,7 @@ static hn_status commit_part(hn_simulation *s)
     return HN_OK;
 }
 
-static hn_status pass_all(hn_simulation *s, double h, double time)
+hn_status events_fill(hn_simulation *s, double h, double time)
 {
     double done = 0.0;
     for (int i = 0; i < s->hold_count; ++i) s->holds[i].hits = 0;
@@ -499,8 +500,9 @@ static hn_status pass_all(hn_simulation *s, double h, double time)
         TRY(locate(s, h - done, time + done, &part, &hit, &side));
         if (part > 0.0) TRY(commit_part(s));
         if (hit < 0) return HN_OK;
-        TRY(hit_now(s, hit, side));
+        s->step_had_event = true;
         done += part;
+        TRY(hit_now(s, hit, side, time + done));
         if (!(h - done > LEFT_OVER * h)) return HN_OK;
         TRY(simulation_solve_or_stop(s, h - done, time + done, true));
     }
@@ -510,11 +512,9 @@ static hn_status pass_all(hn_simulation *s, double h, double time)
 hn_status events_pass(hn_simulation *s, double h, double time)
 {
     snapshot_keep(s, s->backup);
-    hn_status status = pass_all(s, h, time);
-    if (status == HN_OK) {
-        s->step_had_event = true;
-        return HN_OK;
-    }
+    hn_status status = events_fill(s, h, time);
+    if (status == HN_OK) return HN_OK;
+    s->step_had_event = false;
     newton_report failed = s->newton;
     snapshot_take_back(s, s->backup);
     s->newton = failed;

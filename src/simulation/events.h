@@ -12,5 +12,7 @@ bool events_reached(hn_simulation *simulation);
 /// Fill a nominal step of size h from `time`, which was solved as a whole and reaches some, with parts that end at
 /// them; on failure the state is that before it.
 hn_status events_pass(hn_simulation *simulation, double h, double time);
+/// The same without a way back, for a part of a nominal step.
+hn_status events_fill(hn_simulation *simulation, double h, double time);
 
 #endif

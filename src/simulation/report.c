@@ -20,6 +20,27 @@ int simulation_body_index(const hn_simulation *s, hn_body_id body)
 
 // ---- momenta ----------------------------------------------------------------------------------------
 
+// Efforts act half at either node, and those that hold in two steps are known by their sum at the node alone: what
+// alternates between them is no part of its momentum (D13).
+static void share_holding_efforts(hn_simulation *s, const solved_step *ahead)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->law_count && s->hold_count > 0; ++i) {
+        const element *e = &system->elements[system->drive_first + i];
+        const double *before = s->angles + e->angle, *after = ahead->angle_start + e->angle;
+        if (!drive_is_held(e->law, before[DRIVE_MODE]) || !drive_is_held(e->law, after[DRIVE_MODE]))
+            continue;
+        double row[2 * POSE_SIZE], impulse = 0.25 * ahead->equations.step_size * e->law->sign *
+                                             (after[DRIVE_HOLD] - before[DRIVE_HOLD]);
+        element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), row);
+        for (int k = 0; k < POSE_SIZE; ++k) {
+            if (e->a >= 0) s->momenta[POSE_SIZE * (size_t)e->a + (size_t)k] += impulse * row[k];
+            if (e->b >= 0)
+                s->momenta[POSE_SIZE * (size_t)e->b + (size_t)k] += impulse * row[POSE_SIZE + k];
+        }
+    }
+}
+
 // p_n, with the step from here on where the scheme needs it
 static void find_momenta(hn_simulation *s)
 {
@@ -35,6 +56,7 @@ static void find_momenta(hn_simulation *s)
     }
     s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL,
                        s->momenta);
+    if (s->scheme->look_ahead && ahead->valid && !s->state.first) share_holding_efforts(s, ahead);
 }
 
 void simulation_update_momenta(hn_simulation *s)

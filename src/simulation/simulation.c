@@ -892,6 +892,7 @@ static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
     if (!(*least > 0.0 && *least < h)) *least = h;
     bool deepest = depth >= s->def.halvings_max;
     bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
+    if (status == HN_OK && !leaps && !s->borrowed && events_reached(s)) return events_fill(s, h, t);
     if (status == HN_OK && !leaps) return simulation_commit(s, false);
     if (status == HN_CANCELLED || deepest) return status;
     TRY(halved_step(s, 0.5 * h, t, depth + 1));
@@ -1173,6 +1174,8 @@ static hn_status one_step(hn_simulation *s)
     status = s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
     if (status == HN_OK && events_reached(s)) {
         status = events_pass(s, h, time);
+        // a part of it was too long: the state before is in `backup` still
+        if (status != HN_OK && status != HN_CANCELLED && may_halve) status = in_halves(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     } else if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
         status = look_before_leap(s, h, time);
@@ -1199,7 +1202,9 @@ static hn_status noted_step(hn_simulation *s)
     simulation_update_angles(s);
     TRY(ledger_note(s));
     // finer steps without the event are no reference
-    hn_status status = s->step_had_event ? HN_OK : accuracy_note(s);
+    hn_status status = HN_OK;
+    if (s->step_had_event) accuracy_note_event(s);
+    else status = accuracy_note(s);
     if (status != HN_OK) {
         snapshot_take_back(s, s->before);
         return explain_failure(s, status);

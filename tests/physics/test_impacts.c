@@ -240,6 +240,55 @@ TEST(stops, that_are_hit_at_the_same_time_bounce_together)
     }
 }
 
+// A wheel turns by 20 rad in a step, which is halved for it, beside a ball that bounces: the floor is there in halves.
+TEST(stops, are_hit_in_steps_that_are_halved)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  wheel: {mass: 2, inertia: [0.1, 0.1, 0.2], position: [5, 0, 0]}\n"
+        "  ball: {mass: 0.3, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0]}\n"
+        "joints:\n"
+        "  axle: {revolute: {bodies: [ground, wheel], at: [5, 0, 0], axis: z}}\n"
+        "  rail: {prismatic: {bodies: [ground, ball], at: [0, 0, 0], axis: z}}\n"
+        "drives:\n"
+        "  floor: {stop: {joint: rail, lower: -1, restitution: 0.7}}\n"
+        "start: {axle: {rate: 2000}}\n";
+    driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-2);
+    CHECK_BELOW(balance_error(&r, 60, 1), 1e-13);
+    CHECK(hn_simulation_statistics(r.simulation).halved_step_count > 50);
+    double g = 9.81, fall = sqrt(2.0 / g), up = 0.7 * g * fall, left = 0.6 - fall;
+    CHECK_NEAR(joint_of(&r, "rail").coordinates[0], -1.0 + up * left - 0.5 * g * left * left,
+               1e-11);
+    CHECK_NEAR(drive_of(&r, 0).work, -0.3 * g * (1.0 - 0.49), 1e-8); // of 4e5 J
+    end_run(&r);
+}
+
+// Impacts and sticking are no errors of steps: none is said to be too long.
+TEST(impacts, are_no_errors_of_steps)
+{
+    const char *names[2] = {"solar-panels", "stick-slip"};
+    for (int k = 0; k < 4; ++k) {
+        char path[512];
+        hn_context *context = hn_context_create(NULL);
+        hn_model *model;
+        hn_simulation *simulation;
+        hn_ledger ledger;
+        snprintf(path, sizeof path, "%s/models/%s.yaml", HN_SOURCE_DIR, names[k / 2]);
+        CHECK_OK(context, hn_model_load(context, path, &model));
+        hn_simulation_def def = hn_simulation_def_default();
+        def.scheme = k % 2 == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL;
+        def.step_size = k < 2 ? 1e-2 : 5e-4;
+        CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+        CHECK_OK(context, hn_simulation_step(simulation, k < 2 ? 500 : 3000));
+        CHECK_OK(context, hn_simulation_ledger(simulation, &ledger));
+        CHECK_BELOW(ledger.accuracy.relative.value, 1e-2);
+        hn_simulation_destroy(simulation);
+        hn_model_destroy(model);
+        hn_context_destroy(context);
+    }
+}
+
 // What a motion does in an impact is its own work: a block on a cart that is kept at its speed hits a stop of the cart.
 TEST(stops, on_what_a_motion_moves_take_what_is_lost_and_the_motion_does_the_rest)
 {
