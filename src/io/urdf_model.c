@@ -67,7 +67,7 @@ static void append_matrix(text_builder *t, const hn_mat3 *a)
 }
 
 // A name as the format has them: no '/', nothing that YAML takes for something else, not that of the ground.
-static void append_name(text_builder *t, const char *name)
+static void append_name_with(text_builder *t, const char *name, const char *suffix)
 {
     append(t, "\"");
     for (const char *c = name; *c != '\0'; ++c) {
@@ -76,7 +76,14 @@ static void append_name(text_builder *t, const char *name)
         else if (*c == '"' || *c == '\\') append(t, "\\"), append_bytes(t, c, 1);
         else append_bytes(t, c, 1);
     }
-    append(t, strcmp(name, "ground") == 0 ? "_\"" : "\"");
+    append(t, strcmp(name, "ground") == 0 ? "_" : "");
+    append(t, suffix);
+    append(t, "\"");
+}
+
+static void append_name(text_builder *t, const char *name)
+{
+    append_name_with(t, name, "");
 }
 
 // Comments end with their line.
@@ -489,7 +496,7 @@ static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
         if (part->damping > 0.0 && !written)
             TRY(urdf_add_note(robot, "joint '%s': damping %g is left out", part->name,
                               part->damping));
-        if (part->friction > 0.0)
+        if (part->friction > 0.0 && !written)
             TRY(urdf_add_note(robot, "joint '%s': friction %g is left out", part->name,
                               part->friction));
         if (part->mimic != NULL && mimicked(robot, part) == NULL)
@@ -505,41 +512,50 @@ static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
     return t->status;
 }
 
-static void write_loads(text_builder *t, const urdf_robot *robot)
+// What acts along the coordinate of a joint, as a section of the model has it.
+typedef struct joint_law {
+    const char *section, *suffix; // of its name
+    const char *before, *after;   // words around the joint
+} joint_law;
+
+static const joint_law DAMPED_TURN = {"loads", "", "torsion_spring", ", stiffness: 0, damping: "};
+static const joint_law DAMPED_SLIDE = {"drives", "", "spring", ", damping: "};
+static const joint_law RUBS = {"drives", " friction", "friction", ", effort: "};
+
+static double law_value(const joint_law *law, const urdf_robot *robot, const urdf_joint *j)
 {
-    bool any = false;
+    if (!is_single(robot, j)) return 0.0;
+    if (law == &RUBS) return j->friction;
+    return (j->kind == URDF_PRISMATIC) == (law == &DAMPED_SLIDE) ? j->damping : 0.0;
+}
+
+static void write_law(text_builder *t, const joint_law *law, const urdf_robot *robot, bool *begun)
+{
     for (int k = 0; k < robot->joint_count; ++k) {
         const urdf_joint *j = &robot->joints[k];
-        if (!is_single(robot, j) || j->kind != URDF_REVOLUTE || !(j->damping > 0.0)) continue;
-        if (!any) append(t, "loads:\n");
-        any = true;
+        double value = law_value(law, robot, j);
+        if (!(value > 0.0)) continue;
+        if (!*begun) append(t, law->section), append(t, ":\n");
+        *begun = true;
         append(t, "  ");
+        append_name_with(t, j->name, law->suffix);
+        append(t, ": {");
+        append(t, law->before);
+        append(t, ": {joint: ");
         append_name(t, j->name);
-        append(t, ": {torsion_spring: {joint: ");
-        append_name(t, j->name);
-        append(t, ", stiffness: 0, damping: ");
-        append_number(t, j->damping);
+        append(t, law->after);
+        append_number(t, value);
         append(t, "}}\n");
     }
 }
 
-// Damping of slides: laws on their coordinates.
-static void write_drives(text_builder *t, const urdf_robot *robot)
+// Damping of turning joints is a load, which all schemes take; that of slides and dry friction are laws on coordinates.
+static void write_laws(text_builder *t, const urdf_robot *robot)
 {
-    bool any = false;
-    for (int k = 0; k < robot->joint_count; ++k) {
-        const urdf_joint *j = &robot->joints[k];
-        if (!is_single(robot, j) || j->kind != URDF_PRISMATIC || !(j->damping > 0.0)) continue;
-        if (!any) append(t, "drives:\n");
-        any = true;
-        append(t, "  ");
-        append_name(t, j->name);
-        append(t, ": {spring: {joint: ");
-        append_name(t, j->name);
-        append(t, ", damping: ");
-        append_number(t, j->damping);
-        append(t, "}}\n");
-    }
+    bool loads = false, drives = false;
+    write_law(t, &DAMPED_TURN, robot, &loads);
+    write_law(t, &DAMPED_SLIDE, robot, &drives);
+    write_law(t, &RUBS, robot, &drives);
 }
 
 // Joints that mimic others: x = multiplier times x' from where both are zero.
@@ -582,8 +598,7 @@ static hn_status write_sections(text_builder *t, urdf_robot *robot)
         any = true;
         TRY(write_joint(t, robot, k));
     }
-    write_loads(t, robot);
-    write_drives(t, robot);
+    write_laws(t, robot);
     write_couplings(t, robot);
     append(t, "run: {scheme: energy-momentum, step: 0.001, end: 1}\n");
     return t->status;

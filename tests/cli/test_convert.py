@@ -136,6 +136,37 @@ class Convert(unittest.TestCase):
         _, free = self.convert(robot(*parts), "--base", "free")
         self.assertEqual(sorted(free["bodies"]), ["arm", "base"])
 
+    def test_friction_of_joints_is_dry_friction(self):
+        def joint(name, kind, child, dynamics):
+            return JOINT.format(name, kind, "base", child, "0 0 0.1", "0 1 0").replace("</joint>", dynamics + "</joint>")
+
+        parts = [LINK.format(name, 2) for name in ("base", "arm", "car")]
+        parts += [joint("pin", "revolute", "arm", '<dynamics damping="0.2" friction="0.7"/>'),
+                  joint("rail", "prismatic", "car", '<dynamics damping="3" friction="5"/>')]
+        done, model = self.convert(robot(*parts))
+        self.assertEqual(model["loads"], {"pin": {"torsion_spring": {"joint": "pin", "stiffness": 0, "damping": 0.2}}})
+        self.assertEqual(model["drives"], {"rail": {"spring": {"joint": "rail", "damping": 3}},
+                                           "pin friction": {"friction": {"joint": "pin", "effort": 0.7}},
+                                           "rail friction": {"friction": {"joint": "rail", "effort": 5}}})
+        self.assertNotIn("friction", done.stderr)
+        # a level rail: the car comes to rest after m/d (v - F/d ln(1 + v d/F)) and stays there
+        with open(self.path("r.yaml"), "a", encoding="utf-8") as file:
+            file.write("start: {rail: {rate: 1}}\n")
+        done = self.run_tool("run", "r.yaml", "--end", "1", "--output", "r.h5")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        with h5py.File(self.path("r.h5")) as file:
+            place = file["joints/coordinates"][:, list(file["joints/names"].asstr()).index("rail")]
+        self.assertAlmostEqual(place[-1], 2 / 3 * (1 - 5 / 3 * numpy.log(1 + 3 / 5)), delta=2e-6)
+        self.assertAlmostEqual(place[-1], place[800], delta=1e-10)  # measured 3e-12
+        # a joint that is put together with others has no coordinate of its own for it
+        parts = [LINK.format(name, 2) for name in ("base", "hand")] + ['<link name="none"/>']
+        parts += [JOINT.format("a", "revolute", "base", "none", "0 0 0", "1 0 0").replace(
+                      "</joint>", '<dynamics friction="0.3"/></joint>'),
+                  JOINT.format("b", "revolute", "none", "hand", "0 0 0", "0 1 0")]
+        done, model = self.convert(robot(*parts))
+        self.assertNotIn("drives", model)
+        self.assertIn("joint 'a': friction 0.3 is left out", done.stderr)
+
     def test_joints_that_mimic_others_are_couplings(self):
         def joint(name, kind, parent, child, inner):
             return JOINT.format(name, kind, parent, child, "0 0 0.1", "0 0 1").replace("</joint>", inner + "</joint>")

@@ -57,7 +57,7 @@ class Pair:
     def __init__(self, library, path):
         done = mjcf.convert(path, armature=False)
         lines = [line for line in done.text.splitlines()
-                 if not line.startswith('  "actuator ') and "# equality" not in line]
+                 if not line.startswith(('  "actuator ', '  "friction ')) and "# equality" not in line]
         empty = {"drives:", "couplings:"}
         copy = pathlib.Path("converted.yaml")
         copy.write_text("\n".join(line for line, after in zip(lines, [*lines[1:], ""])
@@ -211,9 +211,10 @@ def test_everything():
     MuJoCo's as its soft equalities become stiff and its step small."""
     pathlib.Path("everything.xml").write_text(EVERYTHING)
     done = mjcf.convert("everything.xml")
-    for text in ["actuator 'odd'", "joint 'second': friction 0.1", "joint 'third': limits -1 to 1"]:
+    for text in ["actuator 'odd'", "joint 'third': limits -1 to 1"]:
         check(any(text in note for note in done.notes), f"'{text}' is not listed: {done.notes}")
         check(text in done.text, f"'{text}' is not in the file")
+    check('"friction second": {friction: {joint: "second", effort: 0.1}}' in done.text, "friction is a drive")
     check("with lamp" in done.text and "Keyframes: up" in done.text, "comments of origin")
     pathlib.Path("everything.yaml").write_text(done.text)
     run = subprocess.run([str(TOOL), "run", "everything.yaml", "--end", "0.3", "--step", "0.0005", "--output", "everything.h5"],
@@ -223,7 +224,9 @@ def test_everything():
         ours = file["joints/coordinates"][-1]
         labels = [file["joints/names"].asstr()[j] for j in file["joints/coordinate_joint"][:]]
     model = mujoco.MjModel.from_xml_string(EVERYTHING)
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+    model.dof_solref[:] = [-1e8, -2e4]  # friction nearly as dry as ours
+    model.dof_solimp[:, :2] = 0.99999
     model.actuator_gainprm[3] = 0.0
     model.actuator_biasprm[3] = 0.0
     model.eq_solref[:] = [-1e8, -2e4]

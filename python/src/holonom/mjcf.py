@@ -270,21 +270,25 @@ class _Converter:
         stiffness, friction = float(np.ravel(m.jnt_stiffness[joint])[0]), float(m.dof_frictionloss[dof])
         damping *= not self._off("DAMPER", "PASSIVE")
         stiffness *= not self._off("SPRING", "PASSIVE")
-        if friction > 0.0:
-            self.notes.append(f"joint '{self.joint_names[joint]}': friction {friction:g}")
-        if not (damping or armature or stiffness):
+        friction *= not self._off("FRICTIONLOSS")
+        if not (damping or armature or stiffness or friction):
             return []
         place = self._drive_place(joint)
         if place is None:
             self.notes.append(f"joint '{self.joint_names[joint]}': damping {damping:g}, armature {armature:g}, stiffness "
-                              f"{stiffness:g}")
+                              f"{stiffness:g}, friction {friction:g}")
             return []
+        lines = []
+        if friction:
+            lines = [f"  {_quoted('friction ' + self.joint_names[joint])}: {{friction: {{{place}, effort: {_number(friction)}}}}}"]
+        if not (damping or armature or stiffness):
+            return lines
         rest = float(m.qpos_spring[m.jnt_qposadr[joint]]) - self._reference(joint)
         words = [place]
         words += [f"stiffness: {_number(stiffness)}, rest: {_number(rest)}"] if stiffness else []
         words += [f"damping: {_number(damping)}"] if damping else []
         words += [f"armature: {_number(armature)}"] if armature else []
-        return [f"  {_quoted('joint ' + self.joint_names[joint])}: {{spring: {{{', '.join(words)}}}}}"]
+        return [f"  {_quoted('joint ' + self.joint_names[joint])}: {{spring: {{{', '.join(words)}}}}}", *lines]
 
     def _write_actuator(self, index: int) -> list[str]:
         m, mj = self.model, self.mujoco
