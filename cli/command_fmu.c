@@ -411,6 +411,8 @@ static int prepare_unit(unit_export *e)
     e->setup.def.reduction = e->options.reduction;
     e->setup.def.step_size = e->options.step;
     if (e->options.rho > 0.0) e->setup.def.rho = e->options.rho;
+    if (e->options.order > 0 && e->options.scheme == hn_model_run_options(e->model).scheme)
+        e->setup.def.order = e->options.order;
     if (!apply_scheme_settings(COMMAND, words->settings, &e->setup.def)) return EXIT_USAGE;
     if (!add_inputs(e) || !add_outputs(e)) return report_no_memory();
     e->setup.def.inputs = e->setup.input_count > 0;

@@ -355,7 +355,7 @@ static bool read_run(paper *p, node *map, paper_run *run)
     const char *scheme = NULL, *reduction = NULL;
     run->def = hn_simulation_def_default();
     run->options =
-        (hn_run_options){HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, -1.0, -1.0, 0.0};
+        (hn_run_options){HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, -1.0, -1.0, 0.0, 0};
     if (!check_keys(p, map, "a run", KEYS) || !take_placed(p, map, "model", true, &run->model) ||
         !take_text(p, map, "scheme", false, &scheme) ||
         !take_text(p, map, "reduction", false, &reduction) ||

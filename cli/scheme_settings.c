@@ -4,6 +4,7 @@
 
 #include "options.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static const char *const NAMES[] = {"spectral_radius",
                                     "residual_tolerance",
                                     "increment_tolerance",
                                     "rho",
-                                    "step_tolerance"};
+                                    "step_tolerance",
+                                    "order"};
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
 
 static const char *name_at(int index)
@@ -64,6 +66,18 @@ static bool parse_number(const char *command, const char *name, const char *text
     return true;
 }
 
+static bool parse_count(const char *command, const char *name, const char *text, int *value)
+{
+    char *end = NULL;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || number < 0 || number > INT_MAX) {
+        options_complain(command, "--set %s: '%s' is not a whole number", name, text);
+        return false;
+    }
+    *value = (int)number;
+    return true;
+}
+
 static bool apply_one(const char *command, const char *name, const char *value,
                       hn_simulation_def *def)
 {
@@ -79,6 +93,7 @@ static bool apply_one(const char *command, const char *name, const char *value,
     if (strcmp(name, "step_tolerance") == 0)
         return parse_number(command, name, value, &def->step_tolerance);
     if (strcmp(name, "rho") == 0) return parse_number(command, name, value, &def->rho);
+    if (strcmp(name, "order") == 0) return parse_count(command, name, value, &def->order);
     if (strcmp(name, "projection") == 0) return parse_projection(command, value, &def->projection);
     if (strcmp(name, "fixed_steps") == 0)
         return parse_truth(command, name, value, &def->fixed_steps);

@@ -557,6 +557,7 @@ typedef struct hn_run_options {
     double step; ///< s
     double end;  ///< s
     double rho;  ///< of `energy-decaying`; 0 or less: not said
+    int order;   ///< of the scheme above, where it has several; 0 or less: not said. Since 0.2
 } hn_run_options;
 HN_API hn_run_options hn_model_run_options(const hn_model *model);
 HN_API void hn_model_set_run_options(hn_model *model, const hn_run_options *options);

@@ -118,10 +118,10 @@ static double command_rate(const drive_law *law, const element_step *step)
 {
     if (!isnan(law->held)) return 0.0;
     double span = step->load_end - step->load_begin;
-    double rate = span > 0.0 ? (profile_at(law->function, step->load_end).value -
-                                profile_at(law->function, step->load_begin).value) /
-                                   span
-                             : profile_at(law->function, step->load_begin).rate;
+    double rate = span != 0.0 ? (profile_at(law->function, step->load_end).value -
+                                 profile_at(law->function, step->load_begin).value) /
+                                    span
+                              : profile_at(law->function, step->load_begin).rate;
     return law->scale * rate;
 }
 

@@ -8,6 +8,7 @@
 #include "io/urdf.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,7 +69,7 @@ static hn_status create_model(model_reader *r, int root)
 
 static hn_status read_run(const model_reader *r, int index)
 {
-    static const char *const WORDS[] = {"scheme", "reduction", "step", "end", "rho"};
+    static const char *const WORDS[] = {"scheme", "reduction", "step", "end", "rho", "order"};
     TRY(reader_expect_keys(r, index, "run", WORDS, WORD_COUNT(WORDS)));
     hn_run_options run = hn_model_run_options(r->model);
     const char *word, *names[HN_SCHEME_COUNT + HN_REDUCTION_COUNT];
@@ -92,6 +93,14 @@ static hn_status read_run(const model_reader *r, int index)
     if (node >= 0) TRY(reader_positive(r, node, "end", "seconds", &run.end));
     node = reader_find(r, index, "rho");
     if (node >= 0) TRY(reader_positive(r, node, "rho", "a spectral radius", &run.rho));
+    node = reader_find(r, index, "order");
+    if (node >= 0) {
+        double order;
+        TRY(reader_number(r, node, "order", &order));
+        if (!(order >= 1.0 && order <= 8.0 && order == floor(order)))
+            return reader_fail(r, node, "order is %g; expected 2, 4, 6 or 8", order);
+        run.order = (int)order;
+    }
     hn_model_set_run_options(r->model, &run);
     return HN_OK;
 }

@@ -61,7 +61,8 @@ static const field_kinds FIELDS[] = {
     {"stiffness proportional", &STIFF, &TORSION_STIFF, "a stiffness"},
     {"damping derivative", &DAMP, &TORSION_DAMP, "a damping coefficient"},
     {"armature", &INERTIA, &MASS, "a moment of inertia or a mass"},
-    {"quaternion axis normal poisson elements count rho", NULL, NULL, "a number without a unit"},
+    {"quaternion axis normal poisson elements count rho order", NULL, NULL,
+     "a number without a unit"},
 };
 enum {
     FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0],

@@ -263,3 +263,20 @@ hn_drive_kind hn_model_drive_kind(const hn_model *model, int index)
     bool known = model != NULL && index >= 0 && index < model->drive_count;
     return known ? model->drives[index].def.kind : HN_DRIVE_EFFORT;
 }
+
+const char *drive_without_way_back(const hn_drive_def *def)
+{
+    if (def->armature > 0.0) return "rotors are not made for";
+    switch (def->kind) {
+    case HN_DRIVE_FRICTION: return "dry friction would drive instead of brake";
+    case HN_DRIVE_STOP: return "a stop would meet from the other side";
+    case HN_DRIVE_LATCH: return "a latch would open";
+    case HN_DRIVE_MOTION: return "motions are not made for";
+    case HN_DRIVE_MOTOR: return "a motor, whose effort falls with its speed, would speed up";
+    case HN_DRIVE_SERVO:
+        return def->derivative > 0.0 ? "a servo with a derivative gain would speed up" : NULL;
+    default:
+        return def->damper_table.kind != HN_PROFILE_CONSTANT ? "a damper by a table would speed up"
+                                                             : NULL;
+    }
+}

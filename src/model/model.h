@@ -249,6 +249,8 @@ int model_output_of_column(const hn_model *model, int column, const char **compo
 /// Release what an output owns.
 void model_output_clear(hn_context *context, model_output *output);
 
+/// What goes wrong with a drive in substeps back in time: completes "substeps back in time, which "; NULL: nothing.
+const char *drive_without_way_back(const hn_drive_def *def);
 /// Release what a drive owns.
 void model_drive_clear(hn_context *context, model_drive *drive);
 

@@ -230,6 +230,7 @@ double profile_mean(const hn_profile *profile, double begin, double end)
 {
     double own[3];
     if (profile->kind == HN_PROFILE_CONSTANT) return 1.0;
+    if (end < begin) return profile_mean(profile, end, begin); // a way back in time
     if (!(end > begin)) return profile_at(profile, begin).value;
     if (profile->kind == HN_PROFILE_EXPRESSION) return mean_of_expression(profile, begin, end);
     profile_points p = points_of(profile, own);

@@ -11,6 +11,8 @@
 static const double NEARLY_DEPENDENT = 1e-5;
 
 struct closures {
+    row_choice last; // what was decided last,
+    bool regular;    // and whether rows are far from losing rank there
     hn_system *system;
     independent_rows *choice;
     bool *dropped;      // per row: joints of the tree on loops, then cut joints
@@ -110,12 +112,21 @@ hn_status closures_create(hn_system *system, closures **out)
     return HN_OK;
 }
 
-bool closures_choose(closures *c, const double *q, row_choice *choice)
+// As closures_choose
+static bool choose(closures *c, const double *q)
 {
-    if (independent_rows_choose(c->choice, q, choice, c->dropped) != HN_OK) return false;
+    c->last = (row_choice){0};
+    if (independent_rows_choose(c->choice, q, &c->last, c->dropped) != HN_OK) return false;
     for (int k = 0; k < c->first_cut_row; ++k)
         if (c->dropped[k]) return false;
-    return choice->smallest_kept > NEARLY_DEPENDENT;
+    return c->last.smallest_kept > NEARLY_DEPENDENT;
+}
+
+bool closures_choose(closures *c, const double *q, bool keep, row_choice *choice)
+{
+    if (!keep) c->regular = choose(c, q);
+    *choice = c->last;
+    return c->regular;
 }
 
 bool closures_is_kept(const closures *c, int cut, int row)

@@ -16,8 +16,9 @@ hn_status closures_create(hn_system *system, closures **out);
 void closures_destroy(closures *c);
 
 /// Decide at the poses q, a configuration on the manifold, which rows of cut joints follow from the others and from the
-/// tree. False when rows are about to lose rank: then the loops are better left to the sparse system.
-bool closures_choose(closures *c, const double *q, row_choice *choice);
+/// tree, or `keep` the last decision. False when rows are about to lose rank: then the loops are better left to the
+/// sparse system.
+bool closures_choose(closures *c, const double *q, bool keep, row_choice *choice);
 
 /// Is a row of a cut joint kept?
 bool closures_is_kept(const closures *c, int cut, int row);

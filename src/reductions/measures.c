@@ -9,15 +9,16 @@
 void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
                     body_scale *scales)
 {
-    double gravity = equations->force_factor * vec3_norm(system->gravity);
+    // substeps of a composition go back in time
+    double gravity = fabs(equations->force_factor) * vec3_norm(system->gravity),
+           alpha = fabs(equations->mass_factor);
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         const double *b = equations->momentum + at, *delta = step->delta + at,
                      *inertia = mass_node(system, i);
         double size[4], still = DBL_EPSILON * system->sizes[i];
         for (int k = 0; k < 4; ++k, still = DBL_EPSILON)
-            size[k] = one_norm(b + 3 * k) +
-                      equations->mass_factor * inertia[k] * (one_norm(delta + 3 * k) + still);
+            size[k] = one_norm(b + 3 * k) + alpha * inertia[k] * (one_norm(delta + 3 * k) + still);
         if (system->element_count > 0)
             for (int k = 0; k < 4; ++k) size[k] += one_norm(step->force + at + 3 * k);
         scales[i].force = size[0] + inertia[0] * gravity;
@@ -28,13 +29,14 @@ void measure_bodies(const hn_system *system, const step_equations *equations, co
 void measure_add_round_off(const hn_system *system, const step_equations *equations,
                            const double *q, body_scale *scales)
 {
+    double alpha = fabs(equations->mass_factor);
     for (int i = 0; i < system->body_count; ++i) {
         const double *inertia = mass_node(system, i);
         double place = one_norm(q + POSE_SIZE * (size_t)i) + system->sizes[i];
-        double force = MEASURE_STILL * equations->mass_factor * inertia[0] * place;
+        double force = MEASURE_STILL * alpha * inertia[0] * place;
         scales[i].force += force;
-        scales[i].moment += system->sizes[i] * force + MEASURE_STILL * equations->mass_factor *
-                                                           (inertia[1] + inertia[2] + inertia[3]);
+        scales[i].moment += system->sizes[i] * force +
+                            MEASURE_STILL * alpha * (inertia[1] + inertia[2] + inertia[3]);
     }
 }
 

@@ -636,8 +636,11 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     const hn_system *system = r->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count;
     row_choice choice;
-    if (options->freezing > 0.0 || !closures_choose(r->closures, step->q_start, &choice))
-        return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
+    newton_options afresh = *options;
+    afresh.continued = afresh.keep_rows = false;
+    if (options->freezing > 0.0 ||
+        !closures_choose(r->closures, step->q_start, options->keep_rows, &choice))
+        return reduction_multipliers.solve(r->with_multipliers, equations, step, &afresh, report);
     newton_note_loops(report, &choice);
     newton_report begun = *report;
     memcpy(r->q_begun, step->q, poses * sizeof(double));
@@ -652,8 +655,6 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     memcpy(step->q, r->q_begun, poses * sizeof(double));
     memcpy(step->delta, r->q_begun + poses, poses * sizeof(double));
     *report = begun;
-    newton_options afresh = *options;
-    afresh.continued = false;
     return reduction_multipliers.solve(r->with_multipliers, equations, step, &afresh, report);
 }
 

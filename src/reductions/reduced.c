@@ -577,11 +577,13 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     const hn_system *system = r->system;
     row_choice choice;
     if (!options->continued) {
-        r->beside = closures_choose(r->closures, step->q_start, &choice);
+        r->beside = closures_choose(r->closures, step->q_start, options->keep_rows, &choice);
         newton_note_loops(report, &choice);
     }
+    newton_options afresh = *options; // of the sparse system
+    afresh.keep_rows = false;
     if (options->freezing > 0.0 || !r->beside)
-        return closed_solve(r->loops, equations, step, options, report);
+        return closed_solve(r->loops, equations, step, &afresh, report);
     newton_report begun = *report;
     copy_iterate(system, step, &r->start, false);
     hn_status status = solve_with_closures(r, equations, step, options, report);
@@ -598,7 +600,6 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     copy_iterate(system, step, &r->start, true);
     *report = begun;
     r->beside = false;
-    newton_options afresh = *options;
     afresh.continued = false;
     return closed_solve(r->loops, equations, step, &afresh, report);
 }

@@ -16,6 +16,7 @@ typedef struct newton_options {
     bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
     bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
     bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
+    bool keep_rows;     ///< the independent rows of loops are those of the last solution, as they were found for it
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 

@@ -49,10 +49,12 @@ struct saddle {
     int joint_count;
     int loop_row_count; // rows of joints on loops
     independent_rows *choice;
-    bool factored;   // the last matrix could be factored
-    bool lends;      // joints lend their bodies stiffness (C9)
-    double freezing; // part of q_n in the poses where the rows' gradients are taken
-    bool *dropped;   // per loop row
+    saddle_choice last; // what was chosen last,
+    bool chosen;        // if anything
+    bool factored;      // the last matrix could be factored
+    bool lends;         // joints lend their bodies stiffness (C9)
+    double freezing;    // part of q_n in the poses where the rows' gradients are taken
+    bool *dropped;      // per loop row
     bool *dropped_before;
     bool *
         restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
@@ -734,7 +736,17 @@ void saddle_assemble_residual(saddle *s, const step_equations *equations, const 
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice)
 {
     memset(s->restored, 0, (size_t)s->loop_row_count * sizeof(bool));
-    return independent_rows_choose(s->choice, q, choice, s->dropped);
+    hn_status status = independent_rows_choose(s->choice, q, choice, s->dropped);
+    s->chosen = status == HN_OK;
+    s->last = *choice;
+    return status;
+}
+
+hn_status saddle_keep_rows(saddle *s, const double *q, saddle_choice *choice)
+{
+    if (!s->chosen) return saddle_choose_rows(s, q, choice);
+    *choice = s->last;
+    return HN_OK;
 }
 
 // u and w of a row by eight vectors x: those of bodies a and b; NULL: zero

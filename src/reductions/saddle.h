@@ -41,6 +41,8 @@ const hn_system *saddle_system(const saddle *s);
 /// where
 /// there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
+/// The choice of last time once more; where there is none it is made.
+hn_status saddle_keep_rows(saddle *s, const double *q, saddle_choice *choice);
 /// Was row `row` of a joint dropped in the last choice? Joints are counted as tree joints by body, then cut joints.
 bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
 /// Do the rows of loops that are equations hold at the iterate, beyond what its last increment promises? Near a

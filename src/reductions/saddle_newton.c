@@ -63,7 +63,8 @@ hn_status saddle_newton(saddle *s, const step_equations *equations, step_data *s
     saddle_choice choice;
     newton_options afresh = *options;
     afresh.continued = false;
-    TRY(saddle_choose_rows(s, step->q_start, &choice));
+    TRY(options->keep_rows ? saddle_keep_rows(s, step->q_start, &choice)
+                           : saddle_choose_rows(s, step->q_start, &choice));
     newton_note_loops(report, &choice);
     hn_status status = iterate(s, equations, step, options, report, options->freezing, move, owner);
     while (status == HN_OK && choice.dropped_count > 0 && saddle_restore_rows(s, step->q)) {

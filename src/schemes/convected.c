@@ -926,6 +926,9 @@ static void convected_momenta(const hn_system *system, const scheme_state *state
 const scheme_type scheme_convected = {
     .name = "convected",
     .no_holds = "solves for itself, with efforts that are known before",
+    .not_composed = "turns velocities across the joints round in every step; ggl-energy-momentum "
+                    "keeps the same "
+                    "and has orders 4, 6 and 8",
     .takes_drives = true,
     .no_beams = "divides each body's momenta by its own moments of inertia, which the nodes of a "
                 "beam share",

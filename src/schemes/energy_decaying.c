@@ -91,6 +91,9 @@ const scheme_type scheme_energy_decaying = {
     .name = "energy-decaying",
     .takes_drives = true,
     .takes_motions = true,
+    .not_composed =
+        "loses energy by its identity in every step and would gain it in substeps that go back in "
+        "time",
     .damper_form = DAMPER_MIDPOINT,
     .may_halve = true,
     .energy_kept = true,

@@ -71,6 +71,9 @@ static void energy_momentum_momenta(const hn_system *system, const scheme_state 
 
 const scheme_type scheme_energy_momentum = {
     .name = "energy-momentum",
+    .not_composed = "turns velocities across the joints round in every step, so that orders above "
+                    "four cannot be had; "
+                    "ggl-energy-momentum keeps the same on both constraint levels and has them",
     .takes_drives = true,
     .takes_motions = true,
     .damper_form = DAMPER_MIDPOINT,

@@ -172,6 +172,7 @@ const scheme_type scheme_generalized_alpha = {
     .name = "generalized-alpha",
     .no_holds =
         "has forces at the end of the step alone, where efforts by rates are of first order",
+    .not_composed = "damps in every step and would grow in substeps that go back in time",
     .damper_form = DAMPER_MIDPOINT,
     .memory_count = 2,
     .element_memory_count = 2,

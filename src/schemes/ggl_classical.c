@@ -18,6 +18,7 @@ const scheme_type scheme_ggl_classical = {
     .name = "ggl-classical",
     .no_holds = "solves both levels of the joints by equations of its own, without efforts along "
                 "coordinates",
+    .not_composed = "is of first order and not symmetric",
     .no_beams = "divides by the inertia of every director, and the third director of a beam's node "
                 "has none",
     .first_order = true,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Energy-momentum scheme on the tangent bundle: the discrete gradient of the Hamiltonian with both constraint levels,
 // H + gamma^T G(q) v (after Gear, Gupta and Leimkuhler), for constant M and quadratic constraints.
-// Notes: docs/theory/ggl-energy-momentum.md, docs/theory/energy-momentum.md
+// Notes: docs/theory/ggl-energy-momentum.md, docs/theory/energy-momentum.md, docs/theory/composition.md
 //
 //   (B1)  q_n+1 - q_n = h v_mid + h M^-1 G(q_mid)^T gamma,   v_mid = (v_n + v_n+1)/2
 //   (B2)  M (v_n+1 - v_n) = -h grad_d V(q_n, q_n+1) + h F - h G(q_mid)^T lambda - h [d(G(q) v_mid)/dq]^T gamma
@@ -52,6 +52,29 @@ static void ggl_energy_momentum_momenta(const hn_system *system, const scheme_st
     mass_apply(system, 1.0, state->impetus, p);
 }
 
+// composed (KO2): the same with dampers whose coefficients do not depend on the size of a substep
+static void ggl_composed_equations(const hn_system *system, const hn_simulation_def *def,
+                                   const scheme_state *state, const double *angles, double h,
+                                   double time, double *momentum, step_equations *equations)
+{
+    scheme_energy_momentum.equations(system, def, state, angles, h, time, momentum, equations);
+    equations->damper_form = DAMPER_PLAIN;
+}
+
+static const scheme_type scheme_ggl_composed = {
+    .name = "ggl-energy-momentum",
+    .takes_drives = true,
+    .damper_form = DAMPER_MIDPOINT,
+    .symmetric = true,
+    .may_halve = true,
+    .both_levels = true,
+    .energy_kept = true,
+    .start = ggl_energy_momentum_start,
+    .equations = ggl_composed_equations,
+    .finish = ggl_energy_momentum_finish,
+    .momenta = ggl_energy_momentum_momenta,
+};
+
 const scheme_type scheme_ggl_energy_momentum = {
     .name = "ggl-energy-momentum",
     .takes_drives = true,
@@ -61,6 +84,7 @@ const scheme_type scheme_ggl_energy_momentum = {
     .may_halve = true,
     .both_levels = true,
     .energy_kept = true,
+    .composed = &scheme_ggl_composed,
     .start = ggl_energy_momentum_start,
     .equations = ggl_energy_momentum_equations,
     .finish = ggl_energy_momentum_finish,

@@ -980,6 +980,7 @@ const jet_space *projected_rk_space(const scheme_solver *solver)
 const scheme_type scheme_projected_rk = {
     .name = "projected-rk",
     .no_holds = "chooses steps of its own, over which efforts have no mean",
+    .not_composed = "is explicit and controls its steps by tolerances",
     .no_beams = "turns bodies by Euler parameters, each with an inertia of its own, which the "
                 "nodes of a beam share",
     .may_halve = false,

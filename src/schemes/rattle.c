@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RATTLE for q in R^n, constant mass matrix M, holonomic constraints g(q) = 0 with G = dg/dq.
-// Notes: docs/theory/rattle.md, docs/theory/forces.md, docs/theory/energy-momentum.md
+// Notes: docs/theory/rattle.md, docs/theory/forces.md, docs/theory/energy-momentum.md, docs/theory/composition.md
 //
 //   (R1)  p_h = p_n + h/2 f(q_n) - h/2 G(q_n)^T lambda
 //   (R2)  q_n+1 = q_n + h M^-1 p_h
@@ -109,6 +109,61 @@ static void rattle_momenta(const hn_system *system, const scheme_state *state,
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) p[k] = state->impetus[k];
 }
 
+// ---- composed (KO4) ------------------------------------------------------------------------------------
+
+static void rattle_composed_start(const hn_system *system, const double *v,
+                                  const double *acceleration, scheme_state *state)
+{
+    (void)acceleration;
+    mass_apply(system, 1.0, v, state->impetus);
+    state->first = true;
+}
+
+// (R1) with f at q_n as a part of (S1): rates of dampers are Delta/h in both halves, as symmetry needs
+static void rattle_composed_equations(const hn_system *system, const hn_simulation_def *def,
+                                      const scheme_state *state, const double *angles, double h,
+                                      double time, double *momentum, step_equations *equations)
+{
+    (void)def, (void)angles;
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
+    *equations = (step_equations){
+        .step_size = h,
+        .mass_factor = 1.0 / h,
+        .force_factor = 0.5 * h,
+        .multiplier_factor = 0.5 * h,
+        .weight = 0.0,
+        .gradient_weight = 0.0,
+        .damper_form = DAMPER_PLAIN,
+        .time = time,
+        .load_begin = time,
+        .load_end = time + 0.5 * h,
+        .momentum = momentum,
+    };
+}
+
+static double rattle_composed_finish(const hn_system *system, const hn_simulation_def *def,
+                                     const step_equations *equations, const step_data *step,
+                                     const scheme_state *state, double *next_impetus)
+{
+    (void)def, (void)state;
+    scheme_second_impulse(system, equations, step, 1.0, next_impetus); // (R2), (R4)
+    return scheme_work_of_halves(system, equations, step);
+}
+
+static const scheme_type scheme_rattle_composed = {
+    .name = "rattle",
+    .takes_drives = true,
+    .damper_form = DAMPER_MIDPOINT,
+    .symmetric = true,
+    .impetus_is_momentum = true,
+    .tangent_momenta = true,
+    .energy_habit = "oscillates without drift",
+    .start = rattle_composed_start,
+    .equations = rattle_composed_equations,
+    .finish = rattle_composed_finish,
+    .momenta = rattle_momenta,
+};
+
 const scheme_type scheme_rattle = {
     .name = "rattle",
     .no_holds =
@@ -120,6 +175,7 @@ const scheme_type scheme_rattle = {
     .tangent_momenta = true,
     .memory_count = 1,
     .energy_habit = "oscillates without drift",
+    .composed = &scheme_rattle_composed,
     .start = rattle_start,
     .equations = rattle_equations,
     .finish = rattle_finish,

@@ -68,6 +68,27 @@ step_equations scheme_second_half(const step_equations *equations)
     return second;
 }
 
+void scheme_second_impulse(const hn_system *system, const step_equations *equations,
+                           const step_data *step, double gradient_weight, double *next_impetus)
+{
+    double beta = equations->force_factor;
+    step_equations second = scheme_second_half(equations);
+    second.force_factor = -beta; // gradient adds -beta grad V, load adds +beta F
+    second.gradient_weight = gradient_weight;
+    mass_apply(system, equations->mass_factor, step->delta, next_impetus);
+    mass_add_weights(system, beta, next_impetus);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        element_step view = step_element_view(system, &second, step, i);
+        element_output out = {
+            .residual_a = e->a < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->a,
+            .residual_b = e->b < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->b,
+        };
+        element_type_of(e->kind)->gradient(e, &view, &out);
+        element_type_of(e->kind)->load(e, &view, &out);
+    }
+}
+
 double scheme_work_of_halves(const hn_system *system, const step_equations *equations,
                              const step_data *step)
 {

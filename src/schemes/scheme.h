@@ -74,6 +74,9 @@ typedef struct scheme_type {
     bool takes_motions; ///< what holds coordinates: motions, couplings, dry friction, latches, rigid stops
     bool takes_drives; ///< efforts along coordinates of joints
     const char *no_holds; ///< why it has none of these: completes "scheme 'x' takes no motions: it ..."
+    /// For orders above two (composition.h): the same equations in the form whose steps can be composed. NULL: none
+    const struct scheme_type *composed;
+    const char *not_composed; ///< why there is none: completes "scheme 'x' "
     const char *no_beams; ///< why it cannot have beams: completes "scheme 'x' "; NULL: it can
     const char *energy_habit; ///< what energy does where it is no promise, for the ledger
     /// impetus at the start from q and velocities v; `acceleration` (12 per body) belongs to q, v and the forces then.
@@ -125,6 +128,10 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
 
 /// The equations with loads as they act in the second half of the step, at q_n+1.
 step_equations scheme_second_half(const step_equations *equations);
+/// next_impetus = M Delta/h + h/2 (F - grad V) as they act in the second half of the step, with the gradient at
+/// (1 - gradient_weight) q_n + gradient_weight q_n+1.
+void scheme_second_impulse(const hn_system *system, const step_equations *equations, const step_data *step,
+                           double gradient_weight, double *next_impetus);
 /// Work of loads that act half at q_n, over the first half of the step, and half at q_n+1, over the second.
 double scheme_work_of_halves(const hn_system *system, const step_equations *equations, const step_data *step);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Variational scheme with the midpoint discrete Lagrangian and constraints at the nodes (LMO 22).
-// Notes: docs/theory/variational.md, docs/theory/forces.md, docs/theory/energy-momentum.md
+// Notes: docs/theory/variational.md, docs/theory/forces.md, docs/theory/energy-momentum.md, docs/theory/composition.md
 //
 //   (V1)  L_d(q_n, q_n+1) = 1/(2h) (q_n+1 - q_n)^T M (q_n+1 - q_n) - h V(q_mid)
 //   (V2)  D2 L_d(q_n-1, q_n) + F_d^+ + D1 L_d(q_n, q_n+1) + F_d^- - h G(q_n)^T lambda_n = 0,   g(q_n+1) = 0
@@ -59,21 +59,7 @@ static double variational_finish(const hn_system *system, const hn_simulation_de
 {
     (void)def;
     (void)state;
-    double beta = equations->force_factor;
-    step_equations second = scheme_second_half(equations);
-    second.force_factor = -beta; // gradient adds -beta grad V, load adds +beta F
-    mass_apply(system, equations->mass_factor, step->delta, next_impetus);
-    mass_add_weights(system, beta, next_impetus);
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        element_step view = step_element_view(system, &second, step, i);
-        element_output out = {
-            .residual_a = e->a < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->a,
-            .residual_b = e->b < 0 ? NULL : next_impetus + POSE_SIZE * (size_t)e->b,
-        };
-        element_type_of(e->kind)->gradient(e, &view, &out);
-        element_type_of(e->kind)->load(e, &view, &out);
-    }
+    scheme_second_impulse(system, equations, step, equations->gradient_weight, next_impetus);
     return scheme_work_of_halves(system, equations, step);
 }
 
@@ -91,6 +77,41 @@ static void variational_momenta(const hn_system *system, const scheme_state *sta
     }
 }
 
+// ---- composed (KO5) ------------------------------------------------------------------------------------
+
+// (V3) in every step: p_n is tangent, so that a half of the multipliers is all there is
+static void variational_composed_equations(const hn_system *system, const hn_simulation_def *def,
+                                           const scheme_state *state, const double *angles,
+                                           double h, double time, double *momentum,
+                                           step_equations *equations)
+{
+    variational_equations(system, def, state, angles, h, time, momentum, equations);
+    equations->multiplier_factor = 0.5 * h;
+    equations->damper_form = DAMPER_PLAIN;
+}
+
+static void variational_composed_momenta(const hn_system *system, const scheme_state *state,
+                                         const step_equations *ahead_equations,
+                                         const step_data *ahead, double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
+}
+
+static const scheme_type scheme_variational_composed = {
+    .name = "variational",
+    .takes_drives = true,
+    .damper_form = DAMPER_MIDPOINT,
+    .symmetric = true,
+    .impetus_is_momentum = true,
+    .tangent_momenta = true,
+    .energy_habit = "oscillates without drift",
+    .start = variational_start,
+    .equations = variational_composed_equations,
+    .finish = variational_finish,
+    .momenta = variational_composed_momenta,
+};
+
 const scheme_type scheme_variational = {
     .name = "variational",
     .takes_drives = true,
@@ -102,6 +123,7 @@ const scheme_type scheme_variational = {
     .look_ahead = true,
     .energy_kept = false,
     .energy_habit = "oscillates without drift",
+    .composed = &scheme_variational_composed,
     .start = variational_start,
     .equations = variational_equations,
     .finish = variational_finish,

@@ -3,6 +3,7 @@
 //
 //   (U1)  x_k = q_n+1 - q_n+1^(k): the scheme's step less that of `energy-momentum` from the same q_n, p_n in 2^k parts
 //   (U2)  e_1 = x_1 + (x_1 - x_0)/3,  e_k = r_k + (r_k - r_k-1)/15 with r_k = x_k + (x_k - x_k-1)/3
+//         composed steps of order p have references of their own kind, and 2^p - 1, 2^(p+2) - 1 for 3 and 15
 //   (U3)  d = q_n+1 - 3 q_n + 3 q_n-1 - q_n-2: an error where none was measured is the third difference times the ratio
 //         of both where one was, of the largest ratio lately. Schemes of first order: the second difference
 //
@@ -88,7 +89,9 @@ static hn_status compare(hn_simulation *s, int parts, double *x, local_error *ve
         const double *q = s->state.q + at, *reference = r->state.q + at;
         double p[POSE_SIZE], twist[2][TWIST_SIZE];
         for (int k = 0; k < POSE_SIZE; ++k)
-            p[k] = mass_node(system, i)[k / 3] * r->state.impetus[at + (size_t)k];
+            p[k] = r->composition != NULL
+                       ? r->own_momenta[at + (size_t)k]
+                       : mass_node(system, i)[k / 3] * r->state.impetus[at + (size_t)k];
         mass_twist(system, i, q, s->own_momenta + at, twist[0]);
         mass_twist(system, i, reference, p, twist[1]);
         hn_vec3 move = vec3_subtract(vec3_load(q), vec3_load(reference)),
@@ -130,6 +133,7 @@ typedef struct extrapolation {
     double *error;        // the best so far
     double *change;       // of it, and of x
     int columns;
+    double gains[2]; // 2^p - 1 and 2^(p + 2) - 1 of a reference of order p
 } extrapolation;
 
 // Take in x. What changed from the level before goes to `coarse`, what changed in the extrapolated error to `change`.
@@ -140,8 +144,8 @@ static void extrapolate(extrapolation *e, const hn_system *system, local_error *
     for (size_t k = 0; k < count; ++k) e->change[k] = e->x[k] - e->x_before[k];
     *coarse = error_of(system, e->change);
     for (size_t k = 0; k < count; ++k) {
-        double r = e->x[k] + e->change[k] / 3.0;
-        double better = e->columns > 1 ? r + (r - e->r_before[k]) / 15.0 : r;
+        double r = e->x[k] + e->change[k] / e->gains[0];
+        double better = e->columns > 1 ? r + (r - e->r_before[k]) / e->gains[1] : r;
         e->change[k] = better - e->error[k];
         e->error[k] = better;
         e->r_before[k] = r;
@@ -163,11 +167,15 @@ static hn_status measure(hn_simulation *s, local_error *floor, local_error *out,
                        .r_before = work + 2 * count,
                        .error = work + 3 * count,
                        .change = work + 4 * count};
+    int order = s->composition == NULL ? 2 : s->composition->order;
+    e.gains[0] = (double)((1 << order) - 1);
+    e.gains[1] = (double)((4 << order) - 1);
     bool resolved = false;
     int level = 0;
     *known = false;
     a->cost = 0.0;
-    if (s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM && !s->step_was_halved) {
+    bool alike = s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM || s->composition != NULL;
+    if (alike && !s->step_was_halved) {
         // the step is its own reference in one part
         memset(e.x_before, 0, count * sizeof(double));
         memset(e.error, 0, count * sizeof(double));

@@ -37,7 +37,6 @@ void both_levels_layout(arena *a, hn_simulation *s)
     l->work.start = arena_doubles(a, TWIST_SIZE * n);
     l->work.change = arena_doubles(a, TWIST_SIZE * n);
     l->scales = arena_bytes(a, n * sizeof(body_scale));
-    l->history = arena_doubles(a, CURVATURE_DEPTH * POSE_SIZE * n);
     l->round_off = arena_bytes(a, (n > 0 ? (size_t)s->system->mechanism_count : 0) *
                                       sizeof(mechanism_round_off));
 }
@@ -181,7 +180,8 @@ hn_status both_levels_solve(hn_simulation *s, solved_step *step, const newton_op
 {
     size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
     saddle_choice choice;
-    TRY(saddle_choose_rows(s->projection, step->q_start, &choice));
+    TRY(options->keep_rows ? saddle_keep_rows(s->projection, step->q_start, &choice)
+                           : saddle_choose_rows(s->projection, step->q_start, &choice));
     memcpy(s->levels.base, step->momentum, size);
     predict(s, step, guess == GUESS_HISTORY);
     hn_status status = sweep(s, step, options, guess);

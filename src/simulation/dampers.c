@@ -6,7 +6,7 @@
 //
 // r_ij r_ji = 1 makes diag(mobility) - W positive semidefinite: with coefficients by (F9) no motion changes its sign.
 // One damper has its own W_11, dampers side by side on one body the sum of their z each.
-#include "simulation/simulation.h"
+#include "simulation/composed.h"
 
 #include "system/mass.h"
 
@@ -160,6 +160,8 @@ static void say_limits(hn_simulation *s, const double *w)
             what =
                 "it shares bodies with other dampers, which are weakened together so that nothing "
                 "rings; slow motions are damped less than they should";
+        if (s->composition != NULL && z > COMPOSED_DAMPER_MAX)
+            what = "substeps back in time lose accuracy there";
         if (what == NULL) continue;
         context_log(
             s->context,

@@ -13,6 +13,7 @@
 #include "simulation/events.h"
 
 #include "linalg/small_lu.h"
+#include "simulation/composed.h"
 #include "simulation/snapshot.h"
 #include "system/mass.h"
 
@@ -429,7 +430,7 @@ static hn_status hit_now(hn_simulation *s, int located, double side, double time
         s->angles[e->angle + DRIVE_HOLD] = 0.0;
     }
     s->steps[s->ahead].valid = false;
-    s->history_count = 0;
+    composed_forget(s);
     simulation_forget_derived(s);
     return HN_OK;
 }

@@ -300,7 +300,7 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
             .value = a->worst.value[m],
             .body = a->sample_count > 0 ? s->system->bodies[a->worst.body[m]].model_index : -1,
             .time = a->time[m]};
-    double limit = 0.5 * scheme_rotation_limit(s->def.scheme);
+    double limit = 0.5 * simulation_rotation_limit(s);
     if (!(limit > 0.0) || limit > SPIN_STEP_BOUND) limit = SPIN_STEP_BOUND;
     bool follows = s->scheme->any_rotation && !s->def.fixed_steps;
     return (hn_accuracy){.position = worst[ERROR_POSITION],

@@ -83,6 +83,7 @@ static const option_entry TABLE[] = {
     SWITCH(ledger),
     NUMBER(start_tolerance),
     NUMBER(rho),
+    COUNT(order),
     NUMBER(spectral_radius),
     NUMBER(absolute_tolerance),
     NUMBER(relative_tolerance),
@@ -108,7 +109,9 @@ typedef struct known_settings {
     double numbers[3];
     int counts[2];
     bool ledger;
-    double more[8];
+    double start[2];
+    int order;
+    double more[6];
     bool switches[2];
     hn_projection projection;
     bool last[4];

@@ -27,7 +27,7 @@ bool passage_is_leapt(const hn_simulation *s, const solved_step *step)
     if (!step->loops.known || p->step_size == 0.0) return false;
     double angle = angle_of(s, step);
     if (!(angle < NEAR)) return false;
-    double change = step->equations.step_size * fabs(angle - p->angle) / p->step_size;
+    double change = fabs(step->equations.step_size * (angle - p->angle)) / p->step_size;
     return change > RESOLVED * angle && change > SEEN;
 }
 
@@ -59,5 +59,5 @@ void passage_note(hn_simulation *s, const solved_step *step)
     }
     p->passing = leapt;
     p->angle = angle_of(s, step);
-    p->step_size = step->equations.step_size;
+    p->step_size = fabs(step->equations.step_size);
 }

@@ -7,6 +7,7 @@
 //   (O3)  e_d = T_d^T (M a + J s x'' - F);  M a + G^T lambda = F + sum of e_i S_i
 #include <holonom/prescribed.h>
 
+#include "simulation/composed.h"
 #include "simulation/state_dynamics.h"
 
 #include "system/angles.h"
@@ -282,7 +283,7 @@ static hn_status settle(hn_simulation *s, double h, bool efforts, const double *
         s->scheme->start(s->system, x.v, x.a, &s->state);
         store_efforts(&x, h, efforts);
         if (efforts) store_reactions(&x);
-        s->history_count = 0;
+        composed_forget(s);
     }
     state_dynamics_end(&x);
     return status;

@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
+#include "simulation/composed.h"
 #include "simulation/redundancy.h"
 #include "system/mass.h"
 
@@ -47,7 +48,8 @@ static void find_momenta(hn_simulation *s)
     solved_step *ahead = &s->steps[s->ahead];
     if (s->scheme->look_ahead && !ahead->valid && !s->state.first) {
         // the step from here on, kept for when it is taken; without it the projected momenta are reported
-        if (simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK) {
+        if (simulation_solve_ahead(s, composed_next_size(s), hn_simulation_time(s), false) !=
+            HN_OK) {
             if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
                 memcpy(s->momenta, s->state.impetus,
                        POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
@@ -97,7 +99,7 @@ const solved_step *simulation_reaction_step(hn_simulation *s)
     }
     solved_step *ahead = &s->steps[s->ahead];
     if (!ahead->valid &&
-        simulation_solve_ahead(s, s->def.step_size, hn_simulation_time(s), false) != HN_OK)
+        simulation_solve_ahead(s, composed_next_size(s), hn_simulation_time(s), false) != HN_OK)
         return NULL;
     // at the start there was no projection
     if (s->scheme->tangent_momenta && !s->state.first && !ahead->joined &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The way back: velocities turned round.
+#include "simulation/composed.h"
 #include "simulation/ownership.h"
 #include "simulation/simulation.h"
 #include "system/mass.h"
@@ -88,7 +89,7 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     s->scheme->start(system, v, none, &s->state);
     context_release(s->context, v);
     s->steps[0].valid = s->steps[1].valid = false;
-    s->history_count = s->levels.history_count = 0;
+    composed_forget(s);
     s->work = 0.0;
     s->accuracy = (accuracy_record){0};
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A state set from outside: poses that fit the joints, velocities that fit them nearly; and accelerations at a state.
+#include "simulation/composed.h"
 #include "simulation/simulation.h"
 #include "simulation/state_dynamics.h"
 
@@ -97,7 +98,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
     if (status == HN_OK) s->scheme->start(system, v, acceleration, &s->state);
     context_release(s->context, acceleration);
     TRY(status);
-    s->history_count = 0;
+    composed_forget(s);
     s->work = 0.0;
     s->accuracy = (accuracy_record){0};
     step_control_forget(s);

@@ -4,6 +4,7 @@
 
 #include "simulation/ownership.h"
 #include "simulation/both_levels.h"
+#include "simulation/composed.h"
 #include "simulation/equations.h"
 #include "simulation/events.h"
 #include "simulation/long_steps.h"
@@ -109,7 +110,7 @@ static void layout(arena *a, hn_simulation *s)
     s->hold_pivots = arena_bytes(a, holds * sizeof(int));
     s->hold_space = arena_doubles(a, holds * (holds + 4));
     events_layout(a, s);
-    s->history = arena_doubles(a, HISTORY_DEPTH * TWIST_SIZE * n);
+    composed_layout(a, s);
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
     s->other_impetus = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
@@ -132,8 +133,8 @@ static void layout(arena *a, hn_simulation *s)
     s->angles_before = arena_doubles(a, s->def.ledger ? (size_t)system->angle_count : 0);
     s->offsets = arena_doubles(a, 5 * TWIST_SIZE * measured);
     inputs_layout(a, s);
-    s->backup =
-        arena_bytes(a, s->scheme->may_halve || s->has_events ? hn_simulation_snapshot_size(s) : 0);
+    bool keeps = s->scheme->may_halve || s->has_events || s->composition != NULL;
+    s->backup = arena_bytes(a, keeps ? hn_simulation_snapshot_size(s) : 0);
     step_control_layout(a, s);
     bool taken_back = s->def.ledger || s->def.step_tolerance > 0.0;
     s->before = arena_bytes(a, taken_back ? hn_simulation_snapshot_size(s) : 0);
@@ -359,6 +360,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     s->has_links = has_links(system);
     dampers_find(system, s->dampers);
     TRY(dampers_update(s));
+    TRY(composed_check_dampers(s));
     simulation_update_angles(s);
     TRY(unless_cancelled(s));
     if (s->scheme->solver_step != NULL)
@@ -378,7 +380,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     return ledger_start(s);
 }
 
-// The same system under `energy-momentum`, to compare steps with.
+// The same system under `energy-momentum`, or the same composition, to compare steps with.
 static hn_status create_reference(hn_simulation *s)
 {
     hn_simulation *r = context_allocate(s->context, sizeof *r);
@@ -388,13 +390,15 @@ static hn_status create_reference(hn_simulation *s)
     r->owner_count = 1;
     r->system = s->system;
     r->borrowed = true;
-    r->other_scheme = s->def.scheme != HN_SCHEME_ENERGY_MOMENTUM;
     r->def = s->def;
-    r->def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
     r->def.ledger = false;
     r->def.step_tolerance = 0.0;
+    // a composed step in finer ones of its own order: `energy-momentum` would not see its error
+    r->composition = s->composition;
+    if (r->composition == NULL) r->def.scheme = HN_SCHEME_ENERGY_MOMENTUM;
+    r->other_scheme = s->def.scheme != r->def.scheme;
     if (s->scheme->solver_step != NULL) r->def.reduction = HN_REDUCTION_REDUCED;
-    r->scheme = scheme_type_of(r->def.scheme);
+    r->scheme = r->composition == NULL ? scheme_type_of(r->def.scheme) : s->scheme;
     r->reduction_kind = reduction_type_of(r->def.reduction);
     arena a = {0};
     layout(&a, r);
@@ -406,6 +410,7 @@ static hn_status create_reference(hn_simulation *s)
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
     r->stuck = -1;
+    if (r->composition != NULL) TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
     return create_reductions(r);
 }
 
@@ -514,7 +519,8 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
     s->scheme = scheme_type_of(def->scheme);
     s->reduction_kind = reduction_type_of(def->reduction);
     context_begin_cancellable(context);
-    hn_status status = check_beams(context, s->scheme, model);
+    hn_status status = composed_choose(s, model);
+    if (status == HN_OK) status = check_beams(context, s->scheme, model);
     if (status == HN_OK) status = check_drives(context, s->scheme, model);
     if (status == HN_OK)
         status = system_create_in(context, model, def->start_tolerance, def->inputs, &s->system);
@@ -670,6 +676,8 @@ static newton_options newton_options_of(const hn_simulation *s)
                                 s->def.increment_tolerance * (lags ? LAGGING : 1.0),
                             .iterations_max = s->def.iterations_max,
                             .reuse_factors = true,
+                            // (KO6): one set of independent rows in all substeps
+                            .keep_rows = s->stage > 0,
                             .measure_left = equations_are_due(s)};
 }
 
@@ -772,6 +780,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     bool plain = s->hold_count == 0;
     if (plain && (status != HN_OK || long_steps_seem(s, step))) {
         newton_options straight = newton_options_of(s);
+        straight.keep_rows = false; // of other solvers
         bool found = status == HN_OK;
         status = long_steps_solve(s, step, &straight);
         // a scheme that needs all steps alike stays with what its reduction found; others may find another
@@ -1018,7 +1027,7 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         snprintf(cause, sizeof cause,
                  "the mechanism may pass a position where its joints lose rank; a smaller or "
                  "slightly different step, or another reduction, may pass it");
-    double limit = scheme_rotation_limit(s->def.scheme);
+    double limit = simulation_rotation_limit(s);
     if (limit > 0.0 && spin > 0.5 * limit)
         snprintf(cause, sizeof cause,
                  "`%s` has no solution for h|omega| > %g and body '%s' has h|omega| = %.4g: take a "
@@ -1091,7 +1100,7 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
         if (e->turns) r->joint_angles[e->joint] = angles[e->angle];
     }
     // v = M^-1 p; of directors without inertia by the rigid motion
-    double *v = r->state.impetus, *own = r->momenta;
+    double *v = r->composition == NULL ? r->state.impetus : r->next_impetus, *own = r->momenta;
     mass_solve(system, p, v);
     mass_own_momenta(system, p, own);
     for (int i = 0; i < system->body_count; ++i) {
@@ -1104,10 +1113,16 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
     }
     if (r->other_scheme) simulation_start_rotors(r, v);
     r->steps[0].valid = r->steps[1].valid = false;
-    r->history_count = 0;
+    composed_forget(r);
     r->state.first = true;
     simulation_forget_derived(r);
     double part = h / parts;
+    if (r->composition != NULL) {
+        r->scheme->start(system, v, NULL, &r->state);
+        for (int k = 0; k < parts; ++k) TRY(composed_step(r, part, time + k * part, false, true));
+        simulation_update_momenta(r);
+        return HN_OK;
+    }
     for (int k = 0; k < parts; ++k)
         TRY(halved_step(r, part, time + k * part, r->def.halvings_max - REFERENCE_HALVINGS));
     return HN_OK;
@@ -1166,8 +1181,10 @@ static hn_status one_step(hn_simulation *s)
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
     hn_status status = HN_OK;
-    if (s->def.step_tolerance > 0.0) {
-        status = step_control_fill(s, h, time);
+    if (s->def.step_tolerance > 0.0 || s->composition != NULL) {
+        status = s->composition != NULL ? composed_nominal_step(s, h, time)
+                                        : step_control_fill(s, h, time);
+        if (status == HN_NOT_FINITE) return status;
         if (status != HN_OK) return explain_failure(s, status);
         return count_step(s);
     }
@@ -1329,7 +1346,7 @@ hn_structure hn_simulation_structure(const hn_simulation *s)
         .velocity_projection = system->velocity_projection,
         .loop_solution = s->reduction != NULL ? s->reduction_kind->loops(s->reduction) : "",
         .spin_step = spin,
-        .spin_step_limit = scheme_rotation_limit(s->def.scheme),
+        .spin_step_limit = simulation_rotation_limit(s),
         .start_kind = s->start_kind,
     };
     memcpy(structure.singular_joints, s->singular_joints, sizeof structure.singular_joints);

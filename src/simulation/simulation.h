@@ -11,6 +11,7 @@
 #include "reductions/saddle.h"
 #include "reductions/self_stress.h"
 #include "reductions/velocity_level.h"
+#include "schemes/composition.h"
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
 #include "simulation/inputs.h"
@@ -60,7 +61,8 @@ typedef struct both_levels {
     velocity_work work;
     body_scale *scales; ///< per body
     mechanism_round_off *round_off; ///< per mechanism
-    double *history;    ///< c of the last steps, newest first
+    double *history;    ///< c of the last steps, newest first, of the substep that is selected (composed.h)
+    double *histories;  ///< of all of them
     int history_count;
 } both_levels;
 
@@ -108,6 +110,8 @@ struct hn_simulation {
     hn_system *system;
     hn_simulation_def def;
     const scheme_type *scheme;
+    const composition *composition; ///< NULL: a step is one of the scheme
+    int stage;               ///< substep that is selected; 0 between steps
     const reduction_type *reduction_kind;
     reduction *reduction;
     long_step_solver long_steps[LONG_STEP_SOLVERS]; ///< solve long steps for all reductions alike (long_steps.h)
@@ -131,8 +135,10 @@ struct hn_simulation {
     double *joint_slack;  ///< per joint: rad, how far it can have turned since then
     double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
     both_levels levels;   ///< of it: history and history_count
-    double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first
+    double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first, of the selected substep
     int history_count;
+    double *histories;    ///< of all substeps (composed.h)
+    int stage_counts[COMPOSITION_STAGES_MAX][2]; ///< history_count and that of `levels`, of the others
     int64_t step_count;
     double work;
     double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns
@@ -149,7 +155,8 @@ struct hn_simulation {
     // derived
     bool other_scheme;    ///< a reference: of a simulation whose rates of drives are not its own
     bool borrowed;        ///< a reference: the system belongs to another simulation
-    hn_simulation *reference; ///< `energy-momentum` from the same states in finer steps; NULL without a ledger
+    hn_simulation *reference; ///< `energy-momentum`, or the same composition, from the same states in finer steps; NULL
+                              ///< without a ledger
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
     bool step_was_halved;
@@ -243,7 +250,16 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
 /// The smallest part that a step was made in, s: round-off of places over it is that of velocities.
 static inline double simulation_finest_step(const hn_simulation *simulation)
 {
-    return simulation->record.step_min > 0.0 ? simulation->record.step_min : simulation->def.step_size;
+    if (simulation->record.step_min > 0.0) return simulation->record.step_min;
+    double part = simulation->composition == NULL ? 1.0 : composition_smallest(simulation->composition);
+    return part * simulation->def.step_size;
+}
+
+/// scheme_rotation_limit in nominal steps: substeps are shorter.
+static inline double simulation_rotation_limit(const hn_simulation *simulation)
+{
+    double part = simulation->composition == NULL ? 1.0 : composition_largest(simulation->composition);
+    return scheme_rotation_limit(simulation->def.scheme) / part;
 }
 
 /// How far a solved step ends from where the velocities at its start lead: rad, m over the body's length.
@@ -285,7 +301,8 @@ void dampers_follow(hn_simulation *simulation);
 hn_status simulation_accelerations(hn_simulation *simulation, const double *v, bool dampers, double h,
                                    damper_form form, double *acceleration);
 
-/// Take `parts` equal steps of `energy-momentum` from q, p at `time`, together h long. No message is set on failure.
+/// Take `parts` equal steps of `energy-momentum`, or composed ones, from q, p at `time`, together h long. No message is
+/// set on failure.
 hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,
                                    double time, double h, int parts);
 

@@ -65,12 +65,16 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
         snapshot_part(action, s->damper_rows, rows * sizeof(double), buffer, &used);
         snapshot_part(action, s->damper_reference, POSE_SIZE * n * sizeof(double), buffer, &used);
     }
-    snapshot_part(action, s->history, HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double), buffer,
-                  &used);
+    // of all substeps; between steps the first one is selected
+    size_t stages = s->composition == NULL ? 1 : (size_t)s->composition->stage_count;
+    snapshot_part(action, s->histories, stages * HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double),
+                  buffer, &used);
+    if (s->composition != NULL)
+        snapshot_part(action, s->stage_counts, sizeof s->stage_counts, buffer, &used);
     if (s->scheme->both_levels) {
-        size_t curvatures = CURVATURE_DEPTH * POSE_SIZE * n * sizeof(double);
+        size_t curvatures = stages * CURVATURE_DEPTH * POSE_SIZE * n * sizeof(double);
         snapshot_part(action, &s->levels.history_count, sizeof(int), buffer, &used);
-        snapshot_part(action, s->levels.history, curvatures, buffer, &used);
+        snapshot_part(action, s->levels.histories, curvatures, buffer, &used);
     }
     snapshot_part(action, s->parts, (size_t)s->part_count * sizeof(energy_part), buffer, &used);
     snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
@@ -96,9 +100,11 @@ static const char MAGIC[8] = "hnsnap4";
 static uint64_t method_identity(const hn_simulation *s)
 {
     const hn_simulation_def *def = &s->def;
-    const int choices[] = {def->inputs,       def->ledger,          def->fixed_steps,
-                           def->dense_output, def->impose_energy,   def->impose_momentum,
-                           def->planar,       (int)def->projection, def->step_tolerance > 0.0};
+    const int choices[] = {def->order,           def->inputs,
+                           def->ledger,          def->fixed_steps,
+                           def->dense_output,    def->impose_energy,
+                           def->impose_momentum, def->planar,
+                           (int)def->projection, def->step_tolerance > 0.0};
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
     hash = hash_doubles(hash, &def->spectral_radius, 1);

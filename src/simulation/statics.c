@@ -10,6 +10,7 @@
 #include "simulation/statics.h"
 
 #include "base/array.h"
+#include "simulation/composed.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -691,7 +692,7 @@ static hn_status start_over(hn_simulation *s)
     context_release(s->context, none);
     TRY(system_symmetries(system, &s->symmetries));
     s->steps[0].valid = s->steps[1].valid = false;
-    s->history_count = 0;
+    composed_forget(s);
     s->step_count = 0;
     s->work = 0.0;
     s->statistics = (hn_statistics){0};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Equation tags: defined once, a letter in one note only; whatever a source cites stands in a note that it, or its
+"""Equation tags: defined once, a letter or two in one note only; whatever a source cites stands in a note that it, or its
 header, names."""
 import collections
 import pathlib

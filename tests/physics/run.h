@@ -7,7 +7,7 @@
 
 #include "base/rotation.h"
 #include "schemes/scheme.h"
-#include "simulation/simulation.h"
+#include "simulation/composed.h"
 
 #include "support/check.h"
 
@@ -121,7 +121,7 @@ static inline void run_restart(const run *r, const double *q, const double *v)
     double *none = calloc(count, sizeof(double));
     s->scheme->start(s->system, v, none, &s->state);
     free(none);
-    s->history_count = 0;
+    composed_forget(s);
     s->steps[0].valid = s->steps[1].valid = false;
     s->momenta_valid = s->wrench_valid = false;
 }

@@ -87,7 +87,7 @@ TEST(closure_range, its_complement_keeps_loops_closed)
         CHECK_OK(r.context, closures_create(system, &rows));
         CHECK_OK(r.context, closure_range_create(system, rows, &range));
         row_choice choice;
-        CHECK(closures_choose(rows, q, &choice));
+        CHECK(closures_choose(rows, q, false, &choice));
         CHECK(closure_range_find(range, &equations, &s.data));
         CHECK_EQUAL(closure_range_count(range), CASES[i].rank);
         double u[DOF_MAX], closed = 0.0, open = HUGE_VAL;

@@ -833,10 +833,11 @@ class Model:
         self._handle = None
 
     def set_run(self, *, scheme: str | None = None, reduction: str | None = None, step: Number | None = None,
-                end: Number | None = None, rho: float | None = None) -> None:
+                end: Number | None = None, rho: float | None = None, order: int | None = None) -> None:
         """How the model asks to be run; step and end in s."""
         document = self._writable()
-        given = {"scheme": scheme, "reduction": reduction, "step": step, "end": end, "rho": rho}
+        given = {"scheme": scheme, "reduction": reduction, "step": step, "end": end, "rho": rho,
+                 "order": order}
         words = {k: _plain(v) for k, v in given.items() if v is not None}
         _parse(self._context, "holonom: 1\nbodies: {-: {point_mass: {mass: 1}}}\nrun: " + line(words), "run")
         document["run"].update(words)
