@@ -37,6 +37,7 @@ void drive_modes_begin(hn_simulation *s, const double *slots)
         h->stage = STAGE_FIRST;
         h->held = h->coupling >= 0 || drive_is_held(e->law, slots[e->angle + DRIVE_MODE]);
         h->idle = h->follows = h->struck = false;
+        h->side = slots[e->angle + DRIVE_MODE];
     }
 }
 

@@ -484,8 +484,22 @@ static void list_relations(motion_frame *f)
     }
 }
 
+// What holds at the state: motions, couplings, latches that have locked, stops in contact. Friction that sticks does
+// not count: how long it does depends on what is asked of it.
+static int list_holds(hn_simulation *s)
+{
+    drive_modes_begin(s, s->angles);
+    for (int i = 0; i < s->hold_count; ++i) {
+        hold *h = &s->holds[i];
+        if (h->coupling < 0 && s->system->elements[h->first].law->kind == HN_DRIVE_FRICTION)
+            h->held = false;
+    }
+    return holds_list(s, false);
+}
+
 static void layout(motion_frame *f, arena *a, int candidates, int count, int driven)
 {
+    f->holds = arena_bytes(a, (size_t)driven * sizeof(hold));
     f->candidates = arena_bytes(a, (size_t)(candidates + driven) * sizeof(frame_coordinate));
     f->chosen = arena_ints(a, (size_t)count + 1);
     f->terms = arena_ints(a, HN_COUPLING_TERMS_MAX * (size_t)driven + 1);
@@ -531,8 +545,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
         return context_fail(s->context, status, "masses and joints leave a motion without inertia");
     TRY(status);
     f->count = system->coordinate_count - system->constraint_count + choice.dropped_count;
-    f->holds = s->holds;
-    f->driven_count = holds_find_firm(s->system, NULL);
+    f->driven_count = list_holds(s);
     if (f->driven_count > f->count) f->count = f->driven_count; // one of them is refused below
     for (int pass = 0; pass < 2; ++pass) {
         arena a = {.block = f->memory};
@@ -540,6 +553,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
         if (pass == 0 && (f->memory = context_allocate(s->context, a.used)) == NULL)
             return HN_OUT_OF_MEMORY;
     }
+    for (int d = 0; d < f->driven_count; ++d) f->holds[d] = s->holds[s->held_list[d]];
     list_candidates(f);
     list_relations(f);
     return find_choice(f);

@@ -28,7 +28,7 @@ typedef struct motion_frame {
     int candidate_count;
     frame_coordinate *candidates; ///< joints first, in the order of the model
     int joint_count;      ///< of the candidates: of joints
-    const hold *holds;    ///< motions and couplings; not owned
+    hold *holds;          ///< what holds at the state: motions, couplings, locked latches, stops in contact
     int driven_count;     ///< as many are the first ones of `chosen`: relations, behind the candidates
     int count;            ///< degrees of freedom, driven ones included
     int *chosen;          ///< independent ones: driven, then free in the order of candidates

@@ -56,8 +56,10 @@ static double target_of(const motion_frame *f, int d, double time)
 {
     const hold *h = &f->holds[d];
     const drive_law *law = f->system->elements[h->first].law;
-    return h->coupling >= 0 ? f->system->couplings[h->coupling].start
-                            : law->scale * profile_at(law->function, time).value;
+    if (h->coupling >= 0) return f->system->couplings[h->coupling].start;
+    if (law->kind == HN_DRIVE_LATCH) return law->latch;
+    if (law->rigid) return h->side > 0.0 ? law->upper : law->lower;
+    return law->scale * profile_at(law->function, time).value;
 }
 
 // x_d less r_d(t)

@@ -116,8 +116,8 @@ static void find_rates(state_dynamics *x, const double *v)
     for (int d = 0; d < x->frame.driven_count; ++d) {
         const hold *h = &x->frame.holds[d];
         const drive_law *law = s->system->elements[h->first].law;
-        time_jet r = {0.0, 0.0, 0.0}; // of a coupling
-        if (h->coupling < 0) r = profile_at(law->function, time);
+        time_jet r = {0.0, 0.0, 0.0}; // of couplings, latches and stops
+        if (h->coupling < 0 && law->kind == HN_DRIVE_MOTION) r = profile_at(law->function, time);
         x->rates[d] = law->scale * r.rate;
         x->accelerations[d] = law->scale * r.acceleration;
     }

@@ -204,6 +204,15 @@ TEST(statics, motions_and_locked_latches_hold)
         CHECK_NEAR(angle_of(&r, "pin"), t, 1e-11);
         CHECK_NEAR(angle_of(&r, "elbow"), 0.3, 1e-12);
         CHECK_NEAR(drive_of(&r, 1).effort, -9.81 * 0.5 * cos(t + 0.3), 1e-9);
+        // one freedom is left, for modes and for the linear system
+        hn_mode modes[2];
+        hn_linear_system *system;
+        CHECK_EQUAL(modes_of(&r, modes, 2, true).count, 1);
+        CHECK_OK(r.context, hn_simulation_linearise(r.simulation, &system));
+        CHECK_EQUAL(system->freedom_count, 1);
+        if (k == 1)
+            CHECK_NEAR(fabs(system->eigenvalue_imaginary[0]), TURN * modes[0].frequency, 1e-9);
+        hn_linear_system_destroy(system);
         end_run(&r);
     }
 }

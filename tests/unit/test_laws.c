@@ -333,7 +333,8 @@ static law_errors compare(const element *e, element_states *s, const element_ste
     law_errors worst = {0.0, 0.0};
     for (int c = 0; c < PAIR; ++c) {
         double complex end[PAIR], expected[PAIR];
-        for (int k = 0; k < PAIR; ++k) end[k] = CMPLX(s->end[k], k == c ? STEP : 0.0);
+        for (int k = 0; k < PAIR; ++k)
+            end[k] = s->end[k] + (k == c ? STEP : 0.0) * (double complex)I;
         complex_residual(e, s, &view, end, expected);
         for (int r = 0; r < PAIR; ++r) {
             double claimed = 0.0, slope = cimag(expected[r]) / STEP;
