@@ -124,6 +124,24 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
     };
 }
 
+// M^-1 of forces. Where a director of a body carries no inertia, the body as a whole answers: what pulls at that
+// director turns it, which M by itself would lose.
+static void solve_forces(const hn_system *system, const double *q, double *d)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *m = mass_node(system, i);
+        double *own = d + POSE_SIZE * (size_t)i, twist[TWIST_SIZE];
+        if (mass_is_coupled(system, i)) continue;
+        if (system->bodies[i].has_directors && (m[1] == 0.0 || m[2] == 0.0 || m[3] == 0.0)) {
+            mass_twist(system, i, system_pose(q, i), own, twist);
+            twist_to_velocity(system_pose(q, i), twist, own);
+        } else {
+            for (int k = 0; k < POSE_SIZE; ++k) own[k] = m[k / 3] > 0.0 ? own[k] / m[k / 3] : 0.0;
+        }
+    }
+    mass_solve_coupled(system, d, d);
+}
+
 static double generalized_alpha_finish(const hn_system *system, const hn_simulation_def *def,
                                        const step_equations *equations, const step_data *step,
                                        const scheme_state *state, double *next_impetus)
@@ -136,7 +154,7 @@ static double generalized_alpha_finish(const hn_system *system, const hn_simulat
     memset(d, 0, (size_t)n * sizeof(double));
     add_load_completions(system, &p, state, step->q_start, h, equations->time, 1.0, d);
     scheme_add_step_dampers(system, equations, step, d);
-    mass_solve(system, d, d);
+    solve_forces(system, step->q, d);
     for (int k = 0; k < n; ++k) {
         double v = state->impetus[k];
         double next_w = (step->delta[k] - h * v - h * h * ((0.5 - p.beta) * w[k] + 0.5 * d[k])) /

@@ -103,6 +103,7 @@ BEYOND_A_SCHEMA = {
     "time-hidden-by-a-parameter",
     "too-many-rates",
     "torsion-spring-on-a-slider",
+    "unit-inside-an-expression",
     "tube-inside-out",
     "unit-after-an-unknown-word",
     "unit-of-another-kind",
