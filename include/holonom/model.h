@@ -387,6 +387,22 @@ HN_API hn_torsion_spring_def hn_torsion_spring_def_default(void);
 HN_API HN_NODISCARD hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
                                                           hn_load_id *spring);
 
+/// Bushing: springs and dampers along and about the three axes of a frame between two bodies with directors. At rest
+/// where its frames on the bodies meet: at the start, or with `body_coordinates` where they are put. Forces are along
+/// the axes as a carries them; a turn by an angle about one of them is answered by stiffness times its sine.
+typedef struct hn_bushing_def {
+    const char *name;         ///< NULL: "bushing1", ...
+    hn_body_id body_a, body_b;
+    bool body_coordinates;    ///< false: point_a and frame_a are world ones at the start, of both bodies
+    hn_vec3 point_a, point_b; ///< m
+    hn_mat3 frame_a, frame_b; ///< columns: its axes
+    double stiffness[6];      ///< along them, N/m; about them, N m/rad; not negative
+    double damping[6];        ///< N s/m; N m s/rad; not negative
+} hn_bushing_def;
+
+HN_API hn_bushing_def hn_bushing_def_default(void); ///< no stiffness, no damping, axes x, y, z
+HN_API HN_NODISCARD hn_status hn_model_add_bushing(hn_model *model, const hn_bushing_def *def, hn_load_id *bushing);
+
 // ---- drives and laws on the coordinates of joints --------------------------------------------------
 
 typedef enum hn_drive_kind {

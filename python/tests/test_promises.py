@@ -320,6 +320,7 @@ def test_every_builder_gives_what_the_same_file_gives(tmp_path: pathlib.Path) ->
     model.torque(names[4], (0, 0, 0.1), factor="sin(20*t)")
     model.spring(names[7], "ground", start=(0.4, 3.5, 0.05), to=(0.4, 3.5, 1), stiffness=20, damping=0.1, rest_length="0.5")
     model.torsion_spring("joint1", stiffness=3, damping=0.01)
+    model.bushing(names[7], "ground", at=(0.4, 3.5, 0), stiffness=(9, 8, 7, 0.6, 0.5, 0.4), damping=(0, 0, 0, 0.1, 0, 0))
     model.line_load(rod, (0, 0, -1))
     model.effort("rail", "2*t")
     model.servo("joint1", 0.2, proportional=20, derivative=1)

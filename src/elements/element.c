@@ -12,6 +12,7 @@ const element_type *element_type_of(element_kind kind)
         [ELEMENT_BEAM] = &element_beam,
         [ELEMENT_DRIVE] = &element_drive,
         [ELEMENT_BEAM_QUADRATIC] = &element_beam_quadratic,
+        [ELEMENT_BUSHING] = &element_bushing,
     };
     return types[kind];
 }

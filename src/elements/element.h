@@ -10,6 +10,7 @@
 
 #include "base/rotation.h"
 #include "elements/beam.h"
+#include "elements/bushing.h"
 #include "elements/drive.h"
 #include "model/model.h"
 #include "model/profiles.h"
@@ -25,6 +26,7 @@ typedef enum element_kind {
     ELEMENT_BEAM,
     ELEMENT_DRIVE,
     ELEMENT_BEAM_QUADRATIC,
+    ELEMENT_BUSHING,
 } element_kind;
 
 typedef struct element {
@@ -47,6 +49,7 @@ typedef struct element {
     bool turns;             ///< the angle is the one of the joint that counts turns
     bool displacement;      ///< drive: its coordinate is a1 . link, not an angle
     const drive_law *law;   ///< drive
+    const bushing *bushing; ///< bushing; its damping is then the largest of them
     const beam_element *beam; ///< beam: what is reported of it; NULL: nothing
     const beam_element *points; ///< quadratic beam: its two points of quadrature; NULL elsewhere
     int pair;               ///< there: nodes first and middle, middle and last, first and last
@@ -144,6 +147,7 @@ extern const element_type element_spring;
 extern const element_type element_torsion_spring;
 extern const element_type element_beam;
 extern const element_type element_drive;
+extern const element_type element_bushing;
 
 /// Potential energy of an element, and the kinetic energy of a drive's rotor; `slots`: those of all elements.
 double element_energy(const element *e, const double *a, const double *b, const double *third,

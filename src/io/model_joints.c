@@ -448,9 +448,58 @@ static hn_status read_torsion_spring(const model_reader *r, int map, const char 
     return rest < 0 ? HN_OK : reader_number(r, rest, "rest_angle", &def->rest_angle);
 }
 
+// Six numbers that are not negative: along three axes, and about them.
+static hn_status read_six(const model_reader *r, int map, const char *key, double *values)
+{
+    int node = reader_find(r, map, key), entry;
+    if (node < 0) return HN_OK;
+    TRY(reader_expect_list(r, node, key, 6, &entry));
+    TRY(reader_numbers(r, node, key, 6, values));
+    for (int k = 0; k < 6; ++k)
+        if (!(values[k] >= 0.0))
+            return reader_fail(r, node, "%s has %g; expected zero or positive numbers", key,
+                               values[k]);
+    return HN_OK;
+}
+
+// Place and frames are said as those of a joint; the frame at the start is an orientation.
+static hn_status read_bushing(const model_reader *r, int map, const char *owner,
+                              hn_bushing_def *def)
+{
+    static const char *const WORDS[] = {"bodies", "coordinates", "at",     "orientation",
+                                        "frame",  "stiffness",   "damping"};
+    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
+    hn_joint_def place = {.frame_a = mat3_identity(), .frame_b = mat3_identity()};
+    int at, frame = reader_find(r, map, "frame"), turn = reader_find(r, map, "orientation");
+    TRY(read_two_bodies(r, map, owner, &place.body_a, &place.body_b));
+    TRY(read_coordinates(r, map, &place.body_coordinates));
+    TRY(reader_require(r, map, "at", owner, &at));
+    TRY(read_joint_place(r, at, &place));
+    if (place.body_coordinates != place.separate_points)
+        return reader_fail(
+            r, at, "%s: at is {a, b} with 'coordinates: body', and one place without", owner);
+    if (frame >= 0) TRY(read_joint_frames(r, map, frame, owner, &place));
+    if (turn >= 0 && place.body_coordinates)
+        return reader_fail(r, turn,
+                           "orientation is that at the start; expected frame: {a, b} with "
+                           "'coordinates: body'");
+    if (turn >= 0) TRY(reader_orientation(r, turn, owner, &place.frame_a));
+    TRY(read_six(r, map, "stiffness", def->stiffness));
+    TRY(read_six(r, map, "damping", def->damping));
+    if (reader_find(r, map, "stiffness") < 0 && reader_find(r, map, "damping") < 0)
+        return reader_fail(r, map, "%s has neither stiffness nor damping; expected at least one",
+                           owner);
+    def->body_a = place.body_a, def->body_b = place.body_b;
+    def->body_coordinates = place.body_coordinates;
+    def->point_a = place.point_a, def->point_b = place.point_b;
+    def->frame_a = place.frame_a, def->frame_b = place.frame_b;
+    return HN_OK;
+}
+
 static hn_status read_load(model_reader *r, int key)
 {
-    static const char *const WORDS[] = {"force", "torque", "spring", "torsion_spring", "line_load"};
+    static const char *const WORDS[] = {"force",          "torque",    "spring",
+                                        "torsion_spring", "line_load", "bushing"};
     const char *name = reader_text(r, key), *word;
     char owner[128];
     int map = -1;
@@ -468,6 +517,12 @@ static hn_status read_load(model_reader *r, int key)
         def.name = name;
         TRY(read_torsion_spring(r, map, owner, &def));
         return reader_place(r, key, hn_model_add_torsion_spring(r->model, &def, &id));
+    }
+    if (strcmp(word, "bushing") == 0) {
+        hn_bushing_def def = hn_bushing_def_default();
+        def.name = name;
+        TRY(read_bushing(r, map, owner, &def));
+        return reader_place(r, key, hn_model_add_bushing(r->model, &def, &id));
     }
     time_function factor = {0};
     if (strcmp(word, "line_load") == 0) {

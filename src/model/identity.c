@@ -71,6 +71,12 @@ static uint64_t hash_load(uint64_t hash, const model_load *l)
     hash = hash_vector(hash, l->point_a);
     hash = hash_vector(hash, l->point_b);
     hash = hash_doubles(hash, numbers, 3);
+    if (l->kind == LOAD_BUSHING) {
+        hash = hash_matrix(hash, &l->frame_a);
+        hash = hash_matrix(hash, &l->frame_b);
+        hash = hash_doubles(hash, l->stiffnesses, 6);
+        hash = hash_doubles(hash, l->dampings, 6);
+    }
     return hash_profile(hash, &l->profile);
 }
 

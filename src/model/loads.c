@@ -7,13 +7,14 @@
 #include "model/model.h"
 #include "model/profiles.h"
 
+#include <stdio.h>
+
 const load_kind_facts *load_kind_facts_of(model_load_kind kind)
 {
     static const load_kind_facts KINDS[LOAD_KIND_COUNT] = {
-        [LOAD_FORCE] = {"force", 1},
-        [LOAD_TORQUE] = {"torque", 1},
-        [LOAD_SPRING] = {"spring", 2},
-        [LOAD_TORSION_SPRING] = {"torsion_spring", 0},
+        [LOAD_FORCE] = {"force", 1},     [LOAD_TORQUE] = {"torque", 1},
+        [LOAD_SPRING] = {"spring", 2},   [LOAD_TORSION_SPRING] = {"torsion_spring", 0},
+        [LOAD_BUSHING] = {"bushing", 2},
     };
     return &KINDS[kind];
 }
@@ -221,6 +222,104 @@ hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_d
                        &added.name));
     hn_status status = check_torsion_spring(model, def, added.name);
     if (status == HN_OK) status = store(model, &added, spring);
+    if (status != HN_OK) context_release(context, added.name);
+    return status;
+}
+
+// ---- bushings -----------------------------------------------------------------------------------------
+
+hn_bushing_def hn_bushing_def_default(void)
+{
+    return (hn_bushing_def){.frame_a = mat3_identity(), .frame_b = mat3_identity()};
+}
+
+static hn_status check_bushing_bodies(const hn_model *model, const hn_bushing_def *def,
+                                      const model_load *bushing)
+{
+    hn_context *context = model->context;
+    const char *name = bushing->name;
+    const int ends[2] = {bushing->body_a, bushing->body_b};
+    if (ends[0] == ends[1])
+        return context_fail(context, HN_INVALID_MODEL,
+                            "load '%s': the bushing joins '%s' to itself; expected two bodies",
+                            name, model_body_index_name(model, ends[0]));
+    for (int i = 0; i < 2; ++i) {
+        if (ends[i] == -2)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "load '%s': the bushing's %s body is not in this model", name,
+                                i == 0 ? "first" : "second");
+        if (ends[i] == BODY_GROUND) continue;
+        const model_body *body = &model->bodies[ends[i]];
+        if (!model_has_directors(body))
+            return context_fail(context, HN_INVALID_MODEL,
+                                "load '%s': '%s' is a point mass, which cannot turn; a bushing "
+                                "needs bodies that can, or the ground",
+                                name, body->name);
+        if (body->unplaced && !def->body_coordinates)
+            return context_fail(context, HN_INVALID_MODEL,
+                                "load '%s': body '%s' has no position and is placed through its "
+                                "joints; expected places and frames on the bodies (coordinates: "
+                                "body)",
+                                name, body->name);
+    }
+    return HN_OK;
+}
+
+// The bushing's frame in a body: as it is given there, or the world's at the start.
+static hn_mat3 frame_in_body(const hn_model *model, int body, bool given, const hn_mat3 *frame)
+{
+    if (given || body == BODY_GROUND) return *frame;
+    hn_mat3 axes = mat3_transpose(&model->bodies[body].orientation);
+    return mat3_multiply(&axes, frame);
+}
+
+static hn_status check_bushing(const hn_model *model, const hn_bushing_def *def, model_load *added)
+{
+    static const char *const AXES[6] = {"along 1", "along 2", "along 3",
+                                        "about 1", "about 2", "about 3"};
+    hn_context *context = model->context;
+    bool given = def->body_coordinates;
+    char owner[160];
+    TRY(check_bushing_bodies(model, def, added));
+    if (!vec3_is_finite(def->point_a) || (given && !vec3_is_finite(def->point_b)))
+        return context_fail(context, HN_INVALID_MODEL, "load '%s': its place is not finite",
+                            added->name);
+    snprintf(owner, sizeof owner, "load '%.100s': frame", added->name);
+    TRY(model_check_rotation(context, owner, &def->frame_a));
+    if (given) TRY(model_check_rotation(context, owner, &def->frame_b));
+    for (int k = 0; k < 6; ++k) {
+        snprintf(owner, sizeof owner, "stiffness %s", AXES[k]);
+        TRY(check_not_negative(context, added->name, owner, def->stiffness[k]));
+        snprintf(owner, sizeof owner, "damping %s", AXES[k]);
+        TRY(check_not_negative(context, added->name, owner, def->damping[k]));
+        added->stiffnesses[k] = def->stiffness[k];
+        added->dampings[k] = def->damping[k];
+        added->stiffness = fmax(added->stiffness, def->stiffness[k]);
+        added->damping = fmax(added->damping, def->damping[k]);
+    }
+    int a = added->body_a, b = added->body_b;
+    added->point_a = given ? def->point_a : model_point_to_body(model, a, def->point_a);
+    added->point_b = given ? def->point_b : model_point_to_body(model, b, def->point_a);
+    added->frame_a = frame_in_body(model, a, given, &def->frame_a);
+    added->frame_b = frame_in_body(model, b, given, given ? &def->frame_b : &def->frame_a);
+    return HN_OK;
+}
+
+hn_status hn_model_add_bushing(hn_model *model, const hn_bushing_def *def, hn_load_id *bushing)
+{
+    REQUIRE(NULL, model != NULL);
+    hn_context *context = model->context;
+    REQUIRE(context, def != NULL && bushing != NULL);
+    model_load added = {
+        .kind = LOAD_BUSHING,
+        .body_a = model_body_index(model, def->body_a),
+        .body_b = model_body_index(model, def->body_b),
+        .joint = -1,
+    };
+    TRY(model_new_name(context, &model->load_names, "bushing", def->name, model->load_count,
+                       &added.name));
+    hn_status status = check_bushing(model, def, &added);
+    if (status == HN_OK) status = store(model, &added, bushing);
     if (status != HN_OK) context_release(context, added.name);
     return status;
 }

@@ -66,8 +66,9 @@ typedef enum model_load_kind {
     LOAD_TORQUE,
     LOAD_SPRING,
     LOAD_TORSION_SPRING,
+    LOAD_BUSHING,
 } model_load_kind;
-enum { LOAD_KIND_COUNT = LOAD_TORSION_SPRING + 1 };
+enum { LOAD_KIND_COUNT = LOAD_BUSHING + 1 };
 
 /// What files say of a kind of load, and on what it acts.
 typedef struct load_kind_facts {
@@ -90,6 +91,8 @@ typedef struct model_load {
     hn_profile profile;       ///< owned copy of the table
     double stiffness, damping;///< N/m, N s/m or N m/rad, N m s/rad
     double rest;              ///< m or rad
+    hn_mat3 frame_a, frame_b; ///< bushing: columns, its axes in the body frames
+    double stiffnesses[6], dampings[6]; ///< bushing: along its axes, about them
 } model_load;
 
 /// A drive or law on a coordinate of a joint; functions and tables are owned copies.

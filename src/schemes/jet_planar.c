@@ -85,6 +85,7 @@ typedef struct clues {
 
 static void add_element_clues(const hn_system *system, const element *e, clues *c)
 {
+    if (element_type_of(e->kind)->in_space) return;
     const double *a = system_pose(system->q_start, e->a), *b = system_pose(system->q_start, e->b);
     hn_vec3 x = e->body_fixed ? pose_direction(b, e->vector) : e->vector;
     if (e->kind == ELEMENT_FORCE) add_direction(&c->inside, x, 0.0);

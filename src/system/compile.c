@@ -289,14 +289,30 @@ static hn_status compile_torsion_spring(hn_system *system, const hn_model *model
     return HN_OK;
 }
 
+static hn_status compile_bushing(hn_system *system, const hn_model *model, const tree *t,
+                                 const model_load *from, element *e)
+{
+    bushing *own = system_allocate(system, sizeof *own);
+    if (own == NULL) return HN_OUT_OF_MEMORY;
+    e->kind = ELEMENT_BUSHING;
+    place_ends(system, model, t, from, e);
+    for (int k = 0; k < 3; ++k) {
+        own->a[k] = in_directors(system, e->a, mat3_column(&from->frame_a, k));
+        own->b[k] = in_directors(system, e->b, mat3_column(&from->frame_b, k));
+    }
+    memcpy(own->stiffness, from->stiffnesses, sizeof own->stiffness);
+    memcpy(own->damping, from->dampings, sizeof own->damping);
+    e->bushing = own;
+    return HN_OK;
+}
+
 static hn_status compile_element(hn_system *system, const hn_model *model, const tree *t, int index)
 {
     static hn_status (*const COMPILE[LOAD_KIND_COUNT])(hn_system *, const hn_model *, const tree *,
                                                        const model_load *, element *) = {
-        [LOAD_FORCE] = compile_force,
-        [LOAD_TORQUE] = compile_force,
-        [LOAD_SPRING] = compile_spring,
-        [LOAD_TORSION_SPRING] = compile_torsion_spring,
+        [LOAD_FORCE] = compile_force,     [LOAD_TORQUE] = compile_force,
+        [LOAD_SPRING] = compile_spring,   [LOAD_TORSION_SPRING] = compile_torsion_spring,
+        [LOAD_BUSHING] = compile_bushing,
     };
     element *e = &system->elements[index];
     *e = (element){.name = e->name, .a = GROUND, .b = GROUND, .angle = -1, .mass_edge = -1};

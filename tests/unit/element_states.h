@@ -52,6 +52,16 @@ static inline element make_element(element_kind kind, number_source *numbers)
     e.b1 = mat3_column(&frame_b, 0);
     const double link[8] = {-1.0, -rho_a.x, -rho_a.y, -rho_a.z, 1.0, rho_b.x, rho_b.y, rho_b.z};
     memcpy(e.link, link, sizeof link);
+    if (kind == ELEMENT_BUSHING) {
+        static bushing own; // of the element made last
+        for (int k = 0; k < 3; ++k)
+            own.a[k] = mat3_column(&frame_a, k), own.b[k] = mat3_column(&frame_b, k);
+        for (int k = 0; k < 6; ++k) {
+            own.stiffness[k] = 20.0 + 15.0 * next_number(numbers);
+            own.damping[k] = 2.0 + 1.5 * next_number(numbers);
+        }
+        e.bushing = &own;
+    }
     if (kind == ELEMENT_FORCE || kind == ELEMENT_TORQUE)
         memset(e.link, 0, 4 * sizeof(double)), e.a = -1;
     return e;

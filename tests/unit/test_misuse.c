@@ -164,6 +164,11 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_add_torsion_spring(w.model, NULL, &load));
     REFUSED(hn_model_add_torsion_spring(w.model, &torsion_def, NULL));
     CHECK(hn_model_add_torsion_spring(w.model, &torsion_def, &load) != HN_OK);
+    hn_bushing_def bushing_def = hn_bushing_def_default();
+    REFUSED(hn_model_add_bushing(NULL, &bushing_def, &load));
+    REFUSED(hn_model_add_bushing(w.model, NULL, &load));
+    REFUSED(hn_model_add_bushing(w.model, &bushing_def, NULL));
+    CHECK(hn_model_add_bushing(w.model, &bushing_def, &load) != HN_OK);
     hn_drive_def drive_def = hn_drive_def_default((hn_drive_kind)77);
     hn_drive_id drive;
     REFUSED(hn_model_add_drive(NULL, &drive_def, &drive));

@@ -685,7 +685,7 @@ class Model:
 
     def _load(self, kind: str, name: str | None, entry: dict[str, Any]) -> Load:
         given = {key: value for key, value in entry.items() if value is not None}
-        return Load(self, self._add("loads", name, kind if "spring" in kind or kind == "line_load" else "load", {kind: given}),
+        return Load(self, self._add("loads", name, kind if "spring" in kind or kind in ("line_load", "bushing") else "load", {kind: given}),
                     kind)
 
     def force(self, body: Body | str, vector_: Vector, *, point: Vector | None = None, at: Vector | None = None,
@@ -713,6 +713,14 @@ class Model:
         """Spring (N m/rad) and damper (N m s/rad) on the angle of a joint; rest_angle (rad) from the start."""
         return self._load("torsion_spring", name, {"joint": joint, "stiffness": stiffness, "damping": damping,
                                                    "rest_angle": rest_angle})
+
+    def bushing(self, a: Body | str, b: Body | str, *, at: Vector, stiffness: Sequence[Number] | None = None,
+                damping: Sequence[Number] | None = None, orientation: Mapping[str, Any] | None = None,
+                name: str | None = None) -> Load:
+        """Springs (N/m; N m/rad) and dampers (N s/m; N m s/rad) along and about three axes, six numbers each; at: world
+        place (m) and orientation of the axes at the start, where it is at rest."""
+        return self._load("bushing", name, {"bodies": [a, b], "at": at, "orientation": orientation,
+                                            "stiffness": stiffness, "damping": damping})
 
     def line_load(self, beam: Beam | str, vector_: Vector, *, body_fixed: bool = False, factor: Function | None = None,
                   name: str | None = None) -> Load:
