@@ -417,6 +417,7 @@ typedef enum hn_drive_kind {
 } hn_drive_kind;
 #define HN_DRIVE_KIND_COUNT 8
 HN_API const char *hn_drive_kind_name(hn_drive_kind kind);
+HN_API bool hn_drive_kind_from_name(const char *name, hn_drive_kind *kind); ///< since 0.2
 
 /// A step as a law sees it.
 typedef struct hn_law_step {
@@ -496,6 +497,7 @@ typedef enum hn_coupling_kind {
 #define HN_COUPLING_KIND_COUNT 5
 #define HN_COUPLING_TERMS_MAX 4
 HN_API const char *hn_coupling_kind_name(hn_coupling_kind kind);
+HN_API bool hn_coupling_kind_from_name(const char *name, hn_coupling_kind *kind);
 
 typedef struct hn_coupling_id {
     uint32_t index1; ///< 1 for the first, 0 for none

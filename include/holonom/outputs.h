@@ -33,6 +33,9 @@ HN_API bool hn_output_kind_from_name(const char *name, hn_output_kind *kind);
 
 /// Axes that the three numbers of a reaction are components along.
 typedef enum hn_output_frame { HN_FRAME_WORLD, HN_FRAME_A, HN_FRAME_B } hn_output_frame;
+/// "world", "a", "b".
+HN_API const char *hn_output_frame_name(hn_output_frame frame);
+HN_API bool hn_output_frame_from_name(const char *name, hn_output_frame *frame);
 
 typedef struct hn_output_def {
     const char *name; ///< unique among outputs; NULL: "output1", ...

@@ -23,6 +23,7 @@ typedef enum hn_result_kind {
 #define HN_RESULT_KIND_COUNT 5
 /// "run", "static", "modes", "kinematics", "inverse".
 HN_API const char *hn_result_kind_name(hn_result_kind kind);
+HN_API bool hn_result_kind_from_name(const char *name, hn_result_kind *kind);
 
 /// What a result file keeps of its run beside the settings of the simulation.
 typedef struct hn_results_def {

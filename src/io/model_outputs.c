@@ -104,11 +104,7 @@ static hn_status read_reaction(const model_reader *r, int map, const char *owner
     TRY(reader_joint(r, joint, &def->joint));
     if (frame < 0) return HN_OK;
     TRY(reader_word(r, frame, "frame", &word));
-    for (int i = 0; i < 3; ++i)
-        if (strcmp(word, FRAMES[i]) == 0) {
-            def->frame = (hn_output_frame)i;
-            return HN_OK;
-        }
+    if (hn_output_frame_from_name(word, &def->frame)) return HN_OK;
     return reader_fail_word(r, frame, "frame", owner, word, FRAMES, 3);
 }
 

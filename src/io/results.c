@@ -83,13 +83,6 @@ struct hn_results {
     bool finished;
 };
 
-const char *hn_result_kind_name(hn_result_kind kind)
-{
-    static const char *const NAMES[HN_RESULT_KIND_COUNT] = {"run", "static", "modes", "kinematics",
-                                                            "inverse"};
-    return (int)kind >= 0 && (int)kind < HN_RESULT_KIND_COUNT ? NAMES[kind] : "unknown";
-}
-
 hn_results_def hn_results_def_default(void)
 {
     return (hn_results_def){0};

@@ -45,12 +45,7 @@ static bool read_kind(hid_t group, hn_result_kind *kind)
     char word[WORD_SIZE];
     if (H5Aexists(group, "kind") <= 0) return true;
     if (!hdf5_read_text(group, "kind", word, sizeof word)) return false;
-    for (int i = 0; i < HN_RESULT_KIND_COUNT; ++i)
-        if (strcmp(word, hn_result_kind_name((hn_result_kind)i)) == 0) {
-            *kind = (hn_result_kind)i;
-            return true;
-        }
-    return false;
+    return hn_result_kind_from_name(word, kind);
 }
 
 static bool read_entry(hid_t group, const option_entry *entry, char *value)

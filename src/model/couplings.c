@@ -10,13 +10,6 @@ hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind)
     return (hn_coupling_def){.kind = kind, .term_count = 2, .factors = {1.0, 1.0, 1.0, 1.0}};
 }
 
-const char *hn_coupling_kind_name(hn_coupling_kind kind)
-{
-    static const char *const NAMES[HN_COUPLING_KIND_COUNT] = {"gear", "belt", "rack", "relation",
-                                                              "screw"};
-    return (int)kind >= 0 && (int)kind < HN_COUPLING_KIND_COUNT ? NAMES[kind] : "";
-}
-
 static hn_status check_term(const hn_model *model, const char *name, const hn_coupling_def *def,
                             int term, const int *joints)
 {

@@ -17,13 +17,6 @@ hn_drive_def hn_drive_def_default(hn_drive_kind kind)
                           .static_ratio = 1.0};
 }
 
-const char *hn_drive_kind_name(hn_drive_kind kind)
-{
-    static const char *const NAMES[HN_DRIVE_KIND_COUNT] = {"effort", "servo",  "motor",    "spring",
-                                                           "stop",   "motion", "friction", "latch"};
-    return (int)kind >= 0 && (int)kind < HN_DRIVE_KIND_COUNT ? NAMES[kind] : "";
-}
-
 const char *hn_drive_kind_command(hn_drive_kind kind)
 {
     static const char *const WORDS[HN_DRIVE_KIND_COUNT] = {

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Words of the enumerations of a model, both ways.
+#include <holonom/outputs.h>
+#include <holonom/results.h>
 #include <holonom/simulation.h>
 
 #include <stddef.h>
 #include <string.h>
 
-static const char *const SHAPES[] = {"box",  "sphere",  "cylinder",   "hollow_cylinder",
-                                     "cone", "pyramid", "tetrahedron"},
-                         *const BODIES[] = {"rigid", "point_mass", "planar_point_mass",
-                                            "beam_node"},
-                         *const BEAMS[] = {"polyline", "arc", "spline", "nodes"},
-                         *const PROFILES[] = {"constant", "table", "pulse",
-                                              "spline",   "step",  "expression"},
-                         *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal"},
-                         *const STARTS[] = {"regular", "branches", "immobile"};
+static const char *const
+    SHAPES[] = {"box", "sphere", "cylinder", "hollow_cylinder", "cone", "pyramid", "tetrahedron"},
+    *const BODIES[] = {"rigid", "point_mass", "planar_point_mass", "beam_node"},
+    *const BEAMS[] = {"polyline", "arc", "spline", "nodes"},
+    *const PROFILES[] = {"constant", "table", "pulse", "spline", "step", "expression"},
+    *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal"},
+    *const STARTS[] = {"regular", "branches", "immobile"}, *const DRIVES[] = {"effort",   "servo",
+                                                                              "motor",    "spring",
+                                                                              "stop",     "motion",
+                                                                              "friction", "latch"},
+    *const COUPLINGS[] = {"gear", "belt", "rack", "relation", "screw"},
+    *const FRAMES[] = {"world", "a", "b"},
+    *const RESULTS[] = {"run", "static", "modes", "kinematics", "inverse"};
 
 // NAME of a value and the value of a name, for an enumeration that counts its words from zero.
 #define WORDS(type, function, words)                                                               \
@@ -39,3 +45,7 @@ WORDS(hn_beam_shape, hn_beam_shape, BEAMS)
 WORDS(hn_profile_kind, hn_profile_kind, PROFILES)
 WORDS(hn_projection, hn_projection, PROJECTIONS)
 WORDS(hn_start_kind, hn_start_kind, STARTS)
+WORDS(hn_drive_kind, hn_drive_kind, DRIVES)
+WORDS(hn_coupling_kind, hn_coupling_kind, COUPLINGS)
+WORDS(hn_output_frame, hn_output_frame, FRAMES)
+WORDS(hn_result_kind, hn_result_kind, RESULTS)

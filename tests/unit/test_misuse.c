@@ -130,6 +130,16 @@ TEST(misuse, of_a_model)
     hn_profile_kind profile;
     hn_status status;
     CHECK(!hn_shape_kind_from_name(NULL, &shape_kind) && !hn_shape_kind_from_name("box", NULL));
+    hn_drive_kind drive_kind;
+    hn_coupling_kind coupling_kind;
+    hn_result_kind result_kind;
+    hn_output_frame frame;
+    CHECK(!hn_drive_kind_from_name(NULL, &drive_kind) && !hn_drive_kind_from_name("stop", NULL));
+    CHECK(!hn_coupling_kind_from_name("?", &coupling_kind) &&
+          !hn_coupling_kind_from_name(NULL, &coupling_kind));
+    CHECK(!hn_result_kind_from_name("", &result_kind) && !hn_result_kind_from_name("run", NULL));
+    CHECK(!hn_output_frame_from_name("c", &frame) && !hn_output_frame_from_name(NULL, &frame));
+    CHECK_TEXT(hn_output_frame_name((hn_output_frame)3), "");
     CHECK(!hn_body_kind_from_name(NULL, &body_kind) && !hn_body_kind_from_name("soft", &body_kind));
     CHECK(!hn_beam_shape_from_name(NULL, &beam) && !hn_beam_shape_from_name("bow", &beam));
     CHECK(!hn_profile_kind_from_name(NULL, &profile) && !hn_profile_kind_from_name("?", &profile));
@@ -332,7 +342,7 @@ TEST(misuse, of_words)
     CHECK_TEXT(hn_scheme_name((hn_scheme)99), "");
     CHECK_TEXT(hn_reduction_name((hn_reduction)-1), "");
     CHECK_TEXT(hn_promise_name((hn_promise)99), "");
-    CHECK_TEXT(hn_result_kind_name((hn_result_kind)99), "unknown");
+    CHECK_TEXT(hn_result_kind_name((hn_result_kind)99), "");
     CHECK(!hn_scheme_has_own_solver((hn_scheme)99) && !hn_scheme_has_own_solver((hn_scheme)-1));
     CHECK(!hn_scheme_from_name(NULL, &scheme) && !hn_scheme_from_name("rattle", NULL));
     CHECK(!hn_reduction_from_name(NULL, &reduction) && !hn_reduction_from_name("reduced", NULL));
