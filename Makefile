@@ -11,7 +11,8 @@
 #   make test-python   both
 #   make docs      build the site from docs/, run its notebooks, check its links: build/docs/html/index.html
 #   make build     set up and build; the tool is build/bin/holonom
-#   make bench     build and run the benchmarks
+#   make bench     set up with other engines, run the same mechanisms in them and here, one page: build/bench/index.html;
+#                  BENCH=short takes fewer sizes and repeats
 #   make install   install to PREFIX (default /usr/local)
 #   make clean     remove build/
 #
@@ -88,8 +89,12 @@ ifneq ($(SETUP),skip)
 endif
 	scripts/docs $(BUILD)
 
-bench: build
-	$(BUILD)/bin/bench
+bench:
+ifneq ($(SETUP),skip)
+	@$(SETUP) --bench
+endif
+	@$(MAKE) --no-print-directory build
+	benchmarks/peers/run $(if $(filter short,$(BENCH)),--short)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
