@@ -434,7 +434,8 @@ typedef struct hn_drive_id {
     uint32_t model;
 } hn_drive_id;
 
-/// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint, between its bodies.
+/// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint, between its bodies,
+/// or along the place of a body: x, y or z of a free joint from the ground to it (since 0.2).
 /// Efforts are N for displacements and N m for angles; a positive one makes the coordinate grow. The work of each in a
 /// step is its effort times the change of the coordinate, exactly; energy-momentum and convected close the balance.
 typedef struct hn_drive_def {
@@ -473,6 +474,26 @@ typedef struct hn_drive_def {
 
 HN_API hn_drive_def hn_drive_def_default(hn_drive_kind kind);
 HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive);
+
+/// A motion by a rotation that is a function of time, of a spherical joint or of a body (a free joint from the ground):
+/// turns about three axes in order, each carried along by those before it. Sequences of Euler and Cardan angles have
+/// axes x, y, z in some order; one axis with an angle is such a path too, with nothing for the others. The frame of
+/// body b seen from that of a is where the path says at every node, however often it turns. Since 0.2.
+typedef struct hn_rotation_def {
+    const char *name;      ///< NULL: "drive1", ...
+    hn_joint_id joint;
+    hn_vec3 axes[3];       ///< in the frame of body a; by default x, y, z
+    hn_profile angles[3];  ///< rad over time, times `scales`; at the start they give the rotation that the joint has
+    double scales[3];
+} hn_rotation_def;
+
+HN_API hn_rotation_def hn_rotation_def_default(void);
+/// Adds three drives of the kind motion one after the other, `first` of them: "NAME.x", "NAME.y", "NAME.z", of a body
+/// "NAME.turn_x" and so on. Their efforts are the components of the torque in the frame of body a (N m), their
+/// coordinates the turns about its axes, summed up over the steps (rad), their works what each did. Since 0.2.
+/// @return HN_OK, HN_INVALID_MODEL (joint, axis, function, name), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_add_rotation(hn_model *model, const hn_rotation_def *def, hn_drive_id *first);
+
 HN_API int hn_model_drive_count(const hn_model *model);
 HN_API const char *hn_model_drive_name(const hn_model *model, int index); ///< "" where there is none
 HN_API hn_drive_kind hn_model_drive_kind(const hn_model *model, int index); ///< 0 <= index < drive count
@@ -481,8 +502,8 @@ HN_API hn_drive_kind hn_model_drive_kind(const hn_model *model, int index); ///<
 HN_API const char *hn_drive_kind_command(hn_drive_kind kind);
 /// What the drive's own function of time, times its scale, says at a time (s); 0 where there is none. Since 0.2.
 HN_API double hn_model_drive_command(const hn_model *model, int index, double time);
-/// Word of a coordinate that a drive can act on: angle, displacement, displacement_1, displacement_2, angle_a, angle_b;
-/// NULL: no such coordinate.
+/// Word of a coordinate that a drive can act on: angle, displacement, displacement_1, displacement_2, angle_a, angle_b,
+/// of a free joint x, y, z; NULL: no such coordinate.
 HN_API const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate);
 
 // ---- couplings of joint coordinates ------------------------------------------------------------------

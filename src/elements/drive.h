@@ -33,6 +33,9 @@ typedef struct drive_law {
     int coordinate;           ///< of its joint
     int column;               ///< number of that coordinate among those that laws act on
     double sign;              ///< the coordinate is sign times the element's angle
+    int path_row;             ///< rotation path: 0, 1 or 2, the axis of a that it turns about; its three laws are
+                              ///< neighbours, each with one of the angles
+    hn_vec3 path_axis;        ///< there: what the angle of this law is about
     const hn_profile *function; ///< effort, target, command
     double scale;
     double held;              ///< stands for the function while it is a number: an input; otherwise NAN

@@ -2,6 +2,8 @@
 // The table of element kinds and what their files share.
 #include "elements/element.h"
 
+#include "elements/rotation_effort.h"
+
 const element_type *element_type_of(element_kind kind)
 {
     static const element_type *const types[] = {
@@ -67,6 +69,7 @@ stiffness_term *element_next_term(element_output *out, const double *u, const do
 double element_angle(const element *e, const double *a, const double *b, double near)
 {
     const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
+    if (e->rotation) return near; // a sum over steps
     if (e->displacement) return vec3_dot(element_vector(a1, a, b), element_vector(e->link, a, b));
     const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
     hn_vec3 x = element_vector(b1, a, b);
@@ -85,6 +88,7 @@ static bool turned_far(const double *start, const double *end)
 
 double element_angle_after(const element *e, const element_step *step)
 {
+    if (e->rotation) return step->angle_start + rotation_change(e, step);
     double angle = element_angle(e, step->a, step->b, step->angle_start), margin;
     if (e->displacement) return angle;
     if (!turned_far(step->a_start, step->a) && !turned_far(step->b_start, step->b)) return angle;

@@ -48,6 +48,7 @@ typedef struct element {
     int joint;              ///< torsional spring, drive: its joint in the model
     bool turns;             ///< the angle is the one of the joint that counts turns
     bool displacement;      ///< drive: its coordinate is a1 . link, not an angle
+    bool rotation;          ///< drive: its coordinate is the turn about one axis of a, summed up (rotation_effort.h)
     const drive_law *law;   ///< drive
     const bushing *bushing; ///< bushing; its damping is then the largest of them
     const beam_element *beam; ///< beam: what is reported of it; NULL: nothing
@@ -56,7 +57,7 @@ typedef struct element {
     int third;              ///< there: tree index of the node that is not in the pair
     int group;              ///< there: its first pair among the elements
     double rate_length;     ///< spring: m, its rate is e . de/dt over this
-    hn_vec3 b_axis;         ///< torsional spring: the axis in the directors of b
+    hn_vec3 b_axis;         ///< torsional spring: the axis in the directors of b; rotation: third vector of b's frame
     double turning[2][3];   ///< torsional spring: of directors j, k the part of j in the angular velocity along i
     const double *rate_mass; ///< of its rates (Z4), strains by strains; NULL: none, or not wanted
     int mass_edge;          ///< block of the mass matrix that it brings, or -1

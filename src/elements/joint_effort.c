@@ -14,6 +14,8 @@
 // so that the product with q_n+1 - q_n is tau times the change of the coordinate, exactly.
 #include "elements/joint_effort.h"
 
+#include "elements/rotation_effort.h"
+
 typedef struct frame_vectors {
     double a1[8], a2[8], b1[8]; // coefficients
 } frame_vectors;
@@ -231,14 +233,16 @@ static void add_force(const element *e, const element_step *step, double weight,
 void joint_effort_secant(const element *e, const element_step *step, double coordinate,
                          double effort, double slope, element_output *out)
 {
-    if (e->displacement) add_force(e, step, 0.5, effort, 0.0, slope, out);
+    if (e->rotation) rotation_effort(e, step, 0.5, effort, out);
+    else if (e->displacement) add_force(e, step, 0.5, effort, 0.0, slope, out);
     else add_secant_torque(e, step, coordinate, effort, slope, out);
 }
 
 void joint_effort_at(const element *e, const element_step *step, double weight, double effort,
                      double slope_here, double slope_end, element_output *out)
 {
-    if (e->displacement) add_force(e, step, weight, effort, slope_here, slope_end, out);
+    if (e->rotation) rotation_effort(e, step, weight, effort, out);
+    else if (e->displacement) add_force(e, step, weight, effort, slope_here, slope_end, out);
     else
         add_pose_torque(e, step, weight, step->factor * effort, step->factor * slope_here,
                         step->factor * slope_end, out);
@@ -260,6 +264,10 @@ double joint_coordinate_at(const element *e, const element_step *step, double we
 bool joint_coordinate_rate_row(const element *e, const double *a, const double *b, double *row)
 {
     frame_vectors v = vectors_of(e);
+    if (e->rotation) {
+        rotation_rate_row(e, a, b, row);
+        return true;
+    }
     if (e->displacement) {
         element_add_to_row(e->link, element_vector(v.a1, a, b), row);
         element_add_to_row(v.a1, element_vector(e->link, a, b), row);

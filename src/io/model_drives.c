@@ -224,6 +224,8 @@ static hn_status read_drive(model_reader *r, int key)
     snprintf(owner, sizeof owner, "drive '%.100s'", name);
     TRY(reader_kind(r, reader_value(r, key), owner, words, HN_DRIVE_KIND_COUNT, &word, &map));
     while (strcmp(word, words[kind]) != 0) ++kind;
+    if (kind == HN_DRIVE_MOTION && reader_is_free_motion(r, map))
+        return reader_free_motion(r, key, map, owner);
     hn_drive_def def = hn_drive_def_default((hn_drive_kind)kind);
     def.name = name;
     drive_parts parts = {0};

@@ -124,6 +124,9 @@ hn_status reader_joints(model_reader *r, int index);
 hn_status reader_loads(model_reader *r, int index);
 hn_status reader_couplings(model_reader *r, int index);
 hn_status reader_drives(model_reader *r, int index);
+/// A motion of a body, or by a rotation (model_motions.c): is it one? Add its drives.
+bool reader_is_free_motion(const model_reader *r, int map);
+hn_status reader_free_motion(const model_reader *r, int key, int map, const char *owner);
 hn_status reader_outputs(model_reader *r, int index);
 hn_status reader_start(model_reader *r, int index);
 /// Joint coordinates of the `start` section (-1: none), and all bodies placed where that is asked for or needed.

@@ -158,7 +158,7 @@ static hn_status read_coordinate_list(model_reader *r, int node, hn_joint_id joi
 static int coordinate_words(hn_joint_kind kind, int count, const char **words)
 {
     int n = 0;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count && kind != HN_JOINT_FREE; ++k)
         if (hn_joint_coordinate_name(kind, k) != NULL)
             words[n++] = hn_joint_coordinate_name(kind, k);
     if (kind == HN_JOINT_FREE) words[n++] = "place";

@@ -28,6 +28,7 @@ static hn_status check_term(const hn_model *model, const char *name, const hn_co
         return context_fail(context, HN_INVALID_MODEL,
                             "coupling '%s': joint '%s' (%s) has no coordinate %d", name,
                             joint->name, hn_joint_kind_name(joint->kind), def->coordinates[term]);
+    TRY(model_check_place(model, "coupling", name, joint));
     if (!isfinite(def->factors[term]) || def->factors[term] == 0.0)
         return context_fail(context, HN_INVALID_MODEL,
                             "coupling '%s': the factor of joint '%s' is %g; expected a number "

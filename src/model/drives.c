@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Drives and laws on the coordinates of joints: validation and storage.
 #include "model/model.h"
+
+#include "base/vector.h"
 #include "model/profiles.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { PATH_NAME_SIZE = 512 }; // a name and what tells the three drives of a rotation apart
 
 hn_drive_def hn_drive_def_default(hn_drive_kind kind)
 {
@@ -149,6 +154,45 @@ static hn_status check_tables(hn_context *context, const char *name, const hn_dr
     return HN_OK;
 }
 
+hn_status model_check_place(const hn_model *model, const char *kind, const char *name,
+                            const model_joint *joint)
+{
+    if (joint->kind != HN_JOINT_FREE) return HN_OK;
+    const hn_mat3 world = mat3_identity();
+    bool turned = false;
+    for (int i = 0; i < 9; ++i) turned |= joint->frame_a.m[i / 3][i % 3] != world.m[i / 3][i % 3];
+    bool plane = joint->body_b != BODY_GROUND &&
+                 model->bodies[joint->body_b].kind == HN_BODY_PLANAR_POINT_MASS;
+    if (joint->body_a == BODY_GROUND && !plane && !turned) return HN_OK;
+    return context_fail(model->context, HN_INVALID_MODEL,
+                        "%s '%s': joint '%s' is free; its place counts where it leads from the "
+                        "ground to a body or point mass, along the axes of the world (bodies: "
+                        "[ground, ...], without frames)",
+                        kind, name, joint->name);
+}
+
+static hn_status check_motion(const hn_model *model, const hn_drive_def *def, const char *name)
+{
+    int index = model_joint_index(model, def->joint);
+    const model_joint *joint = &model->joints[index];
+    for (int i = 0; i < model->drive_count; ++i) {
+        const model_drive *other = &model->drives[i];
+        if (other->def.kind != HN_DRIVE_MOTION || other->joint != index ||
+            other->def.coordinate != def->coordinate)
+            continue;
+        const char *word = hn_joint_coordinate_name(joint->kind, def->coordinate);
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "drive '%s': the %s of joint '%s' is moved by drive '%s' already", name,
+                            word == NULL ? "rotation" : word, joint->name, other->name);
+    }
+    if (def->function.kind == HN_PROFILE_PULSE)
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "drive '%s': a motion by a pulse has jumps of speed; expected an "
+                            "expression, a spline, a step or a table",
+                            name);
+    return HN_OK;
+}
+
 static hn_status check_drive(const hn_model *model, const hn_drive_def *def, const char *name)
 {
     hn_context *context = model->context;
@@ -160,7 +204,8 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
     if (hn_joint_coordinate_name(joint->kind, 0) == NULL)
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': joint '%s' is %s; a drive needs a revolute, prismatic, "
-                            "cylindrical, planar or universal one",
+                            "cylindrical, planar, universal or free one, a spherical one is moved "
+                            "by a rotation",
                             name, joint->name, hn_joint_kind_name(joint->kind));
     if (hn_joint_coordinate_name(joint->kind, def->coordinate) == NULL)
         return context_fail(context, HN_INVALID_MODEL,
@@ -169,35 +214,23 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
     if (hn_drive_kind_name(def->kind)[0] == '\0')
         return context_fail(context, HN_INVALID_MODEL, "drive '%s': unknown kind of drive %d", name,
                             (int)def->kind);
+    TRY(model_check_place(model, "drive", name, joint));
     TRY(check_numbers(context, name, def));
     TRY(check_tables(context, name, def));
     if ((def->kind == HN_DRIVE_FRICTION || def->kind == HN_DRIVE_LATCH) && def->armature > 0.0)
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': a %s has no armature; a spring may carry it", name,
                             hn_drive_kind_name(def->kind));
-    if (def->kind == HN_DRIVE_MOTION) {
-        for (int i = 0; i < model->drive_count; ++i)
-            if (model->drives[i].def.kind == HN_DRIVE_MOTION && model->drives[i].joint == index &&
-                model->drives[i].def.coordinate == def->coordinate)
-                return context_fail(
-                    context, HN_INVALID_MODEL,
-                    "drive '%s': the %s of joint '%s' is moved by drive '%s' already", name,
-                    hn_joint_coordinate_name(joint->kind, def->coordinate), joint->name,
-                    model->drives[i].name);
-        if (def->function.kind == HN_PROFILE_PULSE)
-            return context_fail(context, HN_INVALID_MODEL,
-                                "drive '%s': a motion by a pulse has jumps of speed; expected an "
-                                "expression, a spline, a step or a table",
-                                name);
-    }
+    if (def->kind == HN_DRIVE_MOTION) TRY(check_motion(model, def, name));
     return profile_check(context, "drive", name, &def->function);
 }
 
-// A joint whose coordinate is moved starts with the rate of the motion, unless rates are set for it.
+// A joint whose coordinate is moved starts with the rate of the motion, unless rates are set for it. Places and
+// rotations come later, with those of a mechanism in loops (simulation/start_velocities.c).
 static void start_joint(hn_model *model, const model_drive *drive)
 {
     model_joint *joint = &model->joints[drive->joint];
-    if (joint->has_rates && !joint->rates_of_motions) return;
+    if (joint->kind == HN_JOINT_FREE || (joint->has_rates && !joint->rates_of_motions)) return;
     joint->has_rates = joint->rates_of_motions = true;
     joint->rates_known |= 1u << drive->def.coordinate;
     joint->rates[drive->def.coordinate] =
@@ -205,38 +238,146 @@ static void start_joint(hn_model *model, const model_drive *drive)
     model_follow_couplings(model);
 }
 
+// Own copies of what a definition holds; `copy` has the name and may be cleared.
+static hn_status copy_drive(const hn_model *model, const hn_drive_def *def, model_drive *copy)
+{
+    hn_context *context = model->context;
+    char *name = copy->name;
+    copy->def = *def;
+    copy->name = name;
+    copy->joint = model_joint_index(model, def->joint);
+    copy->def.name = NULL;
+    copy->def.function = copy->def.spring_table = copy->def.damper_table =
+        (hn_profile){.kind = HN_PROFILE_CONSTANT};
+    TRY(profile_copy(context, &def->function, &copy->def.function));
+    TRY(profile_copy(context, &def->spring_table, &copy->def.spring_table));
+    return profile_copy(context, &def->damper_table, &copy->def.damper_table);
+}
+
+// Room for `count` drives and their names: adding them cannot fail then.
+static hn_status reserve_drives(hn_model *model, int count)
+{
+    void *drives = model->drives;
+    hn_status status = context_grow(model->context, &drives, &model->drive_capacity,
+                                    model->drive_count + count, sizeof *model->drives);
+    model->drives = drives;
+    TRY(status);
+    return name_table_reserve(model->context, &model->drive_names, count);
+}
+
+static hn_status append_drive(hn_model *model, const model_drive *added)
+{
+    TRY(name_table_add(model->context, &model->drive_names, added->name, model->drive_count));
+    model->drives[model->drive_count++] = *added;
+    return HN_OK;
+}
+
 hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive)
 {
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && drive != NULL);
-    model_drive added = {.def = *def, .joint = model_joint_index(model, def->joint)};
-    added.def.name = NULL;
-    added.def.function = added.def.spring_table = added.def.damper_table =
-        (hn_profile){.kind = HN_PROFILE_CONSTANT};
+    model_drive added = {0};
     TRY(model_new_name(context, &model->drive_names, "drive", def->name, model->drive_count,
                        &added.name));
-    void *drives = model->drives;
     hn_status status = check_drive(model, def, added.name);
-    if (status == HN_OK) status = profile_copy(context, &def->function, &added.def.function);
-    if (status == HN_OK)
-        status = profile_copy(context, &def->spring_table, &added.def.spring_table);
-    if (status == HN_OK)
-        status = profile_copy(context, &def->damper_table, &added.def.damper_table);
-    if (status == HN_OK) {
-        status = context_grow(context, &drives, &model->drive_capacity, model->drive_count + 1,
-                              sizeof *model->drives);
-        model->drives = drives;
-    }
-    if (status == HN_OK)
-        status = name_table_add(context, &model->drive_names, added.name, model->drive_count);
+    if (status == HN_OK) status = copy_drive(model, def, &added);
+    if (status == HN_OK) status = reserve_drives(model, 1);
+    if (status == HN_OK) status = append_drive(model, &added);
     if (status != HN_OK) {
         model_drive_clear(context, &added);
         return status;
     }
-    model->drives[model->drive_count++] = added;
     if (def->kind == HN_DRIVE_MOTION) start_joint(model, &added);
     *drive = (hn_drive_id){(uint32_t)model->drive_count, model->tag};
+    return HN_OK;
+}
+
+// ---- rotation paths -----------------------------------------------------------------------------------------
+
+hn_rotation_def hn_rotation_def_default(void)
+{
+    return (hn_rotation_def){.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}},
+                             .scales = {1.0, 1.0, 1.0}};
+}
+
+static hn_status check_rotation(const hn_model *model, const hn_rotation_def *def, const char *name)
+{
+    hn_context *context = model->context;
+    int index = model_joint_index(model, def->joint);
+    if (index < 0)
+        return context_fail(context, HN_INVALID_MODEL, "drive '%s': its joint is not in this model",
+                            name);
+    const model_joint *joint = &model->joints[index];
+    if (joint->kind != HN_JOINT_SPHERICAL && joint->kind != HN_JOINT_FREE)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' is %s; a rotation moves a spherical or free "
+                            "one",
+                            name, joint->name, hn_joint_kind_name(joint->kind));
+    TRY(model_check_place(model, "drive", name, joint));
+    const int ends[2] = {joint->body_a, joint->body_b};
+    for (int i = 0; i < 2; ++i)
+        if (ends[i] != BODY_GROUND && !model_has_directors(&model->bodies[ends[i]]))
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': '%s' is a point mass, which does not turn; expected a "
+                                "body",
+                                name, model->bodies[ends[i]].name);
+    for (int k = 0; k < 3; ++k) {
+        if (!vec3_is_finite(def->axes[k]) || !(vec3_norm(def->axes[k]) > 0.0))
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': axis %d of its rotation is no direction; expected a "
+                                "finite vector other than zero",
+                                name, k + 1);
+        if (!isfinite(def->scales[k]))
+            return context_fail(context, HN_INVALID_MODEL, "drive '%s': scale is not finite", name);
+    }
+    return HN_OK;
+}
+
+// One of the three: the turn about an axis of the first body, which has one of the angles with it
+static hn_status make_row(hn_model *model, const hn_rotation_def *def, int row, const char *whole,
+                          model_drive *added)
+{
+    static const char *const SUFFIXES[3] = {"x", "y", "z"};
+    const model_joint *joint = &model->joints[model_joint_index(model, def->joint)];
+    char name[PATH_NAME_SIZE];
+    hn_drive_def one = hn_drive_def_default(HN_DRIVE_MOTION);
+    bool free = joint->kind == HN_JOINT_FREE;
+    one.joint = def->joint;
+    one.coordinate = row + (free ? 3 : 0);
+    one.function = def->angles[row];
+    one.scale = def->scales[row];
+    snprintf(name, sizeof name, "%s.%s%s", whole, free ? "turn_" : "", SUFFIXES[row]);
+    TRY(model_new_name(model->context, &model->drive_names, "drive", name, model->drive_count,
+                       &added->name));
+    TRY(check_motion(model, &one, added->name));
+    TRY(profile_check(model->context, "drive", added->name, &one.function));
+    added->of_path = true;
+    added->path_row = row;
+    added->path_axis = vec3_scale(1.0 / vec3_norm(def->axes[row]), def->axes[row]);
+    return copy_drive(model, &one, added);
+}
+
+hn_status hn_model_add_rotation(hn_model *model, const hn_rotation_def *def, hn_drive_id *first)
+{
+    REQUIRE(NULL, model != NULL);
+    hn_context *context = model->context;
+    REQUIRE(context, def != NULL && first != NULL);
+    model_drive rows[3] = {{0}};
+    char *whole = NULL;
+    TRY(model_new_name(context, &model->drive_names, "drive", def->name, model->drive_count,
+                       &whole));
+    hn_status status = check_rotation(model, def, whole);
+    for (int k = 0; k < 3 && status == HN_OK; ++k)
+        status = make_row(model, def, k, whole, &rows[k]);
+    context_release(context, whole);
+    if (status == HN_OK) status = reserve_drives(model, 3);
+    for (int k = 0; k < 3 && status == HN_OK; ++k) status = append_drive(model, &rows[k]);
+    if (status != HN_OK) {
+        for (int k = 0; k < 3; ++k) model_drive_clear(context, &rows[k]);
+        return status;
+    }
+    *first = (hn_drive_id){(uint32_t)model->drive_count - 2, model->tag};
     return HN_OK;
 }
 

@@ -109,6 +109,7 @@ static uint64_t hash_drive(uint64_t hash, const model_drive *d)
     // kinds that were there before have the identity they had
     bool later = x->kind == HN_DRIVE_FRICTION || x->kind == HN_DRIVE_LATCH || x->rigid;
     if (later) hash = hash_doubles(hash, others, sizeof others / sizeof others[0]);
+    if (d->of_path) hash = hash_vector(hash_integer(hash, d->path_row), d->path_axis);
     hash = hash_profile(hash, &x->function);
     hash = hash_profile(hash, &x->spring_table);
     if (x->law != NULL) hash = hash_integer(hash, 1); // what it does nobody knows

@@ -9,21 +9,21 @@
 static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
     [HN_JOINT_SPHERICAL] = {"spherical", .takes_points = true, .coordinate_count = 3,
                             .coordinates = {ROTATION_VECTOR}},
-    [HN_JOINT_REVOLUTE] = {"revolute", AXES_ONE, .scalars = true, .coordinate_count = 1,
+    [HN_JOINT_REVOLUTE] = {"revolute", AXES_ONE, .scalar_count = 1, .coordinate_count = 1,
                            .coordinates = {{"angle", "rad"}}},
-    [HN_JOINT_PRISMATIC] = {"prismatic", AXES_ONE, .scalars = true, .coordinate_count = 1,
+    [HN_JOINT_PRISMATIC] = {"prismatic", AXES_ONE, .scalar_count = 1, .coordinate_count = 1,
                             .coordinates = {{"displacement", "m"}}},
-    [HN_JOINT_CYLINDRICAL] = {"cylindrical", AXES_ONE, .scalars = true, .coordinate_count = 2,
+    [HN_JOINT_CYLINDRICAL] = {"cylindrical", AXES_ONE, .scalar_count = 2, .coordinate_count = 2,
                               .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
-    [HN_JOINT_PLANAR] = {"planar", AXES_NORMAL, .scalars = true, .coordinate_count = 3,
+    [HN_JOINT_PLANAR] = {"planar", AXES_NORMAL, .scalar_count = 3, .coordinate_count = 3,
                          .coordinates = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}}},
-    [HN_JOINT_UNIVERSAL] = {"universal", AXES_TWO, .scalars = true, .coordinate_count = 2,
+    [HN_JOINT_UNIVERSAL] = {"universal", AXES_TWO, .scalar_count = 2, .coordinate_count = 2,
                             .coordinates = {{"angle_a", "rad"}, {"angle_b", "rad"}}},
     [HN_JOINT_FIXED] = {"fixed"},
-    [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .coordinate_count = 6,
-                       .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
+    [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .scalar_count = 3,
+                       .coordinate_count = 6, .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
     [HN_JOINT_DISTANCE] = {"distance", .takes_points = true, .takes_planar_points = true},
-    [HN_JOINT_SCREW] = {"screw", AXES_ONE, .scalars = true, .threaded = true, .coordinate_count = 2,
+    [HN_JOINT_SCREW] = {"screw", AXES_ONE, .scalar_count = 2, .threaded = true, .coordinate_count = 2,
                         .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
 };
 // clang-format on
@@ -61,6 +61,6 @@ bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
 const char *hn_joint_coordinate_name(hn_joint_kind kind, int coordinate)
 {
     const joint_kind_facts *facts = joint_kind_facts_of(kind);
-    bool known = facts->scalars && coordinate >= 0 && coordinate < facts->coordinate_count;
+    bool known = coordinate >= 0 && coordinate < facts->scalar_count;
     return known ? facts->coordinates[coordinate].word : NULL;
 }

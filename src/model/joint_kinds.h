@@ -24,7 +24,7 @@ typedef struct joint_kind_facts {
     joint_axes axes;
     bool takes_points;        ///< point masses
     bool takes_planar_points; ///< point masses in a plane
-    bool scalars;             ///< each coordinate is one by itself: drives and couplings take it, not a rotation vector
+    int scalar_count;         ///< so many, the first ones, are each one by itself: drives and couplings take them
     bool threaded;            ///< its displacement follows its angle by a pitch: a coupling comes with the joint
     int coordinate_count;
     joint_coordinate_facts coordinates[HN_JOINT_COORDINATES_MAX];

@@ -101,6 +101,9 @@ typedef struct model_drive {
     model_place place;
     hn_drive_def def; ///< its name is NULL
     int joint;
+    bool of_path;      ///< one of the three neighbours that are a rotation path,
+    int path_row;      ///< 0, 1 or 2 of them;
+    hn_vec3 path_axis; ///< its angle is about this unit vector
 } model_drive;
 
 /// A relation of joint coordinates; the first factor is 1.
@@ -254,6 +257,8 @@ void model_output_clear(hn_context *context, model_output *output);
 
 /// What goes wrong with a drive in substeps back in time: completes "substeps back in time, which "; NULL: nothing.
 const char *drive_without_way_back(const hn_drive_def *def);
+/// A free joint has a place that drives and couplings act on from the ground to a body alone. `kind`, `name`: whose.
+hn_status model_check_place(const hn_model *model, const char *kind, const char *name, const model_joint *joint);
 /// Release what a drive owns.
 void model_drive_clear(hn_context *context, model_drive *drive);
 

@@ -12,6 +12,7 @@
 // solution, and lambda <- lambda - S^-1 (f x - r).
 #include "simulation/simulation.h"
 
+#include "elements/rotation_effort.h"
 #include "linalg/small_lu.h"
 #include "system/couplings.h"
 #include "system/mass.h"
@@ -76,20 +77,41 @@ static double unit_of(const hn_system *system, const element *e)
 
 // ---- start ------------------------------------------------------------------------------------------------
 
+motion_jet holds_motion(const element *e, double time)
+{
+    const drive_law *law = e->law;
+    if (e->rotation) {
+        rotation_jet path = rotation_path_at(e, time);
+        return (motion_jet){.rate = rotation_component(e, path.velocity),
+                            .acceleration = rotation_component(e, path.acceleration)};
+    }
+    time_jet r = profile_at(law->function, time);
+    return (motion_jet){law->scale * r.value, law->scale * r.rate, law->scale * r.acceleration};
+}
+
 static hn_status check_motion(const hn_simulation *s, const element *e)
 {
     const hn_system *system = s->system;
     const drive_law *law = e->law;
-    time_jet r = profile_at(law->function, 0.0);
     double x = law->sign * s->angles[e->angle], rate = s->angles[e->angle + DRIVE_ROTOR];
-    double unit = unit_of(system, e), off = law->scale * r.value - x;
+    double unit = unit_of(system, e);
+    motion_jet r = holds_motion(e, 0.0);
+    double off = r.value - x, speed = r.rate;
+    if (e->rotation)
+        off = -rotation_path_off(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
+                                 0.0);
+    if (e->rotation && !(fabs(off) <= START_TOLERANCE))
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "drive '%s': its rotation begins %.9g rad away from that of joint "
+                            "'%s', about this axis; expected a rotation that begins where the "
+                            "joint is",
+                            e->name, off, system->reports[e->joint].name);
     if (!(fabs(off) <= START_TOLERANCE * fmax(unit, fabs(x))))
         return context_fail(system->context, HN_INVALID_MODEL,
                             "drive '%s': its motion begins at %.9g, joint '%s' at %.9g %s; "
                             "expected a motion that begins where the joint is",
-                            e->name, law->scale * r.value, system->reports[e->joint].name, x,
+                            e->name, r.value, system->reports[e->joint].name, x,
                             e->displacement ? "m" : "rad");
-    double speed = law->scale * r.rate;
     if (!(fabs(speed - rate) <= 1e-6 * unit + START_TOLERANCE * fabs(speed)))
         return context_fail(
             system->context, HN_INVALID_MODEL,
@@ -237,6 +259,13 @@ double holds_relations(const hn_simulation *s, const solved_step *step, bool tar
         const hold *h = &s->holds[s->held_list[i]];
         const element *first = &system->elements[h->first];
         double scale = unit_of(system, first);
+        if (first->rotation) {
+            const double *q = step->data.q;
+            x[i] = rotation_path_off(first, system_pose(q, first->a), system_pose(q, first->b),
+                                     step->equations.time + step->equations.step_size);
+            largest = fmax(largest, fabs(x[i]));
+            continue;
+        }
         x[i] = 0.0;
         for (int k = 0; k < h->term_count; ++k) {
             const element *e = first + k;
@@ -309,11 +338,11 @@ static hn_status find_responses(hn_simulation *s, solved_step *step, const newto
     }
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < n; ++k) responses[n * i + k] *= units[i] * units[k];
-    if (!small_lu_factor(n, n, responses, s->hold_pivots)) return HN_SINGULAR_SYSTEM;
+    bool regular = small_lu_factor(n, n, responses, s->hold_pivots);
     // symmetric and positive but for small parts: a small pivot says that others hold a relation already
     for (int k = 0; k < n; ++k)
         if (!(fabs(responses[n * k + k]) > SHARED)) return fail_held(s, k);
-    return HN_OK;
+    return regular ? HN_OK : HN_SINGULAR_SYSTEM;
 }
 
 // What comes first where relations follow from each other: motions and couplings, latches and stops, friction

@@ -8,6 +8,7 @@
 #include "simulation/motion_frame.h"
 
 #include "base/array.h"
+#include "elements/rotation_effort.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -35,6 +36,14 @@ static void bodies_of(const motion_frame *f, int candidate, int body[2])
     body[1] = j == NULL ? c->body : j->child;
 }
 
+// About an axis of the body a of the model; joints may be compiled the other way round.
+static double turn_rate(const element *e, const pose_pair *x, double twist[2][TWIST_SIZE])
+{
+    int a = e->a == x->body[0] ? 0 : 1;
+    hn_vec3 omega = vec3_subtract(vec3_load(twist[1 - a] + 3), vec3_load(twist[a] + 3));
+    return vec3_dot(pose_direction(x->q[a], rotation_axis(e)), omega);
+}
+
 static double rate_of(const motion_frame *f, int candidate, const pose_pair *x)
 {
     const frame_coordinate *c = &f->candidates[candidate];
@@ -42,6 +51,7 @@ static double rate_of(const motion_frame *f, int candidate, const pose_pair *x)
     for (int side = 0; side < 2; ++side)
         if (x->body[side] >= 0) velocity_to_twist(x->q[side], x->v[side], twist[side]);
     if (c->joint < 0) return twist[1][c->index];
+    if (c->element >= 0) return turn_rate(&f->system->elements[c->element], x, twist);
     const system_joint *report = &f->system->reports[c->joint];
     joint_coordinate_rates(&report->rows, x->q[0], x->q[1], twist[0], twist[1], rates);
     return report->rows_swapped ? -rates[c->index] : rates[c->index];
@@ -187,6 +197,14 @@ void frame_add_effort(const motion_frame *f, int candidate, double effort, doubl
                    c->body, to);
         return;
     }
+    if (c->element >= 0) {
+        const element *e = &f->system->elements[c->element];
+        const double *a = system_pose(f->q, e->a), *b = system_pose(f->q, e->b);
+        hn_vec3 torque = vec3_scale(effort, pose_direction(a, rotation_axis(e)));
+        add_wrench(b, none, torque, e->b, to);
+        add_wrench(a, none, vec3_negate(torque), e->a, to);
+        return;
+    }
     const system_joint *report = &f->system->reports[c->joint];
     const joint *j = &report->rows;
     const double *a = system_pose(f->q, j->parent), *b = system_pose(f->q, j->child);
@@ -260,6 +278,11 @@ const char *frame_unit(const motion_frame *f, int candidate)
 int frame_element_candidate(const motion_frame *f, int index)
 {
     const element *e = &f->system->elements[index];
+    if (e->rotation) {
+        int first = f->candidate_count + f->driven_count;
+        for (int k = first; k < first + f->path_count; ++k)
+            if (f->candidates[k].element == index) return k;
+    }
     for (int k = 0; k < f->joint_count; ++k)
         if (f->candidates[k].joint == e->joint && f->candidates[k].index == e->law->coordinate)
             return k;
@@ -462,21 +485,26 @@ static void list_candidates(motion_frame *f)
     int count = 0;
     for (int k = 0; k < system->joint_count; ++k)
         for (int i = 0; i < simulation_joint_coordinate_count(system, k); ++i)
-            f->candidates[count++] = (frame_coordinate){k, i, -1};
+            f->candidates[count++] = (frame_coordinate){k, i, -1, -1};
     f->joint_count = count;
     for (int b = 0; b < system->body_count; ++b) {
         int body = system->tree_place[b];
         for (int i = 0; i < (system->bodies[body].has_directors ? 6 : 3); ++i)
-            f->candidates[count++] = (frame_coordinate){-1, i, body};
+            f->candidates[count++] = (frame_coordinate){-1, i, body, -1};
     }
     f->candidate_count = count;
 }
 
-// Relations that hold, behind the candidates
+// Relations that hold, behind the candidates, and behind them the turns of rotation paths
 static void list_relations(motion_frame *f)
 {
     for (int d = 0; d < f->driven_count; ++d) {
-        f->candidates[f->candidate_count + d] = (frame_coordinate){-1, d, -1};
+        int first = f->holds[d].first;
+        const element *e = &f->system->elements[first];
+        if (e->rotation)
+            f->candidates[f->candidate_count + f->driven_count + f->path_count++] =
+                (frame_coordinate){e->joint, e->law->coordinate, -1, first};
+        f->candidates[f->candidate_count + d] = (frame_coordinate){-1, d, -1, -1};
         f->chosen[d] = f->candidate_count + d;
         for (int k = 0; k < f->holds[d].term_count; ++k)
             f->terms[HN_COUPLING_TERMS_MAX * d + k] =
@@ -500,7 +528,7 @@ static int list_holds(hn_simulation *s)
 static void layout(motion_frame *f, arena *a, int candidates, int count, int driven)
 {
     f->holds = arena_bytes(a, (size_t)driven * sizeof(hold));
-    f->candidates = arena_bytes(a, (size_t)(candidates + driven) * sizeof(frame_coordinate));
+    f->candidates = arena_bytes(a, (size_t)(candidates + 2 * driven) * sizeof(frame_coordinate));
     f->chosen = arena_ints(a, (size_t)count + 1);
     f->terms = arena_ints(a, HN_COUPLING_TERMS_MAX * (size_t)driven + 1);
     f->motions = arena_doubles(a, (size_t)count * POSE_SIZE * (size_t)f->system->body_count + 1);

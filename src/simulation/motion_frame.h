@@ -18,6 +18,7 @@ typedef struct frame_coordinate {
     int joint;
     int index; ///< among the coordinates of the joint; of a body: 0 to 5, or 0 to 2; of a relation: which hold
     int body;
+    int element; ///< of a rotation path, whose turn about an axis of a it is; otherwise -1
 } frame_coordinate;
 
 typedef struct motion_frame {
@@ -30,6 +31,7 @@ typedef struct motion_frame {
     int joint_count;      ///< of the candidates: of joints
     hold *holds;          ///< what holds at the state: motions, couplings, locked latches, stops in contact
     int driven_count;     ///< as many are the first ones of `chosen`: relations, behind the candidates
+    int path_count;       ///< behind them: turns of rotation paths
     int count;            ///< degrees of freedom, driven ones included
     int *chosen;          ///< independent ones: driven, then free in the order of candidates
     int *terms;           ///< candidates of every relation, HN_COUPLING_TERMS_MAX each

@@ -10,6 +10,7 @@
 #include "simulation/composed.h"
 #include "simulation/state_dynamics.h"
 
+#include "elements/rotation_effort.h"
 #include "system/angles.h"
 #include "system/mass.h"
 
@@ -55,11 +56,11 @@ static double term_angle(const motion_frame *f, int d, int k, const double *q, d
 static double target_of(const motion_frame *f, int d, double time)
 {
     const hold *h = &f->holds[d];
-    const drive_law *law = f->system->elements[h->first].law;
+    const element *e = &f->system->elements[h->first];
     if (h->coupling >= 0) return f->system->couplings[h->coupling].start;
-    if (law->kind == HN_DRIVE_LATCH) return law->latch;
-    if (law->rigid) return h->side > 0.0 ? law->upper : law->lower;
-    return law->scale * profile_at(law->function, time).value;
+    if (e->law->kind == HN_DRIVE_LATCH) return e->law->latch;
+    if (e->law->rigid) return h->side > 0.0 ? e->law->upper : e->law->lower;
+    return holds_motion(e, time).value;
 }
 
 // x_d less r_d(t)
@@ -67,6 +68,8 @@ static double off_target(const motion_frame *f, int d, const double *q, double t
                          const follow_work *w)
 {
     const hold *h = &f->holds[d];
+    const element *e = &f->system->elements[h->first];
+    if (e->rotation) return rotation_path_off(e, system_pose(q, e->a), system_pose(q, e->b), time);
     double sum = -target_of(f, d, time);
     for (int k = 0; k < h->term_count; ++k)
         sum += h->factors[k] * f->system->elements[h->first + k].law->sign *
@@ -125,7 +128,9 @@ static double guess_ahead(const motion_frame *f, const double *q, double begin, 
     double reach = 0.0;
     memset(w->change, 0, 2 * size * sizeof(double));
     for (int d = 0; d < f->driven_count; ++d) {
-        double way = target_of(f, d, end) - target_of(f, d, begin);
+        const element *e = &f->system->elements[f->holds[d].first];
+        double way = e->rotation ? rotation_path_way(e, begin, end)
+                                 : target_of(f, d, end) - target_of(f, d, begin);
         for (size_t k = 0; k < size; ++k) w->change[k] += way * frame_motion(f, d)[k];
     }
     for (int d = 0; d < f->driven_count; ++d)
@@ -190,6 +195,12 @@ static void follow_angles(const state_dynamics *x, double h, const double *befor
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle < 0) continue;
+        if (e->rotation) { // a sum, by trapezoids
+            double *slots = s->angles + e->angle,
+                   rate = frame_rate(f, frame_element_candidate(f, i), f->q, x->v);
+            slots[DRIVE_COORDINATE] += 0.5 * h * (slots[DRIVE_ROTOR] + rate);
+            continue;
+        }
         double near =
             e->turns ? s->joint_angles[e->joint]
             : e->law == NULL

@@ -335,6 +335,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     if (system->velocity_projection > 0.0 && system->cut_count > 0 &&
         system->velocities != VELOCITIES_LEAST)
         TRY(project_start_velocities(s));
+    holds_find(system, s->holds);
+    TRY(start_velocities_follow(s, model));
     for (int i = 0; i < system->body_count; ++i) {
         size_t at = POSE_SIZE * (size_t)i;
         twist_to_velocity(system->q_start + at, system->twist_start + TWIST_SIZE * (size_t)i,
@@ -344,7 +346,6 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     }
     simulation_start_rotors(s, s->momenta);
     inputs_start(s);
-    holds_find(system, s->holds);
     s->stuck = -1;
     TRY(holds_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
@@ -1012,10 +1013,13 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
             s->context, HN_SINGULAR_SYSTEM,
             "step %lld at t = %.9g s: %s '%s' cannot move its joint '%s': no effort of it "
             "changes "
-            "the %s, since the loop of the joint%s or another motion or coupling holds it",
+            "the %s, since the loop of the joint%s or another motion or coupling holds it%s",
             (long long)s->step_count + 1, hn_simulation_time(s), couples ? "coupling" : "drive",
             e->name, system->reports[e->joint].name, couples ? "relation" : "coordinate",
-            couples ? "s" : "");
+            couples ? "s" : "",
+            system->reports[e->joint].rows.kind == HN_JOINT_FREE
+                ? ", or the mechanism reaches no further"
+                : "");
     }
     int worst = s->newton.worst_body, spinning = 0;
     const joint *j = &system->joints[worst];

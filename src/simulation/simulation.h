@@ -329,6 +329,11 @@ void simulation_start_rotors(hn_simulation *simulation, const double *v);
 int holds_find(const hn_system *system, hold *list);
 /// Those of them that always do, which come first: motions and couplings.
 int holds_find_firm(const hn_system *system, hold *list);
+/// What a motion says at a time, in units of its coordinate; of a rotation path there is no value.
+typedef struct motion_jet {
+    double value, rate, acceleration;
+} motion_jet;
+motion_jet holds_motion(const element *e, double time);
 /// Do they hold at the start? @return HN_OK, HN_INVALID_MODEL with a message that names the drive or coupling
 hn_status holds_check_start(const hn_simulation *s);
 /// May the state be q, v? @return HN_OK, HN_INVALID_ARGUMENT with a message that names a coupling

@@ -226,3 +226,173 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
                             freedom);
     return status;
 }
+
+// ---- motions -----------------------------------------------------------------------------------------------------
+
+// (O7) of docs/theory/prescribed.md. Rates that velocities must have: rows (12 per body each), what they make of the
+// mechanism, and their products.
+typedef struct asked_rates {
+    int count, hold_count; // those of holds come first
+    double *rows;          // forces with the power of the rate
+    double *twists;        // velocities by impulses along them, 6 per body each
+    double *products;      // row i on velocities k
+    double *missing, *impulses;
+    double *before;   // start twists, 6 per body
+    double *velocity; // 12 per body, scratch
+} asked_rates;
+
+static void fill_hold_row(const hn_simulation *s, const hold *h, double *row)
+{
+    for (int k = 0; k < h->term_count; ++k) {
+        const element *e = &s->system->elements[h->first + k];
+        double ends[2 * POSE_SIZE];
+        element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), ends);
+        for (int side = 0; side < 2; ++side) {
+            int body = side == 0 ? e->a : e->b;
+            for (int i = 0; body >= 0 && i < POSE_SIZE; ++i)
+                row[POSE_SIZE * body + i] +=
+                    h->factors[k] * e->law->sign * ends[POSE_SIZE * side + i];
+        }
+    }
+}
+
+static void fill_told_row(const hn_simulation *s, const velocity_row *told, double *row)
+{
+    for (int side = 0; side < 2; ++side) {
+        if (told->body[side] < 0) continue;
+        const double *q = system_pose(s->state.q, told->body[side]);
+        double *to = row + POSE_SIZE * (size_t)told->body[side];
+        hn_vec3 torque = vec3_load(told->row[side] + 3);
+        for (int k = 0; k < 3; ++k) to[k] += told->row[side][k];
+        for (int k = 3; s->system->bodies[told->body[side]].has_directors && k < POSE_SIZE; k += 3)
+            vec3_store(
+                vec3_add_scaled(vec3_load(to + k), 0.5, vec3_cross(torque, vec3_load(q + k))),
+                to + k);
+    }
+}
+
+// What the velocities lack; the largest by its own size
+static double find_missing(const hn_simulation *s, const velocity_row *told, asked_rates *x)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double worst = 0.0;
+    find_velocity(s, s->system->twist_start, x->velocity);
+    for (int i = 0; i < x->count; ++i) {
+        const double *row = x->rows + (size_t)i * size;
+        double rate = array_dot(row, x->velocity, size), wanted = 0.0, scale = fabs(rate);
+        for (int b = 0; b < s->system->body_count; ++b) {
+            size_t at = POSE_SIZE * (size_t)b;
+            scale = fmax(scale, array_largest(row + at, POSE_SIZE) *
+                                    array_largest(x->velocity + at, POSE_SIZE));
+        }
+        if (i >= x->hold_count) wanted = told[i - x->hold_count].value;
+        else if (s->holds[i].coupling < 0)
+            wanted = holds_motion(&s->system->elements[s->holds[i].first], 0.0).rate;
+        x->missing[i] = wanted - rate;
+        scale = fmax(scale, fabs(wanted));
+        if (scale > 0.0) worst = fmax(worst, fabs(x->missing[i]) / scale);
+    }
+    return worst;
+}
+
+static hn_status add_impulses(hn_simulation *s, asked_rates *x)
+{
+    hn_system *system = s->system;
+    size_t poses = POSE_SIZE * (size_t)system->body_count,
+           size = TWIST_SIZE * (size_t)system->body_count, n = (size_t)x->count;
+    for (size_t k = 0; k < n; ++k) {
+        saddle_project_again(s->projection, s->state.q, x->rows + k * poses, x->twists + k * size);
+        find_velocity(s, x->twists + k * size, x->velocity);
+        for (size_t i = 0; i < n; ++i)
+            x->products[i * n + k] = array_dot(x->rows + i * poses, x->velocity, poses);
+    }
+    // in units in which each responds to itself by one
+    for (size_t i = 0; i < n; ++i) x->impulses[i] = sqrt(fmax(x->products[i * n + i], 0.0));
+    for (size_t i = 0; i < n; ++i) {
+        double unit = x->impulses[i] > 0.0 ? 1.0 / x->impulses[i] : 0.0;
+        for (size_t k = 0; k < n; ++k)
+            x->products[i * n + k] *= unit, x->products[k * n + i] *= unit;
+        for (size_t k = 0; k < size; ++k) x->twists[i * size + k] *= unit;
+        x->missing[i] *= unit;
+    }
+    TRY(dense_least_squares(s->context, x->count, x->count, x->products, x->missing, RANK_TOLERANCE,
+                            x->impulses));
+    for (size_t k = 0; k < n; ++k)
+        for (size_t i = 0; i < size; ++i)
+            system->twist_start[i] += x->impulses[k] * x->twists[k * size + i];
+    return HN_OK;
+}
+
+static void fill_rows(const hn_simulation *s, const velocity_row *told, asked_rates *x)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    for (int i = 0; i < x->count; ++i) {
+        double *row = x->rows + (size_t)i * size;
+        if (i < x->hold_count) fill_hold_row(s, &s->holds[i], row);
+        else fill_told_row(s, &told[i - x->hold_count], row);
+    }
+}
+
+// Twice: the second time for the digits that the first one left. What cannot be met leaves the velocities alone.
+static hn_status meet(hn_simulation *s, const velocity_row *told, asked_rates *x, bool *met)
+{
+    size_t size = TWIST_SIZE * (size_t)s->system->body_count * sizeof(double);
+    memcpy(x->before, s->system->twist_start, size);
+    for (int pass = 0; pass < 2 && find_missing(s, told, x) > MET; ++pass) TRY(add_impulses(s, x));
+    *met = find_missing(s, told, x) <= SAME;
+    if (*met) s->system->velocities = VELOCITIES_LEAST;
+    else memcpy(s->system->twist_start, x->before, size);
+    return HN_OK;
+}
+
+// The first `hold_count` relations, and `told_count` rows of what the model says. `look`: are they met already?
+static hn_status follow_with(hn_simulation *s, const hn_model *model, int hold_count,
+                             int told_count, bool look, bool *met)
+{
+    asked_rates x = {.hold_count = hold_count, .count = hold_count + told_count};
+    size_t bodies = (size_t)s->system->body_count, n = (size_t)x.count;
+    velocity_row *told =
+        context_allocate(s->context, ((size_t)told_count + 1) * sizeof(velocity_row));
+    double *memory = context_allocate(s->context, (n * (POSE_SIZE + TWIST_SIZE) * bodies + n * n +
+                                                   2 * n + (TWIST_SIZE + POSE_SIZE) * bodies + 1) *
+                                                      sizeof(double));
+    hn_status status = told == NULL || memory == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    if (status == HN_OK) {
+        x.rows = memory;
+        x.twists = x.rows + n * POSE_SIZE * bodies;
+        x.products = x.twists + n * TWIST_SIZE * bodies;
+        x.missing = x.products + n * n;
+        x.impulses = x.missing + n;
+        x.before = x.impulses + n;
+        x.velocity = x.before + TWIST_SIZE * bodies;
+        if (told_count > 0) system_told_velocities(s->system, model, told);
+        fill_rows(s, told, &x);
+        if (look) *met = find_missing(s, told, &x) <= MET;
+        else status = meet(s, told, &x, met);
+    }
+    context_release(s->context, told);
+    context_release(s->context, memory);
+    return status;
+}
+
+hn_status start_velocities_follow(hn_simulation *s, const hn_model *model)
+{
+    int count = holds_find_firm(s->system, NULL);
+    bool met = true;
+    saddle_choice choice;
+    if (count > 0) TRY(follow_with(s, model, count, 0, true, &met));
+    if (met) return HN_OK;
+    if (s->projection == NULL) TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
+    if (saddle_choose_rows(s->projection, s->state.q, &choice) != HN_OK ||
+        saddle_factor_mass(s->projection, s->state.q) != HN_OK)
+        return HN_OK; // a singular start: told later
+    int told = system_told_velocities(s->system, model, NULL);
+    TRY(follow_with(s, model, count, told, false, &met));
+    // as many as can be, one after the other: the first that cannot is named
+    for (int n = 1; !met && n <= count; ++n) {
+        TRY(follow_with(s, model, n, told, false, &met));
+        if (!met) break;
+        met = false;
+    }
+    return HN_OK;
+}

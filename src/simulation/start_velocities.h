@@ -9,4 +9,8 @@
 /// not depend on how the model is written. For models with few degrees of freedom; others keep what they have.
 hn_status start_velocities_complete(hn_simulation *simulation, const hn_model *model);
 
+/// Velocities that motions and couplings ask for: the smallest change, in the metric of masses, with which they have
+/// their rates and what the model says of velocities stays. Where there is none the check of the start tells.
+hn_status start_velocities_follow(hn_simulation *simulation, const hn_model *model);
+
 #endif

@@ -115,11 +115,11 @@ static void find_rates(state_dynamics *x, const double *v)
     frame_rates(&x->frame, x->v, x->rates);
     for (int d = 0; d < x->frame.driven_count; ++d) {
         const hold *h = &x->frame.holds[d];
-        const drive_law *law = s->system->elements[h->first].law;
-        time_jet r = {0.0, 0.0, 0.0}; // of couplings, latches and stops
-        if (h->coupling < 0 && law->kind == HN_DRIVE_MOTION) r = profile_at(law->function, time);
-        x->rates[d] = law->scale * r.rate;
-        x->accelerations[d] = law->scale * r.acceleration;
+        const element *e = &s->system->elements[h->first];
+        motion_jet r = {0.0, 0.0, 0.0}; // of couplings, latches and stops
+        if (h->coupling < 0 && e->law->kind == HN_DRIVE_MOTION) r = holds_motion(e, time);
+        x->rates[d] = r.rate;
+        x->accelerations[d] = r.acceleration;
     }
     frame_velocity(&x->frame, x->rates, x->v);
     frame_turn(&x->frame, x->v, x->v, x->turned);

@@ -87,6 +87,10 @@ void turns_follow(hn_simulation *s, const solved_step *step)
         double angle =
             element_angle(e, system_pose(step->data.q, e->a), system_pose(step->data.q, e->b),
                           e->turns ? s->joint_angles[e->joint] : s->angles[e->angle]);
+        if (e->rotation) {
+            element_step view = step_element_view(system, &step->equations, &step->data, i);
+            angle = s->angles[e->angle] + element_angle_after(e, &view) - view.angle_start;
+        }
         if (e->law != NULL) follow_drive(s, step, i, angle);
         else s->angles[e->angle] = angle;
     }

@@ -443,10 +443,14 @@ static void place_drive(const hn_system *system, int coordinate, element *e, dri
     e->a = swapped ? j->child : j->parent;
     e->b = swapped ? j->parent : j->child;
     e->a1 = frame_a[0], e->a2 = frame_a[1], e->b1 = frame_b[0];
+    law->sign = 1.0;
+    if (e->rotation) {
+        e->b_axis = frame_b[2];
+        return;
+    }
     coordinate_axis axis = joint_type_of(j->kind)->axes[coordinate];
     e->turns = coordinate == joint_angle_place(j->kind);
     e->displacement = !axis.turning;
-    law->sign = 1.0;
     if (e->displacement) {
         e->a1 = frame_a[axis.axis];
         set_point(e->link, -1.0, swapped ? j->rho_b : j->rho_a);
@@ -475,10 +479,13 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                    .stiffness = def->kind == HN_DRIVE_STOP ? 0.0 : def->stiffness,
                    .damping = def->kind == HN_DRIVE_STOP ? 0.0 : def->damping,
                    .rest = def->rest,
+                   .rotation = from->of_path,
                    .law = law,
                    .mass_edge = -1};
     *law = (drive_law){.kind = def->kind,
                        .coordinate = def->coordinate,
+                       .path_row = from->path_row,
+                       .path_axis = from->path_axis,
                        .function = &functions[0],
                        .scale = def->scale,
                        .held = (double)NAN,

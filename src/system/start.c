@@ -466,8 +466,7 @@ static bool joint_rests(const hn_system *system, const hn_model *model, const sy
            rows_given(system, model, report->tree_body).count == 0;
 }
 
-int system_given_velocities(const hn_system *system, const hn_model *model, bool resting,
-                            velocity_row *rows)
+static int given_of_bodies(const hn_system *system, const hn_model *model, velocity_row *rows)
 {
     int count = 0;
     for (int i = 0; i < system->body_count; ++i) {
@@ -478,19 +477,44 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
             memcpy(rows[count].row[1], given.row[r], sizeof given.row[r]);
         }
     }
+    return count;
+}
+
+// The rates of a joint, behind `count` rows
+static int given_of_joint(const hn_system *system, const hn_model *model, int index, bool told,
+                          int count, velocity_row *rows)
+{
+    const joint *j = &system->reports[index].rows;
+    for (int r = 0; r < joint_type_of(j->kind)->dof; ++r, ++count) {
+        if (rows == NULL) continue;
+        closure_row row = rate_row(system, model, j, r);
+        rows[count] =
+            (velocity_row){.body = {j->parent, j->child}, .value = told ? row.value : 0.0};
+        memcpy(rows[count].row[0], row.a, sizeof row.a);
+        memcpy(rows[count].row[1], row.b, sizeof row.b);
+    }
+    return count;
+}
+
+int system_told_velocities(const hn_system *system, const hn_model *model, velocity_row *rows)
+{
+    int count = given_of_bodies(system, model, rows);
+    for (int k = 0; k < system->joint_count; ++k)
+        if (model->joints[k].has_rates && !model->joints[k].rates_of_motions)
+            count = given_of_joint(system, model, k, true, count, rows);
+    return count;
+}
+
+int system_given_velocities(const hn_system *system, const hn_model *model, bool resting,
+                            velocity_row *rows)
+{
+    int count = given_of_bodies(system, model, rows);
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
         bool told = model->joints[k].has_rates;
         if (!told && !(resting && joint_rests(system, model, &system->reports[k]))) continue;
         if (j->kind == HN_JOINT_FREE) return -1;
-        for (int r = 0; r < joint_type_of(j->kind)->dof; ++r, ++count) {
-            if (rows == NULL) continue;
-            closure_row row = rate_row(system, model, j, r);
-            rows[count] =
-                (velocity_row){.body = {j->parent, j->child}, .value = told ? row.value : 0.0};
-            memcpy(rows[count].row[0], row.a, sizeof row.a);
-            memcpy(rows[count].row[1], row.b, sizeof row.b);
-        }
+        count = given_of_joint(system, model, k, told, count, rows);
     }
     return count;
 }

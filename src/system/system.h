@@ -166,6 +166,9 @@ typedef struct velocity_row {
 /// their number alone. Negative when there are some that are no such rows (rates of free joints).
 int system_given_velocities(const hn_system *system, const hn_model *model, bool resting, velocity_row *rows);
 
+/// Those of them that a model says itself, rates of free joints included, without what motions and couplings say.
+int system_told_velocities(const hn_system *system, const hn_model *model, velocity_row *rows);
+
 /// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
 hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);
 /// The same with a context of its own; `inputs`: with a force and a torque on every body, zero at first.

@@ -179,8 +179,8 @@ static const bad_file BAD_FILES[] = {
      "load 's': a body of the spring has no position and is placed through its joints; expected "
      "places on the bodies (coordinates: body) and a rest length"},
     {"drive-on-a-ball", HN_INVALID_MODEL, 9, 3,
-     "drive 'd': joint 'ball' is spherical; a drive needs a revolute, prismatic, cylindrical, planar or "
-     "universal one"},
+     "drive 'd': joint 'ball' is spherical; a drive needs a revolute, prismatic, cylindrical, planar, "
+     "universal or free one, a spherical one is moved by a rotation"},
     {"drive-on-an-unknown-joint", HN_FILE_FORMAT, 9, 23,
      "unknown joint 'hing' (did you mean 'hinge'?)"},
     {"drive-with-a-negative-gain", HN_FILE_FORMAT, 9, 54,
@@ -268,6 +268,47 @@ static const bad_file BAD_FILES[] = {
     {"motion-by-a-pulse", HN_INVALID_MODEL, 7, 3,
      "drive 'd': a motion by a pulse has jumps of speed; expected an expression, a spline, a "
      "step or a table"},
+    {"effort-by-a-rotation", HN_FILE_FORMAT, 10, 29,
+     "unknown key 'rotation' in drive 'd'; expected one of joint, coordinate, value, armature"},
+    {"motion-of-a-body-and-a-joint", HN_FILE_FORMAT, 10, 34,
+     "drive 'd' has both a body and a joint; expected one of them"},
+    {"motion-of-a-body-to-nowhere", HN_FILE_FORMAT, 10, 15,
+     "drive 'd' moves nothing; expected x, y, z or rotation"},
+    {"motion-of-a-body-with-an-unknown-word", HN_FILE_FORMAT, 10, 27,
+     "unknown key 'w' in drive 'd'; expected one of body, point, x, y, z, rotation"},
+    {"motion-of-a-free-joint-the-wrong-way-round", HN_INVALID_MODEL, 10, 3,
+     "drive 'd': joint 'loose' is free; its place counts where it leads from the ground to a "
+     "body or point mass, along the axes of the world (bodies: [ground, ...], without frames)"},
+    {"motion-of-an-unknown-body", HN_FILE_FORMAT, 10, 22,
+     "unknown body 'tip' (did you mean 'top'?)"},
+    {"motion-of-the-ground", HN_FILE_FORMAT, 10, 22,
+     "the ground cannot stand here; expected a body that can move"},
+    {"rotation-about-nothing", HN_FILE_FORMAT, 10, 46,
+     "axis has zero length; expected a direction"},
+    {"rotation-by-a-pulse", HN_INVALID_MODEL, 10, 39,
+     "drive 'd.x': a motion by a pulse has jumps of speed; expected an expression, a spline, "
+     "a step or a table"},
+    {"rotation-of-a-hinge", HN_INVALID_MODEL, 10, 40,
+     "drive 'd': joint 'hinge' is revolute; a rotation moves a spherical or free one"},
+    {"rotation-of-a-point-mass", HN_INVALID_MODEL, 10, 37,
+     "drive 'd': 'bob' is a point mass, which does not turn; expected a body"},
+    {"rotation-twice", HN_INVALID_MODEL, 11, 39,
+     "drive 'd.x': the rotation of joint 'ball' is moved by drive 'c.x' already"},
+    {"rotation-with-a-value", HN_FILE_FORMAT, 10, 29,
+     "unknown key 'value' in drive 'd'; expected one of joint, rotation"},
+    {"rotation-with-an-axis-twice-in-a-row", HN_FILE_FORMAT, 10, 50,
+     "sequence is 'zzx'; expected one to three of x, y and z, none twice in a row, as in xyz "
+     "or zxz"},
+    {"rotation-with-an-unknown-sequence", HN_FILE_FORMAT, 10, 50,
+     "sequence is 'zxw'; expected one to three of x, y and z, none twice in a row, as in xyz "
+     "or zxz"},
+    {"rotation-with-axis-and-sequence", HN_FILE_FORMAT, 10, 39,
+     "rotation has both an axis and a sequence; expected axis and angle, or sequence and "
+     "angles"},
+    {"rotation-with-too-few-angles", HN_FILE_FORMAT, 10, 63,
+     "angles is a list of 2; expected a list of 3"},
+    {"rotation-without-an-angle", HN_FILE_FORMAT, 10, 39,
+     "rotation has no 'angle'; expected one"},
     {"motion-twice", HN_INVALID_MODEL, 8, 3,
      "drive 'd': the angle of joint 'hinge' is moved by drive 'c' already"},
     {"motor-without-speed", HN_FILE_FORMAT, 9, 48,

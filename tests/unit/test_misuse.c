@@ -185,6 +185,11 @@ TEST(misuse, of_a_model)
     REFUSED(hn_model_add_drive(w.model, NULL, &drive));
     REFUSED(hn_model_add_drive(w.model, &drive_def, NULL));
     CHECK(hn_model_add_drive(w.model, &drive_def, &drive) != HN_OK);
+    hn_rotation_def rotation_def = hn_rotation_def_default();
+    REFUSED(hn_model_add_rotation(NULL, &rotation_def, &drive));
+    REFUSED(hn_model_add_rotation(w.model, NULL, &drive));
+    REFUSED(hn_model_add_rotation(w.model, &rotation_def, NULL));
+    CHECK(hn_model_add_rotation(w.model, &rotation_def, &drive) != HN_OK);
     CHECK_TEXT(hn_drive_kind_name((hn_drive_kind)-1), "");
     CHECK(hn_joint_coordinate_name((hn_joint_kind)77, 0) == NULL);
     CHECK(hn_joint_coordinate_name(HN_JOINT_REVOLUTE, -1) == NULL);

@@ -140,9 +140,15 @@ class Drive(Load):
     """A drive on the coordinate of a joint."""
 
     @property
+    def names(self) -> list[str]:
+        """Its name; of a motion by a rotation or of a body those of its drives, NAME.x and so on."""
+        return [name for name in self.model.drives if name == self.name] or [
+            name for name in self.model.drives if name.rpartition(".")[0] == self.name]
+
+    @property
     def id(self) -> Any:
-        """Place among the drives of the model."""
-        return self.model.drives.index(self.name)
+        """Place among the drives of the model, of the first where it has several."""
+        return self.model.drives.index(self.names[0])
 
 
 class Coupling(Load):
@@ -728,7 +734,7 @@ class Model:
         return self._load("line_load", name, {"beam": beam, "vector": vector_, "body_fixed": body_fixed or None,
                                               "factor": factor})
 
-    def drive(self, kind: str, joint: Joint | str, *, coordinate: str | None = None, armature: Number | None = None,
+    def drive(self, kind: str, joint: Joint | str | None, *, coordinate: str | None = None, armature: Number | None = None,
               name: str | None = None, **words: Any) -> Drive:
         """Add a drive of a kind ("motion", "effort", "servo", "motor", "stop", "spring", "friction", "latch") on a coordinate
         of a joint, with the words of model files. armature: kg m^2 or kg, of a rotor that moves with the coordinate."""
@@ -736,10 +742,15 @@ class Model:
         given = {key: value for key, value in entry.items() if value is not None}
         return Drive(self, self._add("drives", name, "drive", {kind: given}), kind)
 
-    def motion(self, joint: Joint | str, value: Function, *, coordinate: str | None = None, armature: Number | None = None,
-               name: str | None = None) -> Drive:
-        """Prescribe a coordinate (m, rad) over time, with whatever effort that takes."""
-        return self.drive("motion", joint, value=value, coordinate=coordinate, armature=armature, name=name)
+    def motion(self, joint: Joint | str | None = None, value: Function | None = None, *, coordinate: str | None = None,
+               armature: Number | None = None, rotation: Mapping[str, Any] | None = None, body: Body | str | None = None,
+               point: Vector | None = None, x: Function | None = None, y: Function | None = None,
+               z: Function | None = None, name: str | None = None) -> Drive:
+        """Prescribe a coordinate (m, rad) over time, with whatever effort that takes. Or the rotation of a spherical joint:
+        rotation={"sequence": "zxz", "angles": [...]} or {"axis": ..., "angle": ...}. Or the place of a body: x, y, z (m) of a
+        point in its frame, and its rotation; each is a drive of its own then, "NAME.x" and so on."""
+        return self.drive("motion", joint, value=value, coordinate=coordinate, armature=armature, rotation=rotation,
+                          body=body, point=point, x=x, y=y, z=z, name=name)
 
     def effort(self, joint: Joint | str, value: Function, *, coordinate: str | None = None, armature: Number | None = None,
                name: str | None = None) -> Drive:
