@@ -85,6 +85,16 @@ static inline void newton_note_increment(newton_report *report, double increment
     report->iterations++;
 }
 
+/// Does the last increment end an iteration whose unknowns are multipliers as well? Equations are bilinear in both:
+/// what is left is the increment times that of the multipliers, which is of the size of the residual before.
+static inline bool newton_increment_ends(const newton_report *report, const newton_options *options, double residual)
+{
+    const double LEFT_MAX = 1e-15; // of a body's equation
+    const double LOOSE = 1e-8;     // a tolerance that asks for no such care
+    bool small = report->increment <= options->increment_tolerance;
+    return small && (options->increment_tolerance > LOOSE || report->increment * residual <= LEFT_MAX);
+}
+
 /// Record how independent the constraints of loops are.
 void newton_note_loops(newton_report *report, const row_choice *choice);
 

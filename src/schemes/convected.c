@@ -725,7 +725,7 @@ static hn_status iterate(scheme_solver *s, const scheme_step *step, const newton
         report->increment = apply(s, step, s->right);
         report->iterations++;
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) return HN_OK;
+        if (newton_increment_ends(report, options, residual)) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }

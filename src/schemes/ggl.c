@@ -720,7 +720,7 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
         report->increment = apply(s, s->right);
         report->iterations++;
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) return HN_OK;
+        if (newton_increment_ends(report, options, residual)) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }

@@ -83,8 +83,11 @@ bool long_steps_seem(hn_simulation *s, const solved_step *step)
     if (!follows_rule(s)) return n->iterations > ITERATIONS_PROMPT;
     // of loops near singular positions, where roots are double, many iterations say nothing
     bool regular = s->system->cut_count == 0 || (n->loops.known && n->loops.angle > REGULAR);
-    if (s->long_step_count > 1 && regular && n->iterations > ITERATIONS_PROMPT) return true;
-    return n->largest > CLOSE && predict_distance(s, step) > NEAR;
+    bool far = n->largest > CLOSE;
+    // where heavy bodies hang from light ones there may be two solutions near the velocities
+    if (s->long_step_count > 1 && regular && (far || n->iterations > ITERATIONS_PROMPT))
+        return true;
+    return far && predict_distance(s, step) > NEAR;
 }
 
 static hn_status solve_levels(hn_simulation *s, const long_step_solver *by, solved_step *step,

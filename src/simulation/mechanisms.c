@@ -98,7 +98,8 @@ static void measure(hn_simulation *s)
         double mass = mass_node(system, i)[0], speed = vec3_norm(vec3_load(p)) / mass;
         for (int k = 0; k < 3; ++k) {
             part->linear[k] += p[k];
-            part->distance = fmax(part->distance, fabs(q[k]));
+            // of the body's joints, whose places are rounded too
+            part->distance = fmax(part->distance, fabs(q[k]) + system->sizes[i]);
         }
         part->speed = fmax(part->speed, speed);
         part->kinetic += 0.5 * mass * speed * speed;
@@ -180,7 +181,10 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
         if (part->tied && a->kinetic_max <= NOTHING_ELSE * part->mass * still * still &&
             isfinite(a->error))
             continue;
-        double floor = part->mass * (part->inner_speed * rate + still * still);
+        double floor = part->mass * (part->inner_speed * rate + still * still) +
+                       ROUND_OFF * fabs(a->potential_start); // of stressed springs
+        // a stressed structure that floats at rest: by what its springs hold
+        if (!(scale > AT_REST * fabs(a->potential_start))) scale = fabs(a->potential_start);
         if (part->tied) {
             // a structure at rest: by its weight times its size
             double standing =

@@ -667,11 +667,16 @@ static void count_iterations(hn_simulation *s, const solved_step *step)
     s->statistics.last_increment = step->increment;
 }
 
+// Lags are not in the tangent whole: what is left after an increment is a part of it, not its square.
+static bool has_lags(const hn_simulation *s)
+{
+    return s->scheme->decays && s->system->element_count > 0;
+}
+
 static newton_options newton_options_of(const hn_simulation *s)
 {
-    // lags are not in the tangent whole: what is left after an increment is a part of it, not its square
     const double LAGGING = 1e-3;
-    bool lags = s->scheme->decays && s->system->element_count > 0;
+    bool lags = has_lags(s);
     return (newton_options){.residual_tolerance = s->def.residual_tolerance,
                             .increment_tolerance =
                                 s->def.increment_tolerance * (lags ? LAGGING : 1.0),
@@ -732,12 +737,32 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
 // position is left as it is, with a residual of its square.
 static const double SINGULAR_FREEZING = 1e-5;
 
+// Where increments are small beside the body and large beside what it moves in a step, the residual before the last one
+// tells that more is left than its square: iterate on.
+static hn_status solve_lags(hn_simulation *s, solved_step *step, const newton_options *options)
+{
+    enum { TIMES_MAX = 6 };
+    newton_options again = *options;
+    again.continued = true;
+    for (int k = 0; k < TIMES_MAX; ++k) {
+        int last = s->newton.history_count - 1, iterations = s->newton.iterations;
+        // parts of a body's equation by the same number as parts of its length
+        if (last < 0 || s->newton.history[last] <= options->increment_tolerance) return HN_OK;
+        s->newton = (newton_report){.loops = s->newton.loops, .largest = s->newton.largest};
+        TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &again,
+                                     &s->newton));
+        s->newton.iterations += iterations;
+    }
+    return HN_OK;
+}
+
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
                                    const newton_options *options)
 {
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
     TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
+    if (has_lags(s)) TRY(solve_lags(s, step, options));
     return simulation_step_is_sound(s, step, false) ? HN_OK : HN_NOT_CONVERGED;
 }
 
