@@ -36,8 +36,8 @@ typedef struct hn_simulation_def {
     double rho;                  ///< `energy-decaying`: spectral radius at infinite frequency, 1/3 (most is lost) to 1
                                  ///< (nothing is); 0: what the model says, or 1/3
     int order;                   ///< `ggl-energy-momentum`, `rattle`, `variational`: 2, 4, 6 or 8, above 2 by symmetric
-                                 ///< compositions (docs/theory/composition.md); 0: what the model says, or the
-                                 ///< scheme's own, which is all that other schemes have. Since 0.2
+                                 ///< compositions (docs/theory/composition.md); `projected-rk`: 5 or 8; 0: what the
+                                 ///< model says, or the scheme's own, which is all that others have. Since 0.2
     double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
     double absolute_tolerance;   ///< `projected-rk`: Atol of the step control, in sizes of the body for places, rad for
                                  ///< turns, and for rates these times the fastest rate in its mechanism

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dormand-Prince 5(4) on the manifold of a jet space, with projection (Tuomela-Arponen-Normi 2006).
+// Dormand-Prince 5(4), or 8(5,3), on the manifold of a jet space, with projection (Tuomela-Arponen-Normi 2006).
 // Note: docs/theory/projected-rk.md
 //
 //   (P1)  M = { g(y) = 0, dg y_1 = 0, |theta|^2 = 1, theta . theta_1 = 0 },  y = (r, theta), w = (r_1, H theta_1)
@@ -33,24 +33,6 @@
 enum { MEMORY_VECTORS = 10, MEMORY_PER_MECHANISM = 3 + QUARTERS };
 static const double ERROR_SHARE =
     2.0; // inside an internal step its error may grow so much faster than evenly
-static const double ERROR_FIFTH =
-    0.1; // of the formula that is gone on with, over the embedded one: measured 0.02 to 0.03
-
-static const double NODES[STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
-static const double WEIGHTS[STAGES][STAGES] = {
-    {0.0},
-    {1.0 / 5.0},
-    {3.0 / 40.0, 9.0 / 40.0},
-    {44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0},
-    {19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0},
-    {9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0},
-    {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0},
-};
-// fifth minus fourth order
-static const double ERROR_WEIGHTS[STAGES] = {
-    71.0 / 57600.0,      0.0,          -71.0 / 16695.0, 71.0 / 1920.0,
-    -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0};
-
 // step control (P8)
 static const double STEP_SAFETY = 0.9;
 static const double STEP_SHRINK_MIN = 0.2;
@@ -66,8 +48,7 @@ static const double FLAT_ERROR = 10.0; // tolerances, of the shortest step over 
 static const double SINGULAR_ANGLE =
     0.1; // rad: failures nearer to a flat position are put down to it,
 static const double SINGULAR_FALL = 0.5; // where the rows were more independent at the start
-// stiffness (Hairer, Wanner II, IV.2): the border of stability on the negative axis is 3.3
-static const double STIFF_LIMIT = 3.25;
+// stiffness (Hairer, Wanner II, IV.2)
 enum { STIFF_STEPS = 15, STIFF_OTHERS = 6 };
 static const double TURN_SHRINK =
     0.5; // where branches turn into each other the motion is followed in smaller steps
@@ -152,7 +133,29 @@ static void make_error_tangent(scheme_solver *s, jet_metric metric, double *erro
     jet_rates(jet, s->y_next, s->scratch, error);
 }
 
-// From (y, w) with k[0] known to (y_next, w_next) at `end` with k[6] known; the error in units of the tolerance.
+// (P8) of a difference to an embedded formula, which stays in `error` and `error1`
+static double embedded_norm(scheme_solver *s, double h, const double *weights)
+{
+    const jet_space *jet = &s->jet;
+    int n = jet->y_count;
+    for (int i = 0; i < n; ++i) {
+        double dy = 0.0, dy1 = 0.0;
+        for (int j = 0; j < s->method->stages; ++j) {
+            dy += weights[j] * s->k[j][i];
+            dy1 += weights[j] * s->k[j][n + i];
+        }
+        s->error[i] = h * dy, s->error1[i] = h * dy1;
+    }
+    if (s->close || s->flat.found) {
+        // across the branches of M errors are large, and taken away by the projection
+        make_error_tangent(s, METRIC_EUCLIDEAN, s->error);
+        make_error_tangent(s, METRIC_KINETIC, s->error1);
+    }
+    jet_rates(jet, s->y_next, s->w_next, s->a);
+    return norm_of(s, s->error, s->error1, s->y_next, s->a);
+}
+
+// From (y, w) with k[0] known to (y_next, w_next) at `end` with the last k known; the error in units of the tolerance.
 static bool attempt(scheme_solver *s, double h, double end, double *error)
 {
     const jet_space *jet = &s->jet;
@@ -163,42 +166,37 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
         inner = fmax(inner,
                      STAGE_TOLERANCE * fmin(s->def.absolute_tolerance, s->def.relative_tolerance));
     s->margin_count = 1;
-    for (int stage = 1; stage < STAGES; ++stage) {
-        bool last = stage == STAGES - 1;
-        combine(s, h, WEIGHTS[stage], stage);
+    const rk_method *method = s->method;
+    for (int stage = 1; stage < method->stages; ++stage) {
+        bool last = stage == method->stages - 1;
+        const double *weights = method->weights[stage];
+        combine(s, h, weights, stage);
         if (!rk_project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
         rk_note_margins(s, stage);
         if (last) {
             for (int m = 0; m < jet->mechanism_count; ++m) {
                 s->work[m] = 0.0;
-                for (int j = 0; j < stage; ++j)
-                    s->work[m] += h * WEIGHTS[stage][j] * s->power[j][m];
+                for (int j = 0; j < stage; ++j) s->work[m] += h * weights[j] * s->power[j][m];
                 s->energy[m] = s->last.energy[m] + s->last.work[m] + s->work[m];
             }
             if (!rk_impose_invariants(s, end, s->y_next, s->w_next)) return false;
         }
-        rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, NODES[stage]}, stage);
-        if (stage == STAGES - 2) {
+        rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, method->nodes[stage]},
+                        stage);
+        if (stage == method->stages - 2) {
             memcpy(s->sixth, s->y_next, (size_t)n * sizeof(double));
             jet_rates(jet, s->y_next, s->w_next, s->sixth1);
         }
     }
-    for (int i = 0; i < n; ++i) {
-        double dy = 0.0, dy1 = 0.0;
-        for (int j = 0; j < STAGES; ++j) {
-            dy += ERROR_WEIGHTS[j] * s->k[j][i];
-            dy1 += ERROR_WEIGHTS[j] * s->k[j][n + i];
-        }
-        s->error[i] = h * dy, s->error1[i] = h * dy1;
+    rk_find_flat(s, method->nodes);
+    *error = embedded_norm(s, h, method->error);
+    s->error_part = 1.0;
+    if (method->error_low != NULL && *error > 0.0) {
+        // the mean of both of Hairer, Norsett, Wanner I, II.10, of the order of the method
+        double low = embedded_norm(s, h, method->error_low);
+        s->error_part = *error / sqrt(*error * *error + 0.01 * low * low);
+        *error *= s->error_part;
     }
-    rk_find_flat(s, NODES);
-    if (s->close || s->flat.found) {
-        // across the branches of M errors are large, and taken away by the projection
-        make_error_tangent(s, METRIC_EUCLIDEAN, s->error);
-        make_error_tangent(s, METRIC_KINETIC, s->error1);
-    }
-    jet_rates(jet, s->y_next, s->w_next, s->a);
-    *error = norm_of(s, s->error, s->error1, s->y_next, s->a);
     return isfinite(*error);
 }
 
@@ -337,7 +335,8 @@ static double turn_limit(const scheme_solver *s)
 static local_error embedded_error(const scheme_solver *s, double h)
 {
     const jet_space *jet = &s->jet;
-    const double *last = WEIGHTS[STAGES - 1];
+    const rk_method *method = s->method;
+    const double *last = method->weights[method->stages - 1], share = method->share * s->error_part;
     local_error e = {0};
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *body = &jet->bodies[i];
@@ -346,22 +345,21 @@ static local_error embedded_error(const scheme_solver *s, double h)
         for (int k = 0; k < body->y_count; ++k) {
             int at = body->y + k;
             double dy = 0.0, shift = s->y_next[at] - s->y[at];
-            for (int j = 0; j < STAGES; ++j) dy += ERROR_WEIGHTS[j] * s->k[j][at];
-            for (int j = 0; j < STAGES - 1; ++j) shift -= h * last[j] * s->k[j][at];
+            for (int j = 0; j < method->stages; ++j) dy += method->error[j] * s->k[j][at];
+            for (int j = 0; j < method->stages - 1; ++j) shift -= h * last[j] * s->k[j][at];
             double *to = k < places ? move : turn;
             to[0] += dy * dy;
             to[1] += shift * shift;
         }
         for (int k = 0; k < places; ++k) {
             double shift = s->w_next[body->w + k] - s->w[body->w + k];
-            for (int j = 0; j < STAGES - 1; ++j)
+            for (int j = 0; j < method->stages - 1; ++j)
                 shift -= h * last[j] * s->k[j][jet->y_count + body->y + k];
             move[2] += shift * shift;
         }
-        local_error_note_body(&e, s->system, i,
-                              ERROR_FIFTH * h * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]),
-                              (ERROR_FIFTH * h * sqrt(turn[0]) + sqrt(turn[1])) *
-                                  (body->kind == JET_RIGID ? 2.0 : 1.0));
+        local_error_note_body(
+            &e, s->system, i, share * h * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]),
+            (share * h * sqrt(turn[0]) + sqrt(turn[1])) * (body->kind == JET_RIGID ? 2.0 : 1.0));
     }
     return e;
 }
@@ -382,7 +380,7 @@ static void accept(scheme_solver *s, double h, double end)
         s->work_total += s->work[m];
     }
     memcpy(last->power[0], s->power[0], per_mechanism(s));
-    memcpy(last->power[QUARTERS - 1], s->power[STAGES - 1], per_mechanism(s));
+    memcpy(last->power[QUARTERS - 1], s->power[s->method->stages - 1], per_mechanism(s));
     last->dense = false;
     // the orthogonal projection does not leave the factors of the nearest position
     s->at_end = s->at_end && s->orthogonal == NULL;
@@ -401,12 +399,12 @@ static void note_stiffness(scheme_solver *s, double h)
     jet_rates(jet, s->y_next, s->w_next, s->a);
     for (int i = 0; i < n; ++i) {
         state[i] = s->y_next[i] - s->sixth[i], state1[i] = s->a[i] - s->sixth1[i];
-        slope[i] = s->k[STAGES - 1][i] - s->k[STAGES - 2][i];
-        slope[n + i] = s->k[STAGES - 1][n + i] - s->k[STAGES - 2][n + i];
+        slope[i] = s->k[s->method->stages - 1][i] - s->k[s->method->stages - 2][i];
+        slope[n + i] = s->k[s->method->stages - 1][n + i] - s->k[s->method->stages - 2][n + i];
     }
     double below = norm_of(s, state, state1, s->y_next, s->a),
            above = norm_of(s, slope, slope + n, s->y_next, s->a);
-    bool stiff = below > 0.0 && h * above > STIFF_LIMIT * below;
+    bool stiff = below > 0.0 && h * above > s->method->stable * below;
     s->other_steps = stiff ? 0 : s->other_steps + 1;
     if (stiff) s->stiff_steps++;
     else if (s->other_steps >= STIFF_OTHERS) s->stiff_steps = 0;
@@ -433,7 +431,8 @@ static bool too_near(const scheme_solver *s, bool good)
     if (!s->flat.found) return false;
     if (good) return s->flat.nearest < FLAT_CLEAR;
     // the stage that failed, was it that?
-    return s->margin_count < STAGES && fabs(s->flat.at - NODES[s->margin_count]) < FLAT_FAILED;
+    return s->margin_count < s->method->stages &&
+           fabs(s->flat.at - s->method->nodes[s->margin_count]) < FLAT_FAILED;
 }
 
 // One accepted internal step from the current point, not beyond `limit`; over a flat position it may go on to `kink`.
@@ -455,10 +454,11 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
             return HN_NOT_CONVERGED;
         double end = last ? limit : time + h;
         bool good = attempt(s, h, end, &error);
-        if (!good) rk_find_flat(s, NODES);
+        if (!good) rk_find_flat(s, s->method->nodes);
         bool near = too_near(s, good), over = s->flat.found && s->flat.at < 1.0;
         if (fixed && (!good || near)) return near ? HN_SINGULAR_SYSTEM : HN_NOT_CONVERGED;
-        double change = !good ? STEP_SHRINK_MIN : STEP_SAFETY * pow(fmax(error, 1e-10), -0.2);
+        double change =
+            !good ? STEP_SHRINK_MIN : STEP_SAFETY * pow(fmax(error, 1e-10), -s->method->exponent);
         // a step over a flat position that is as short as it may be counts what round-off does to its error
         double bound = over && h <= FLAT_LONGER * rk_shortest_over_flat(s, h) ? FLAT_ERROR : 1.0;
         bool enough = fixed || (good && error <= bound);
@@ -551,7 +551,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->last.d = doubles(s, nw, &good), s->last.d_end = doubles(s, nw, &good);
     s->last.inside = doubles(s, 3 * ny, &good);
     s->a = doubles(s, ny, &good), s->a1 = doubles(s, ny, &good);
-    for (int k = 0; k < STAGES; ++k) s->k[k] = doubles(s, 2 * ny, &good);
+    for (int k = 0; k < s->method->stages; ++k) s->k[k] = doubles(s, 2 * ny, &good);
     s->mu = doubles(s, rows, &good), s->rate = doubles(s, rows, &good);
     for (int k = 0; k < INVARIANTS_MAX; ++k)
         s->c[k] = doubles(s, nw, &good), s->dw[k] = doubles(s, nw, &good);
@@ -559,7 +559,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->v = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
     s->scratch = doubles(s, nw, &good), s->shift = doubles(s, nw, &good);
     // a workspace of all that is per mechanism
-    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES + 7) * mechanisms, &good);
+    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 7) * mechanisms, &good);
     double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
                               &s->last.power[0], &s->last.power[1], &s->last.power[2],
                               &s->last.power[3], &s->last.power[4], &s->work,
@@ -567,7 +567,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
                               &s->rates,         &s->sums};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0] && good; ++k, block += mechanisms)
         *lists[k] = block;
-    for (int k = 0; k < STAGES && good; ++k, block += mechanisms) s->power[k] = block;
+    for (int k = 0; k < s->method->stages && good; ++k, block += mechanisms) s->power[k] = block;
     s->unit = doubles(s, ny, &good);
     s->part = (int *)doubles(s, ny, &good), s->part_size = (int *)doubles(s, mechanisms, &good);
     for (int i = 0; i < jet->body_count && good; ++i)
@@ -580,7 +580,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->sixth = doubles(s, ny, &good), s->sixth1 = doubles(s, ny, &good);
     s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
     s->loops = system->cut_count > 0;
-    for (int k = 0; k < STAGES && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
+    for (int k = 0; k < s->method->stages && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
     s->kept = (bool *)doubles(s, rows, &good);
     s->turns = doubles(s, (size_t)system->joint_count, &good);
     s->turn_rates = doubles(s, (size_t)system->joint_count, &good);
@@ -611,6 +611,9 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
     s->def = *def;
+    s->method = rk_method_of_order(def->order);
+    // what is interpolated (P9) is of order six: at order eight internal steps end where states are asked for
+    if (def->order == 8) s->def.dense_output = false;
     s->tolerance = def->projection_tolerance;
     hn_status status = make_parts(system, s);
     if (status != HN_OK) {
@@ -980,7 +983,7 @@ const jet_space *projected_rk_space(const scheme_solver *solver)
 const scheme_type scheme_projected_rk = {
     .name = "projected-rk",
     .no_holds = "chooses steps of its own, over which efforts have no mean",
-    .not_composed = "is explicit and controls its steps by tolerances",
+    .not_composed = "is explicit; it has order 8 besides",
     .no_beams = "turns bodies by Euler parameters, each with an inertia of its own, which the "
                 "nodes of a beam share",
     .may_halve = false,

@@ -70,7 +70,7 @@ static double misfit_of(int n, const double *x, const double *f)
 static flat_place place_of_row(int n, const double *x, const double *angle)
 {
     flat_place place = {.nearest = HUGE_VAL};
-    double largest = 0.0, best = HUGE_VAL, signed_angle[STAGES];
+    double largest = 0.0, best = HUGE_VAL, signed_angle[STAGES_MAX];
     int change = n;
     for (int i = 0; i < n; ++i) {
         largest = fmax(largest, angle[i]);
@@ -97,7 +97,7 @@ static flat_place place_of_row(int n, const double *x, const double *angle)
 
 static flat_place place_in_step(const scheme_solver *s, int row, const double *nodes)
 {
-    double x[STAGES], angle[STAGES];
+    double x[STAGES_MAX], angle[STAGES_MAX];
     int n = 0;
     for (int i = 0; i < s->margin_count; ++i) {
         if (n > 0 && nodes[i] == x[n - 1]) n--; // the later of two stages at the end
@@ -141,7 +141,7 @@ double rk_plan_over_flat(double offset, double allowed, double room, double *the
 static void interpolate_attempt(scheme_solver *s, double h, double t)
 {
     int n = s->jet.y_count;
-    const double *v0 = s->k[0], *a0 = v0 + n, *v1 = s->k[STAGES - 1], *a1 = v1 + n;
+    const double *v0 = s->k[0], *a0 = v0 + n, *v1 = s->k[s->method->stages - 1], *a1 = v1 + n;
     for (int i = 0; i < n; ++i) {
         double y = s->y_next[i] - s->y[i] - h * (v0[i] + 0.5 * h * a0[i]);
         double v = h * (v1[i] - v0[i] - h * a0[i]), a = h * h * (a1[i] - a0[i]);

@@ -7,7 +7,22 @@
 #include "schemes/projected_rk.h"
 #include "system/local_error.h"
 
-enum { STAGES = 7, INVARIANTS_MAX = 7, QUARTERS = 5 };
+enum { STAGES_MAX = 13, INVARIANTS_MAX = 7, QUARTERS = 5 };
+
+/// A Runge-Kutta method with an embedded error (P4), (P8).
+typedef struct rk_method {
+    int stages;       // with the first one of the next step
+    double exponent;  // of the error in the step control
+    double share;     // error of the formula that is gone on with, over the embedded one
+    double stable;    // h lambda on the negative axis where it is about to become unstable
+    const double *nodes;
+    const double (*weights)[STAGES_MAX];
+    const double *error;     // the step less a formula of lower order
+    const double *error_low; // less one of still lower order; NULL: there is none
+} rk_method;
+
+/// Of order five, or eight.
+const rk_method *rk_method_of_order(int order);
 
 /// The last internal step; its end is the solver's current point.
 typedef struct internal_step {
@@ -32,6 +47,7 @@ typedef struct flat_place {
 
 struct scheme_solver {
     hn_system *system;
+    const rk_method *method;
     hn_simulation_def def;
     jet_space jet;
     jet_space spatial; // planar formulation: multipliers come from the spatial one
@@ -54,8 +70,8 @@ struct scheme_solver {
     double *y, *w;           // current point, the end of the last internal step
     double *y_next, *w_next; // candidate
     double *a, *a1;          // a point off the manifold
-    double *k[STAGES];       // y_1 and y_2 of the stages
-    double *power[STAGES]; // per mechanism
+    double *k[STAGES_MAX];       // y_1 and y_2 of the stages
+    double *power[STAGES_MAX]; // per mechanism
     double *work;          // J, per mechanism: in an attempt
     double *energy;        // J, per mechanism: to be met
     double *found, *scale; // likewise: what there is, and how large its parts
@@ -63,16 +79,17 @@ struct scheme_solver {
     double *sums;          // per mechanism
     double *unit;          // y_count: length of the body, or one
     int *part, *part_size; // y_count: mechanism of a coordinate; per mechanism: how many there are
-    double *margin[STAGES];                         // row_count: jet_row_margins at the stages of an attempt
+    double *margin[STAGES_MAX];                         // row_count: jet_row_margins at the stages of an attempt
     int margin_count;                               // stages of which they are known
     bool flat_output;                               // a reported state lies in a flat position: rows are dropped there
     double angle_start;                             // rad, rk_nearest_flat when the solver was made
     bool close;                                     // a row is near to losing its independence: round-off counts
     flat_place flat;                                // in the last attempt
-    double *sixth, *sixth1;                         // y_count: y and y_1 of the sixth stage, at the end of the step too
+    double *sixth, *sixth1;                         // y_count: y and y_1 of the last stage but one
     int stiff_steps, other_steps;                   // in a row: limited by stability, and not
     bool stiff_said;
     double *error, *error1;                         // y_count: of y and y_1 in an attempt
+    double error_part;                              // the error over that of the embedded formula
     bool *kept;                                     // row_count
     double *mu, *rate;                              // row_count
     double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
@@ -80,7 +97,7 @@ struct scheme_solver {
     double *scratch, *shift;                        // w_count
     double *turns, *turn_rates;                     // rad, rad/s: per joint, at the current point
     int doubtful_joint;                             // a joint that may have turned more often, or -1
-    void *memory[58];
+    void *memory[72];
     int memory_count;
 
     double momentum[INVARIANTS_MAX]; // to be kept

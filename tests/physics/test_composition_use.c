@@ -64,6 +64,7 @@ TEST(composition_use, refuses_by_name_what_has_no_way_back_in_time)
     check_refused("pendulum", HN_SCHEME_GENERALIZED_ALPHA, 4, 0.01, ARGUMENT, "order 2 alone");
     check_refused("pendulum", HN_SCHEME_GGL_VARIATIONAL, 2, 0.01, ARGUMENT, "order 1 alone");
     check_refused("pendulum", HN_SCHEME_GGL_CLASSICAL, 2, 0.01, ARGUMENT, "order 1 alone");
+    check_refused("pendulum", HN_SCHEME_PROJECTED_RK, 4, 0.01, ARGUMENT, "order 8 besides");
     check_refused("pendulum", G, 5, 0.01, ARGUMENT, "order is 5; expected 2, 4, 6 or 8");
 }
 
