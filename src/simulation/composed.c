@@ -50,9 +50,10 @@ hn_status composed_choose(hn_simulation *s, const hn_model *model)
     int own = own_order(scheme);
     if (def->order == 0 && model->run.order > 0 && model->run.scheme == def->scheme)
         def->order = model->run.order;
-    if (def->order == 0) def->order = own;
+    // 0 stands for it, also in results: a run that is resumed with another scheme is told that, not of orders
+    if (def->order == own) def->order = 0;
     // an explicit pair of order eight stands beside that of order five
-    if (def->order == own || (scheme->any_rotation && def->order == 8)) return HN_OK;
+    if (def->order == 0 || (scheme->any_rotation && def->order == 8)) return HN_OK;
     s->composition = composition_of_order(def->order);
     if (scheme->composed == NULL)
         return context_fail(s->context, HN_INVALID_ARGUMENT,

@@ -5,9 +5,9 @@
 
 #include "simulation/simulation.h"
 
-/// Choose scheme and composition for the order in the definition; 0 there becomes the order of the model's run, or the
-/// scheme's own. @return HN_OK, HN_INVALID_ARGUMENT (the scheme has no such order), HN_INVALID_MODEL (something in the
-/// model has no way back in time)
+/// Choose scheme and composition for the order in the definition; 0 there becomes the order of the model's run, and the
+/// scheme's own becomes 0. @return HN_OK, HN_INVALID_ARGUMENT (the scheme has no such order), HN_INVALID_MODEL
+/// (something in the model has no way back in time)
 hn_status composed_choose(hn_simulation *simulation, const hn_model *model);
 /// Dampers are weak enough for substeps back in time. @return HN_OK or HN_INVALID_MODEL
 hn_status composed_check_dampers(hn_simulation *simulation);
