@@ -8,6 +8,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct driven_run {
@@ -57,6 +58,46 @@ static inline double balance_error(driven_run *r, int steps, int every)
         if (i < steps) CHECK_OK(r->context, hn_simulation_step(r->simulation, every));
     }
     return worst / scale;
+}
+
+// A model text read, two steps of it: for failing allocations
+static inline hn_status attempt_run(hn_context *context, void *user)
+{
+    const char *text = user;
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_status status = hn_model_parse(context, text, strlen(text), "model", &model);
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    def.ledger = false;
+    if (status == HN_OK) status = hn_simulation_create(model, &def, &simulation);
+    if (status == HN_OK) status = hn_simulation_step(simulation, 2);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    return status;
+}
+
+typedef struct snapshot {
+    void *bytes;
+    size_t size;
+} snapshot;
+
+static inline snapshot save_after(driven_run *r, int64_t steps)
+{
+    CHECK_OK(r->context, hn_simulation_step(r->simulation, steps));
+    size_t size = hn_simulation_snapshot_size(r->simulation);
+    snapshot s = {malloc(size), size};
+    CHECK(s.bytes != NULL);
+    CHECK_OK(r->context, hn_simulation_save(r->simulation, s.bytes, s.size));
+    return s;
+}
+
+// From the snapshot on, which is gone then
+static inline void restore_and_step(driven_run *r, snapshot s, int64_t steps)
+{
+    CHECK_OK(r->context, hn_simulation_restore(r->simulation, s.bytes, s.size));
+    CHECK_OK(r->context, hn_simulation_step(r->simulation, steps));
+    free(s.bytes);
 }
 
 #endif

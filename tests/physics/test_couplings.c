@@ -428,27 +428,11 @@ TEST(screws, between_free_bodies_keep_energy_and_momenta)
     }
 }
 
-static hn_status coupling_attempt(hn_context *context, void *user)
-{
-    const char *text = user;
-    hn_model *model = NULL;
-    hn_simulation *simulation = NULL;
-    hn_status status = hn_model_parse(context, text, strlen(text), "model", &model);
-    hn_simulation_def def = hn_simulation_def_default();
-    def.step_size = 1e-3;
-    def.ledger = false;
-    if (status == HN_OK) status = hn_simulation_create(model, &def, &simulation);
-    if (status == HN_OK) status = hn_simulation_step(simulation, 2);
-    hn_simulation_destroy(simulation);
-    hn_model_destroy(model);
-    return status;
-}
-
 TEST(couplings, report_every_allocation_that_fails)
 {
     static char text[4000];
     planetary_text(text, sizeof text);
-    CHECK(check_every_allocation_failing(coupling_attempt, text) > 60);
+    CHECK(check_every_allocation_failing(attempt_run, text) > 60);
 }
 
 TEST(couplings, go_on_from_a_snapshot_bit_for_bit)
@@ -456,16 +440,11 @@ TEST(couplings, go_on_from_a_snapshot_bit_for_bit)
     char text[4000];
     planetary_text(text, sizeof text);
     driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
-    size_t size = hn_simulation_snapshot_size(r.simulation);
-    void *bytes = malloc(size);
-    CHECK_OK(r.context, hn_simulation_save(r.simulation, bytes, size));
+    snapshot kept = save_after(&r, 20);
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
     double straight = joint_of(&r, "input").coordinates[0], effort = coupling_of(&r, 3).effort;
-    CHECK_OK(r.context, hn_simulation_restore(r.simulation, bytes, size));
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
+    restore_and_step(&r, kept, 20);
     CHECK(joint_of(&r, "input").coordinates[0] == straight);
     CHECK(coupling_of(&r, 3).effort == effort);
-    free(bytes);
     end_run(&r);
 }

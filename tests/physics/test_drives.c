@@ -578,37 +578,15 @@ TEST(drives, go_on_from_a_snapshot_bit_for_bit)
     driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 2e-3);
     hn_drive_state first[10], again;
     CHECK_EQUAL(hn_model_drive_count(r.model), 10);
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
-    size_t size = hn_simulation_snapshot_size(r.simulation);
-    void *snapshot = malloc(size);
-    CHECK(snapshot != NULL);
-    CHECK_OK(r.context, hn_simulation_save(r.simulation, snapshot, size));
+    snapshot kept = save_after(&r, 50);
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
     for (int i = 0; i < 10; ++i) first[i] = drive_of(&r, i);
-    CHECK_OK(r.context, hn_simulation_restore(r.simulation, snapshot, size));
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 50));
+    restore_and_step(&r, kept, 50);
     for (int i = 0; i < 10; ++i) {
         again = drive_of(&r, i);
         CHECK(memcmp(&again, &first[i], sizeof again) == 0);
     }
-    free(snapshot);
     end_run(&r);
-}
-
-static hn_status drive_attempt(hn_context *context, void *user)
-{
-    const char *text = user;
-    hn_model *model = NULL;
-    hn_simulation *simulation = NULL;
-    hn_status status = hn_model_parse(context, text, strlen(text), "model", &model);
-    hn_simulation_def def = hn_simulation_def_default();
-    def.step_size = 1e-3;
-    def.ledger = false;
-    if (status == HN_OK) status = hn_simulation_create(model, &def, &simulation);
-    if (status == HN_OK) status = hn_simulation_step(simulation, 2);
-    hn_simulation_destroy(simulation);
-    hn_model_destroy(model);
-    return status;
 }
 
 TEST(drives, report_every_allocation_that_fails)
@@ -626,5 +604,5 @@ TEST(drives, report_every_allocation_that_fails)
         "  s: {servo: {joint: j2, target: sin(t), proportional: 3, integral: 1}}\n"
         "  k: {spring: {joint: j2, table: {displacements: [0, 1], efforts: [0, 2]},\n"
         "      damper: {rates: [-1, 0, 1], efforts: [-1, 0, 1]}}}\n";
-    CHECK(check_every_allocation_failing(drive_attempt, text) > 60);
+    CHECK(check_every_allocation_failing(attempt_run, text) > 60);
 }

@@ -486,16 +486,11 @@ TEST(impacts, go_on_from_a_snapshot_bit_for_bit)
     char text[2000];
     snprintf(text, sizeof text, ARMS, "  dry: {friction: {joint: j, effort: 0.5}}\n");
     driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
-    size_t size = hn_simulation_snapshot_size(r.simulation);
-    void *bytes = malloc(size);
-    CHECK_OK(r.context, hn_simulation_save(r.simulation, bytes, size));
+    snapshot kept = save_after(&r, 350);
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
     double straight = joint_of(&r, "j").coordinates[0], work = drive_of(&r, 1).work;
-    CHECK_OK(r.context, hn_simulation_restore(r.simulation, bytes, size));
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 350));
+    restore_and_step(&r, kept, 350);
     CHECK(joint_of(&r, "j").coordinates[0] == straight);
     CHECK(drive_of(&r, 1).work == work);
-    free(bytes);
     end_run(&r);
 }
