@@ -186,3 +186,37 @@ TEST(ledger, no_scheme_passes_an_energy_that_is_not_finite)
             hn_context_destroy(context);
         }
 }
+
+// Components by themselves: gravity along y leaves x and z of linear momentum, and y of angular momentum.
+TEST(ledger, says_which_components_are_conserved)
+{
+    static const double GRAVITY[2] = {0.0, -9.81};
+    static const bool LINEAR[2][3] = {{true, true, true}, {true, false, true}},
+                      ANGULAR[2][3] = {{true, true, true}, {false, true, false}};
+    for (int i = 0; i < 2; ++i) {
+        hn_context *context = hn_context_create(NULL);
+        hn_model_def world = hn_model_def_default();
+        world.gravity = (hn_vec3){0.0, GRAVITY[i], 0.0};
+        hn_model *model;
+        CHECK_OK(context, hn_model_create(context, &world, &model));
+        hn_body_def body = hn_body_def_default();
+        body.mass = 1.0;
+        body.inertia = (hn_vec3){0.1, 0.2, 0.25};
+        hn_body_id id;
+        CHECK_OK(context, hn_model_add_body(model, &body, &id));
+        hn_simulation_def def = hn_simulation_def_default();
+        def.step_size = 1e-3;
+        hn_simulation *simulation;
+        CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+        CHECK_OK(context, hn_simulation_step(simulation, 1));
+        hn_ledger ledger;
+        CHECK_OK(context, hn_simulation_ledger(simulation, &ledger));
+        for (int k = 0; k < 3; ++k) {
+            CHECK_EQUAL(ledger.linear_component[k], LINEAR[i][k]);
+            CHECK_EQUAL(ledger.angular_component[k], ANGULAR[i][k]);
+        }
+        hn_simulation_destroy(simulation);
+        hn_model_destroy(model);
+        hn_context_destroy(context);
+    }
+}
