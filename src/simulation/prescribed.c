@@ -163,11 +163,15 @@ static hn_status move_to(hn_simulation *s, double begin, double end, int cuts, d
     status = reach > FAR && cuts < CUTS_MAX ? HN_NOT_CONVERGED : close_at(s, end, w->ahead, w);
     if (status == HN_OK) {
         memcpy(q, w->ahead, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
-        for (int d = 0; d < s->hold_count; ++d)
-            for (int k = 0; k < s->holds[d].term_count; ++k) {
+        for (int d = 0; d < s->held_count; ++d) { // as the frame listed them, which has ended
+            const hold *h = &s->holds[s->held_list[d]];
+            for (int k = 0; k < h->term_count; ++k) {
                 int at = HN_COUPLING_TERMS_MAX * d + k;
-                w->angles[at] = term_angle(&frame, d, k, q, w->guesses[at]);
+                const element *e = &s->system->elements[h->first + k];
+                w->angles[at] =
+                    element_angle(e, system_pose(q, e->a), system_pose(q, e->b), w->guesses[at]);
             }
+        }
         return HN_OK;
     }
     if (status != HN_NOT_CONVERGED && status != HN_SINGULAR_SYSTEM) return status;
