@@ -608,17 +608,17 @@ TEST(rotations, go_on_from_a_snapshot_bit_for_bit)
     hn_drive_state first[3], again;
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
     size_t size = hn_simulation_snapshot_size(r.simulation);
-    void *snapshot = malloc(size);
-    CHECK(snapshot != NULL);
-    CHECK_OK(r.context, hn_simulation_save(r.simulation, snapshot, size));
+    void *bytes = malloc(size);
+    CHECK(bytes != NULL);
+    CHECK_OK(r.context, hn_simulation_save(r.simulation, bytes, size));
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
     for (int i = 0; i < 3; ++i) first[i] = drive_of(&r, i);
-    CHECK_OK(r.context, hn_simulation_restore(r.simulation, snapshot, size));
+    CHECK_OK(r.context, hn_simulation_restore(r.simulation, bytes, size));
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
     for (int i = 0; i < 3; ++i) {
         again = drive_of(&r, i);
         CHECK(memcmp(&again, &first[i], sizeof again) == 0);
     }
-    free(snapshot);
+    free(bytes);
     end_run(&r);
 }
