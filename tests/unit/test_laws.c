@@ -28,6 +28,7 @@ typedef enum law_case {
     LAW_STICKS,
     LAW_RESTS,
     LAW_OF_USER,
+    LAW_SPLINE,
     LAW_COUNT,
 } law_case;
 
@@ -35,6 +36,14 @@ static const double PLACES[4] = {-9.0, 0.1, 0.9, 9.0}, EFFORTS[4] = {-7.0, 0.3, 
 static const double RATES[3] = {-900.0, 0.0, 900.0}, RESISTANCE[3] = {-400.0, 0.0, 700.0};
 static const hn_profile SPRING_TABLE = {
     .kind = HN_PROFILE_TABLE, .times = PLACES, .factors = EFFORTS, .count = 4};
+// its slopes are those of (0.1, 0.3) and (0.9, 2), with level ends and a continuous second derivative
+static double spline_slopes[4];
+static const struct hn_profile_inner SPLINE_INNER = {.slopes = spline_slopes};
+static const hn_profile SPRING_SPLINE = {.kind = HN_PROFILE_SPLINE,
+                                         .times = PLACES,
+                                         .factors = EFFORTS,
+                                         .count = 4,
+                                         .inner = &SPLINE_INNER};
 static const hn_profile DAMPER_TABLE = {
     .kind = HN_PROFILE_TABLE, .times = RATES, .factors = RESISTANCE, .count = 3};
 static const double COMMAND_TIMES[2] = {-1.0, 1.0}, COMMANDS[2] = {-0.4, 1.6};
@@ -48,6 +57,20 @@ static double user_law(const hn_law_step *step, double *slope, void *user)
     return 0.5 * step->to * step->to * step->to + step->from * step->to;
 }
 
+static void spline_bends(double *bend);
+
+// Slopes at the inner points from second derivatives
+static void fill_spline(void)
+{
+    double bend[4];
+    spline_bends(bend);
+    for (int k = 1; k < 3; ++k) {
+        double h = PLACES[k + 1] - PLACES[k];
+        spline_slopes[k] =
+            (EFFORTS[k + 1] - EFFORTS[k]) / h - h * (2.0 * bend[k] + bend[k + 1]) / 6.0;
+    }
+}
+
 static drive_law make_law(law_case which, number_source *numbers)
 {
     static const hn_drive_kind kinds[LAW_COUNT] = {
@@ -55,10 +78,11 @@ static drive_law make_law(law_case which, number_source *numbers)
         HN_DRIVE_SPRING,   HN_DRIVE_SPRING,   HN_DRIVE_EFFORT,   HN_DRIVE_MOTION,
         HN_DRIVE_LATCH,    HN_DRIVE_STOP,     HN_DRIVE_STOP,     HN_DRIVE_STOP,
         HN_DRIVE_FRICTION, HN_DRIVE_FRICTION, HN_DRIVE_FRICTION, HN_DRIVE_FRICTION,
-        HN_DRIVE_FRICTION, HN_DRIVE_EFFORT};
+        HN_DRIVE_FRICTION, HN_DRIVE_EFFORT,   HN_DRIVE_SPRING};
     double x[6];
     for (int k = 0; k < 6; ++k) x[k] = 1.0 + 0.9 * next_number(numbers); // 0.1 to 1.9
     bool buffer = which == LAW_BUFFER || which == LAW_SOFT_BUFFER;
+    if (which == LAW_SPLINE) fill_spline();
     return (drive_law){.kind = kinds[which],
                        .sign = next_number(numbers) > 0.0 ? 1.0 : -1.0,
                        .function = &COMMAND,
@@ -70,7 +94,9 @@ static drive_law make_law(law_case which, number_source *numbers)
                        .limit = which == LAW_SERVO_AT_LIMIT ? 1e-3 : 1e9,
                        .stall = 4.0 * x[0],
                        .no_load = 7.0 * x[1],
-                       .spring = which == LAW_TABLES ? &SPRING_TABLE : NULL,
+                       .spring = which == LAW_TABLES   ? &SPRING_TABLE
+                                 : which == LAW_SPLINE ? &SPRING_SPLINE
+                                                       : NULL,
                        .damper = which == LAW_TABLES ? &DAMPER_TABLE : NULL,
                        .lower = -0.5 * x[0],
                        .upper = 0.4 * x[1],
@@ -93,7 +119,8 @@ static element make_drive(law_case which, const drive_law *law, bool displacemen
     e.law = law;
     e.angle = 0;
     e.displacement = displacement;
-    if (which != LAW_SPRING && which != LAW_TABLES) e.stiffness = e.damping = 0.0;
+    if (which != LAW_SPRING && which != LAW_TABLES && which != LAW_SPLINE)
+        e.stiffness = e.damping = 0.0;
     return e;
 }
 
@@ -135,10 +162,46 @@ static double complex positive(double complex x)
     return creal(x) > 0.0 ? x : 0.0;
 }
 
+// Second derivatives M_k of the cubic spline, the other way round than by slopes: level ends say
+// 2 M_0 + M_1 = 6 (y_1 - y_0)/h^2 at one end and likewise at the other; inside h_k-1 M_k-1 + 2 (h_k-1 + h_k) M_k + h_k M_k+1
+// = 6 ((y_k+1 - y_k)/h_k - (y_k - y_k-1)/h_k-1). Four points: by Gauss.
+static void spline_bends(double *bend)
+{
+    const double *x = PLACES, *y = EFFORTS;
+    double a[4][5] = {{0.0}}, h[3], chord[3];
+    for (int k = 0; k < 3; ++k) h[k] = x[k + 1] - x[k], chord[k] = (y[k + 1] - y[k]) / h[k];
+    a[0][0] = 2.0 * h[0], a[0][1] = h[0], a[0][4] = 6.0 * chord[0];
+    a[3][2] = h[2], a[3][3] = 2.0 * h[2], a[3][4] = -6.0 * chord[2];
+    for (int k = 1; k < 3; ++k) {
+        a[k][k - 1] = h[k - 1], a[k][k] = 2.0 * (h[k - 1] + h[k]), a[k][k + 1] = h[k];
+        a[k][4] = 6.0 * (chord[k] - chord[k - 1]);
+    }
+    for (int c = 0; c < 4; ++c)
+        for (int r = 0; r < 4; ++r) {
+            double factor = r == c ? 0.0 : a[r][c] / a[c][c];
+            for (int k = 0; k < 5; ++k) a[r][k] -= factor * a[c][k];
+        }
+    for (int k = 0; k < 4; ++k) bend[k] = a[k][4] / a[k][k];
+}
+
+// Of the piece k of the spline at x: its value, or its integral from the piece's begin on
+static double complex spline_piece(int k, double complex x, bool integral)
+{
+    double bend[4], h = PLACES[k + 1] - PLACES[k];
+    spline_bends(bend);
+    double complex t = x - PLACES[k];
+    double slope = (EFFORTS[k + 1] - EFFORTS[k]) / h - h * (2.0 * bend[k] + bend[k + 1]) / 6.0;
+    double c[4] = {EFFORTS[k], slope, 0.5 * bend[k], (bend[k + 1] - bend[k]) / (6.0 * h)};
+    double complex sum = 0.0;
+    for (int n = 3; n >= 0; --n) sum = sum * t + (integral ? c[n] / (n + 1) : c[n]);
+    return integral ? sum * t : sum;
+}
+
 static double complex table_at(const hn_profile *f, double complex x)
 {
     int k = 0;
     while (k + 2 < f->count && creal(x) > f->times[k + 1]) ++k;
+    if (f->kind == HN_PROFILE_SPLINE) return spline_piece(k, x, false);
     double slope = (f->factors[k + 1] - f->factors[k]) / (f->times[k + 1] - f->times[k]);
     return f->factors[k] + slope * (x - f->times[k]);
 }
@@ -150,7 +213,9 @@ static double complex table_integral(const hn_profile *f, double complex x)
     for (int k = 0; k + 1 < f->count; ++k) {
         bool last = k + 2 == f->count || creal(x) <= f->times[k + 1];
         double complex end = last ? x : f->times[k + 1];
-        sum += 0.5 * (f->factors[k] + table_at(f, end)) * (end - f->times[k]);
+        sum += f->kind == HN_PROFILE_SPLINE
+                   ? spline_piece(k, end, true)
+                   : 0.5 * (f->factors[k] + table_at(f, end)) * (end - f->times[k]);
         if (last) break;
     }
     return sum;
