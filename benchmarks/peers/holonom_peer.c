@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Holonom through its public interface. Integrators: a scheme by name, then reduction and settings after slashes:
-// "energy-momentum", "energy-momentum/nullspace", "projected-rk/adaptive", "energy-momentum/ledger".
+// "energy-momentum", "energy-momentum/nullspace", "projected-rk/adaptive", "energy-momentum/ledger",
+// "rattle/order=8".
 #define _POSIX_C_SOURCE 200809L
 
 #include "mechanism.h"
@@ -100,6 +101,9 @@ static bool choose(const char *name, hn_simulation_def *def, bool *adaptive)
         else if (strcmp(word, "adaptive") == 0) *adaptive = true;
         else if (strcmp(word, "energy=0") == 0) def->impose_energy = false;
         else if (strcmp(word, "fixed") == 0) def->fixed_steps = true;
+#if HN_VERSION_MINOR > 1
+        else if (strncmp(word, "order=", 6) == 0) def->order = atoi(word + 6);
+#endif
         else if (strcmp(word, "planar") == 0) def->planar = true;
         else if (!hn_reduction_from_name(word, &def->reduction)) return false;
     }
