@@ -43,7 +43,7 @@ static hn_status refuse_freedom(const motion_frame *f)
 // Angles of the terms of relations where they were last, one hold after the other: what counts turns.
 typedef struct follow_work {
     double *ahead, *change; // 12 per body; twice
-    double *angles;         // HN_COUPLING_TERMS_MAX per hold
+    double *angles;         // per element; those of relations
     double *guesses;        // likewise, where they should be ahead
 } follow_work;
 
@@ -73,7 +73,7 @@ static double off_target(const motion_frame *f, int d, const double *q, double t
     double sum = -target_of(f, d, time);
     for (int k = 0; k < h->term_count; ++k)
         sum += h->factors[k] * f->system->elements[h->first + k].law->sign *
-               term_angle(f, d, k, q, w->guesses[HN_COUPLING_TERMS_MAX * d + k]);
+               term_angle(f, d, k, q, w->guesses[h->first + k]);
     return sum;
 }
 
@@ -135,10 +135,9 @@ static double guess_ahead(const motion_frame *f, const double *q, double begin, 
     }
     for (int d = 0; d < f->driven_count; ++d)
         for (int k = 0; k < f->holds[d].term_count; ++k) {
-            int at = HN_COUPLING_TERMS_MAX * d + k;
-            const element *e = &f->system->elements[f->holds[d].first + k];
-            w->guesses[at] =
-                w->angles[at] + e->law->sign * frame_rate(f, f->terms[at], q, w->change);
+            int at = f->holds[d].first + k, term = f->terms[HN_COUPLING_TERMS_MAX * d + k];
+            const element *e = &f->system->elements[at];
+            w->guesses[at] = w->angles[at] + e->law->sign * frame_rate(f, term, q, w->change);
         }
     for (size_t k = 0; k < size; ++k) {
         w->ahead[k] = q[k] + w->change[k];
@@ -166,8 +165,8 @@ static hn_status move_to(hn_simulation *s, double begin, double end, int cuts, d
         for (int d = 0; d < s->held_count; ++d) { // as the frame listed them, which has ended
             const hold *h = &s->holds[s->held_list[d]];
             for (int k = 0; k < h->term_count; ++k) {
-                int at = HN_COUPLING_TERMS_MAX * d + k;
-                const element *e = &s->system->elements[h->first + k];
+                int at = h->first + k;
+                const element *e = &s->system->elements[at];
                 w->angles[at] =
                     element_angle(e, system_pose(q, e->a), system_pose(q, e->b), w->guesses[at]);
             }
@@ -324,9 +323,10 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
         double begin = hn_simulation_time(s);
         memcpy(q, s->state.q, size * sizeof(double));
         for (int d = 0; d < s->hold_count; ++d)
-            for (int k = 0; k < s->holds[d].term_count; ++k)
-                work->angles[HN_COUPLING_TERMS_MAX * d + k] =
-                    s->angles[s->system->elements[s->holds[d].first + k].angle];
+            for (int k = 0; k < s->holds[d].term_count; ++k) {
+                int at = s->holds[d].first + k;
+                work->angles[at] = s->angles[s->system->elements[at].angle];
+            }
         hn_status status = move_to(s, begin, begin + h, 0, q, work);
         if (status == HN_NOT_CONVERGED || status == HN_SINGULAR_SYSTEM)
             return context_fail(s->context, HN_NOT_CONVERGED,
@@ -352,7 +352,7 @@ hn_status hn_simulation_follow(hn_simulation *s, int64_t count, bool efforts)
                             s->scheme->name);
     TRY(simulation_observe(s, OBSERVE_JOINTS));
     size_t size = POSE_SIZE * (size_t)s->system->body_count,
-           terms = HN_COUPLING_TERMS_MAX * (size_t)s->hold_count;
+           terms = (size_t)s->system->element_count;
     double *memory = context_allocate(
         s->context,
         (4 * size + 2 * terms + s->observed.extent.coordinate_count + 1) * sizeof(double));
