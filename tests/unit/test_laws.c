@@ -163,8 +163,8 @@ static double complex positive(double complex x)
 }
 
 // Second derivatives M_k of the cubic spline, the other way round than by slopes: level ends say
-// 2 M_0 + M_1 = 6 (y_1 - y_0)/h^2 at one end and likewise at the other; inside h_k-1 M_k-1 + 2 (h_k-1 + h_k) M_k + h_k M_k+1
-// = 6 ((y_k+1 - y_k)/h_k - (y_k - y_k-1)/h_k-1). Four points: by Gauss.
+// 2 M_0 + M_1 = 6 (y_1 - y_0)/h^2 at one end and likewise at the other; inside
+// h_k-1 M_k-1 + 2 (h_k-1 + h_k) M_k + h_k M_k+1 = 6 ((y_k+1 - y_k)/h_k - (y_k - y_k-1)/h_k-1). Four points: by Gauss.
 static void spline_bends(double *bend)
 {
     const double *x = PLACES, *y = EFFORTS;
