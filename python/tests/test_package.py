@@ -6,6 +6,7 @@ import gc
 import inspect
 import pathlib
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -170,6 +171,7 @@ def test_failures_are_exceptions_with_the_librarys_words() -> None:
 
 
 def test_ctrl_c_stops_and_keeps_what_is_there() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background shells have it ignored
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.warns(RuntimeWarning, match="stopped at t ="):
