@@ -19,7 +19,7 @@ static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
                          .coordinates = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}}},
     [HN_JOINT_UNIVERSAL] = {"universal", AXES_TWO, .scalar_count = 2, .coordinate_count = 2,
                             .coordinates = {{"angle_a", "rad"}, {"angle_b", "rad"}}},
-    [HN_JOINT_FIXED] = {"fixed"},
+    [HN_JOINT_FIXED] = {.word = "fixed"},
     [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .scalar_count = 3,
                        .coordinate_count = 6, .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
     [HN_JOINT_DISTANCE] = {"distance", .takes_points = true, .takes_planar_points = true},

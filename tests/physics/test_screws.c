@@ -31,7 +31,7 @@ static hn_joint_def nut_on_the_ground(hn_context *context, hn_model *model, doub
 
 TEST(screws, are_a_kind_of_joint_with_a_coupling_of_its_name)
 {
-    static const double BAD[] = {0.0, NAN, INFINITY};
+    static const double BAD[] = {0.0, (double)NAN, HUGE_VAL};
     hn_context *context = hn_context_create(NULL);
     hn_model *model;
     hn_model_def empty = hn_model_def_default();
