@@ -249,23 +249,6 @@ hn_status ggl_create_classical(hn_system *system, const hn_simulation_def *def, 
     return create(system, &scheme_ggl_classical, out);
 }
 
-// ---- state ------------------------------------------------------------------------------------------
-
-void ggl_start(const hn_system *system, const double *v, const double *acceleration,
-               scheme_state *state)
-{
-    (void)acceleration;
-    mass_apply(system, 1.0, v, state->impetus);
-    state->first = true;
-}
-
-void ggl_momenta(const hn_system *system, const scheme_state *state,
-                 const step_equations *ahead_equations, const step_data *ahead, double *p)
-{
-    (void)ahead_equations, (void)ahead;
-    memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
-}
-
 // ---- assembly ---------------------------------------------------------------------------------------
 
 // a covector on the four vectors of a pose, as coordinates of the body

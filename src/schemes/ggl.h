@@ -32,11 +32,6 @@ hn_status ggl_create_classical(hn_system *system, const hn_simulation_def *def, 
 void ggl_destroy(scheme_solver *solver);
 hn_status ggl_step(scheme_solver *solver, scheme_step *step, const newton_options *options, newton_report *report);
 
-/// The impetus of both is p_n.
-void ggl_start(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);
-void ggl_momenta(const hn_system *system, const scheme_state *state, const step_equations *ahead_equations,
-                 const step_data *ahead, double *p);
-
 /// How well both levels hold after the last step, over all rows and over the rows that were equations.
 typedef struct ggl_levels {
     double primary;        ///< max |g(q_n+1)|, all rows

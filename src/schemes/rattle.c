@@ -102,22 +102,7 @@ static void rattle_settle(const hn_system *system, const scheme_state *state)
     }
 }
 
-static void rattle_momenta(const hn_system *system, const scheme_state *state,
-                           const step_equations *ahead_equations, const step_data *ahead, double *p)
-{
-    (void)ahead_equations, (void)ahead;
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k) p[k] = state->impetus[k];
-}
-
 // ---- composed (KO4) ------------------------------------------------------------------------------------
-
-static void rattle_composed_start(const hn_system *system, const double *v,
-                                  const double *acceleration, scheme_state *state)
-{
-    (void)acceleration;
-    mass_apply(system, 1.0, v, state->impetus);
-    state->first = true;
-}
 
 // (R1) with f at q_n as a part of (S1): rates of dampers are Delta/h in both halves, as symmetry needs
 static void rattle_composed_equations(const hn_system *system, const hn_simulation_def *def,
@@ -158,10 +143,10 @@ static const scheme_type scheme_rattle_composed = {
     .impetus_is_momentum = true,
     .tangent_momenta = true,
     .energy_habit = "oscillates without drift",
-    .start = rattle_composed_start,
+    .start = scheme_start_momenta,
     .equations = rattle_composed_equations,
     .finish = rattle_composed_finish,
-    .momenta = rattle_momenta,
+    .momenta = scheme_kept_momenta,
 };
 
 const scheme_type scheme_rattle = {
@@ -180,5 +165,5 @@ const scheme_type scheme_rattle = {
     .equations = rattle_equations,
     .finish = rattle_finish,
     .settle = rattle_settle,
-    .momenta = rattle_momenta,
+    .momenta = scheme_kept_momenta,
 };

@@ -7,6 +7,8 @@
 #include "schemes/projected_rk.h"
 #include "system/mass.h"
 
+#include <string.h>
+
 const scheme_type *scheme_type_of(hn_scheme scheme)
 {
     static const scheme_type *const types[HN_SCHEME_COUNT] = {
@@ -66,6 +68,21 @@ step_equations scheme_second_half(const step_equations *equations)
     second.load_begin = equations->time + 0.5 * equations->step_size;
     second.load_end = equations->time + equations->step_size;
     return second;
+}
+
+void scheme_start_momenta(const hn_system *system, const double *v, const double *acceleration,
+                          scheme_state *state)
+{
+    (void)acceleration;
+    mass_apply(system, 1.0, v, state->impetus);
+    state->first = true;
+}
+
+void scheme_kept_momenta(const hn_system *system, const scheme_state *state,
+                         const step_equations *ahead_equations, const step_data *ahead, double *p)
+{
+    (void)ahead_equations, (void)ahead;
+    memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
 }
 
 void scheme_second_impulse(const hn_system *system, const step_equations *equations,

@@ -128,6 +128,11 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
 
 /// The equations with loads as they act in the second half of the step, at q_n+1.
 step_equations scheme_second_half(const step_equations *equations);
+/// Start of schemes that keep momenta: p_0 = M v.
+void scheme_start_momenta(const hn_system *system, const double *v, const double *acceleration, scheme_state *state);
+/// p_n of schemes that keep momenta in the tangent of the constraints: as it is.
+void scheme_kept_momenta(const hn_system *system, const scheme_state *state, const step_equations *ahead_equations,
+                         const step_data *ahead, double *p);
 /// next_impetus = M Delta/h + h/2 (F - grad V) as they act in the second half of the step, with the gradient at
 /// (1 - gradient_weight) q_n + gradient_weight q_n+1.
 void scheme_second_impulse(const hn_system *system, const step_equations *equations, const step_data *step,

@@ -22,14 +22,6 @@
 
 #include <string.h>
 
-static void variational_start(const hn_system *system, const double *v, const double *acceleration,
-                              scheme_state *state)
-{
-    (void)acceleration;
-    mass_apply(system, 1.0, v, state->impetus);
-    state->first = true;
-}
-
 static void variational_equations(const hn_system *system, const hn_simulation_def *def,
                                   const scheme_state *state, const double *angles, double h,
                                   double time, double *momentum, step_equations *equations)
@@ -90,14 +82,6 @@ static void variational_composed_equations(const hn_system *system, const hn_sim
     equations->damper_form = DAMPER_PLAIN;
 }
 
-static void variational_composed_momenta(const hn_system *system, const scheme_state *state,
-                                         const step_equations *ahead_equations,
-                                         const step_data *ahead, double *p)
-{
-    (void)ahead_equations, (void)ahead;
-    memcpy(p, state->impetus, POSE_SIZE * (size_t)system->body_count * sizeof(double));
-}
-
 static const scheme_type scheme_variational_composed = {
     .name = "variational",
     .takes_drives = true,
@@ -106,10 +90,10 @@ static const scheme_type scheme_variational_composed = {
     .impetus_is_momentum = true,
     .tangent_momenta = true,
     .energy_habit = "oscillates without drift",
-    .start = variational_start,
+    .start = scheme_start_momenta,
     .equations = variational_composed_equations,
     .finish = variational_finish,
-    .momenta = variational_composed_momenta,
+    .momenta = scheme_kept_momenta,
 };
 
 const scheme_type scheme_variational = {
@@ -124,7 +108,7 @@ const scheme_type scheme_variational = {
     .energy_kept = false,
     .energy_habit = "oscillates without drift",
     .composed = &scheme_variational_composed,
-    .start = variational_start,
+    .start = scheme_start_momenta,
     .equations = variational_equations,
     .finish = variational_finish,
     .momenta = variational_momenta,
