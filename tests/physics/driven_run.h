@@ -11,6 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// Text of a four-bar linkage in the x-y plane; the last joint closes it.
+#define FOUR_BAR_BODIES \
+    "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], " \
+    "density: 2700}\n" \
+    "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], " \
+    "density: 2700}\n" \
+    "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], " \
+    "density: 2700}\n"
+#define FOUR_BAR_OPEN_JOINTS \
+    "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n" \
+    "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n" \
+    "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
+#define FOUR_BAR_JOINTS \
+    FOUR_BAR_OPEN_JOINTS \
+    "  j4: {revolute: {bodies: [ground, rocker], at: [1, 0, 0], axis: z}}\n"
+
 typedef struct driven_run {
     hn_context *context;
     hn_model *model;

@@ -106,6 +106,24 @@ static inline hn_body_state run_body(const run *r, hn_body_id body)
     return state;
 }
 
+/// Centre of mass and directors of bodies `first` and on, in model order; a planar point mass has two numbers.
+static inline int pose_of_run(const run *r, int first, double *q)
+{
+    int count = 0;
+    for (int i = first; i < hn_model_body_count(r->model); ++i) {
+        hn_body_state s = run_body(r, hn_model_body(r->model, i));
+        vec3_store(s.position, q + count);
+        if (hn_model_body_kind(r->model, hn_model_body(r->model, i)) != HN_BODY_RIGID) {
+            count += 2;
+            continue;
+        }
+        for (int k = 0; k < 3; ++k)
+            vec3_store(mat3_column(&s.orientation, k), q + count + 3 + 3 * k);
+        count += POSE_SIZE;
+    }
+    return count;
+}
+
 /// Start a simulation afresh from poses `q` (12 per body, tree order) and velocities `v` (likewise).
 static inline void run_restart(const run *r, const double *q, const double *v)
 {

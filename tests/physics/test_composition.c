@@ -38,25 +38,7 @@ typedef struct order_case {
         [2]; // of orders 2, 4, 6, 8: in the asymptotic range and above round-off; 0: there are none
 } order_case;
 
-// Centre of mass and directors of bodies `first` and on, in model order; a planar point mass has two numbers.
-static int pose_of_run(const run *r, int first, double *q)
-{
-    int count = 0;
-    for (int i = first; i < hn_model_body_count(r->model); ++i) {
-        hn_body_state s = run_body(r, hn_model_body(r->model, i));
-        vec3_store(s.position, q + count);
-        if (hn_model_body_kind(r->model, hn_model_body(r->model, i)) != HN_BODY_RIGID) {
-            count += 2;
-            continue;
-        }
-        for (int k = 0; k < 3; ++k)
-            vec3_store(mat3_column(&s.orientation, k), q + count + 3 + 3 * k);
-        count += POSE_SIZE;
-    }
-    return count;
-}
-
-// The same of the reference; `first` is 1 for the linkage, whose first body stands still.
+// Poses of the reference; `first` is 1 for the linkage, whose first body stands still.
 static int pose_of_reference(const reference *ref, int index, double *q, int *first)
 {
     char place[64];

@@ -228,19 +228,9 @@ TEST(couplings, do_not_depend_on_where_the_model_is_drawn)
 // A four-bar linkage whose rocker turns a flywheel by a belt, and whose crank is moved or pushed.
 static const char LOOP[] =
     "holonom: 1\n"
-    "bodies:\n"
-    "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
-    "density: 2700}\n"
-    "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
-    "density: 2700}\n"
-    "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
-    "density: 2700}\n"
+    "bodies:\n" FOUR_BAR_BODIES
     "  flywheel: {mass: 2, inertia: [0.01, 0.01, 0.02], position: [2, 0, 0]}\n"
-    "joints:\n"
-    "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-    "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
-    "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
-    "  j4: {revolute: {bodies: [ground, rocker], at: [1, 0, 0], axis: z}}\n"
+    "joints:\n" FOUR_BAR_JOINTS
     "  j5: {revolute: {bodies: [ground, flywheel], at: [2, 0, 0], axis: z}}\n"
     "couplings:\n"
     "  belt: {belt: {joints: [j4, j5], radii: [0.3, 0.1]}}\n"

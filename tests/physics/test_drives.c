@@ -232,17 +232,7 @@ TEST(drives, act_in_loops_and_on_the_joint_that_closes_them)
 {
     static const char TEXT[] =
         "holonom: 1\ngravity: [0, -9.81, 0]\n"
-        "bodies:\n"
-        "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
-        "density: 2700}\n"
-        "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
-        "density: 2700}\n"
-        "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
-        "density: 2700}\n"
-        "joints:\n"
-        "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-        "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
-        "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
+        "bodies:\n" FOUR_BAR_BODIES "joints:\n" FOUR_BAR_OPEN_JOINTS
         "  j4: {revolute: {bodies: [rocker, ground], at: [1, 0, 0], axis: z}}\n"
         "drives:\n"
         "  motor: {motor: {joint: j1, stall: 60, no_load: 12, armature: 0.02}}\n"

@@ -130,27 +130,14 @@ TEST(friction, of_coordinates_that_are_tied_holds_once)
 // Dry joints of a linkage come to rest together: one of them holds what all of them could.
 TEST(friction, of_all_joints_of_a_loop_comes_to_rest)
 {
-    static const char TEXT[] =
-        "holonom: 1\n"
-        "gravity: [0, -9.81, 0]\n"
-        "bodies:\n"
-        "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
-        "density: 2700}\n"
-        "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
-        "density: 2700}\n"
-        "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
-        "density: 2700}\n"
-        "joints:\n"
-        "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-        "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
-        "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
-        "  j4: {revolute: {bodies: [ground, rocker], at: [1, 0, 0], axis: z}}\n"
-        "drives:\n"
-        "  f1: {friction: {joint: j1, effort: 9}}\n"
-        "  f2: {friction: {joint: j2, effort: 5}}\n"
-        "  f3: {friction: {joint: j3, effort: 5}}\n"
-        "  f4: {friction: {joint: j4, effort: 9}}\n"
-        "start: {j1: {rate: -3}}\n";
+    static const char TEXT[] = "holonom: 1\n"
+                               "gravity: [0, -9.81, 0]\n"
+                               "bodies:\n" FOUR_BAR_BODIES "joints:\n" FOUR_BAR_JOINTS "drives:\n"
+                               "  f1: {friction: {joint: j1, effort: 9}}\n"
+                               "  f2: {friction: {joint: j2, effort: 5}}\n"
+                               "  f3: {friction: {joint: j3, effort: 5}}\n"
+                               "  f4: {friction: {joint: j4, effort: 9}}\n"
+                               "start: {j1: {rate: -3}}\n";
     for (int k = 0; k < HN_REDUCTION_COUNT; ++k) {
         driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, (hn_reduction)k, 2e-3);
         CHECK_BELOW(balance_error(&r, 600, 1), 1e-11);

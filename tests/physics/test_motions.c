@@ -650,19 +650,13 @@ TEST(rotations, go_on_from_a_snapshot_bit_for_bit)
 {
     driven_run r = begin_run(BALL, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 2e-3);
     hn_drive_state first[3], again;
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
-    size_t size = hn_simulation_snapshot_size(r.simulation);
-    void *bytes = malloc(size);
-    CHECK(bytes != NULL);
-    CHECK_OK(r.context, hn_simulation_save(r.simulation, bytes, size));
+    snapshot s = save_after(&r, 20);
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
     for (int i = 0; i < 3; ++i) first[i] = drive_of(&r, i);
-    CHECK_OK(r.context, hn_simulation_restore(r.simulation, bytes, size));
-    CHECK_OK(r.context, hn_simulation_step(r.simulation, 20));
+    restore_and_step(&r, s, 20);
     for (int i = 0; i < 3; ++i) {
         again = drive_of(&r, i);
         CHECK(memcmp(&again, &first[i], sizeof again) == 0);
     }
-    free(bytes);
     end_run(&r);
 }

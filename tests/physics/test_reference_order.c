@@ -5,24 +5,6 @@
 
 enum { HALVINGS = 4, POSES_MAX = 48 };
 
-// q in the bodies' own axes: centre of mass and three directors; a planar point mass has two coordinates
-static int pose_of_run(const run *r, double *q)
-{
-    int count = 0;
-    for (int i = 0; i < hn_model_body_count(r->model); ++i) {
-        hn_body_state s = run_body(r, hn_model_body(r->model, i));
-        vec3_store(s.position, q + count);
-        if (hn_model_body_kind(r->model, hn_model_body(r->model, i)) != HN_BODY_RIGID) {
-            count += 2;
-            continue;
-        }
-        for (int k = 0; k < 3; ++k)
-            vec3_store(mat3_column(&s.orientation, k), q + count + 3 + 3 * k);
-        count += POSE_SIZE;
-    }
-    return count;
-}
-
 // reference pose at times[index], and the estimate of its own error
 static int pose_of_reference(const reference *ref, int index, double *q, double *own_error)
 {
@@ -52,7 +34,7 @@ static double error_at(const char *model, hn_scheme scheme, double h, double tim
     run_step(&r, llround(time / h));
     CHECK_NEAR(hn_simulation_time(r.sim), time, 1e-12);
     CHECK_EQUAL(hn_simulation_statistics(r.sim).halved_step_count, 0);
-    CHECK_EQUAL(pose_of_run(&r, q), count);
+    CHECK_EQUAL(pose_of_run(&r, 0, q), count);
     run_end(&r);
     return largest_difference(q, expected, count);
 }

@@ -148,20 +148,10 @@ TEST(modes, with_couplings_are_those_of_the_linear_system)
     compare_with_linear_system(
         "holonom: 1\n"
         "gravity: [0, -9.81, 0]\n"
-        "bodies:\n"
-        "  crank:   {shape: {cylinder: {radius: 0.02}}, between: [[0, 0, 0], [0, 0.5, 0]], "
-        "density: 2700}\n"
-        "  coupler: {shape: {cylinder: {radius: 0.02}}, between: [[0, 0.5, 0], [1.2, 0.9, 0]], "
-        "density: 2700}\n"
-        "  rocker:  {shape: {cylinder: {radius: 0.02}}, between: [[1.2, 0.9, 0], [1, 0, 0]], "
-        "density: 2700}\n"
+        "bodies:\n" FOUR_BAR_BODIES
         "  flywheel: {mass: 2, inertia: [0.01, 0.01, 0.02], position: [2, 0, 0]}\n"
         "  nut: {mass: 1.5, inertia: [0.01, 0.02, 0.02], position: [2, 0, 0.4]}\n"
-        "joints:\n"
-        "  j1: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-        "  j2: {revolute: {bodies: [crank, coupler], at: [0, 0.5, 0], axis: z}}\n"
-        "  j3: {revolute: {bodies: [coupler, rocker], at: [1.2, 0.9, 0], axis: z}}\n"
-        "  j4: {revolute: {bodies: [ground, rocker], at: [1, 0, 0], axis: z}}\n"
+        "joints:\n" FOUR_BAR_JOINTS
         "  j5: {revolute: {bodies: [ground, flywheel], at: [2, 0, 0], axis: z}}\n"
         "  j6: {screw: {bodies: [flywheel, nut], at: [2, 0, 0.4], axis: z, pitch: 0.5}}\n"
         "couplings:\n"
