@@ -18,6 +18,7 @@ static const double ENERGY_BOUND = 1e-10, MOMENTUM_BOUND = 1e-10, CONSTRAINT_BOU
 static const double ROUND_OFF_STEP = 2.0 * DBL_EPSILON;
 static const double HEIGHT_ROUND_OFF = 4.0 * DBL_EPSILON; // of weights times their heights
 static const double BAND_SEEN = 1e-6; // relative: a band below is not said to grow
+static const double BAND_LOST = 0.5;  // relative: a band above tells nothing of the energy
 static const double PROJECTED_CONSTRAINT_BOUND =
     1e-11; // where a projection with its own tolerance holds them
 static const double INDEPENDENT =
@@ -342,6 +343,20 @@ static void name_mechanism(const hn_simulation *s, const momentum_verdict *verdi
     else if (verdict->inner) snprintf(e->note + used, size, ", about the centre of mass");
 }
 
+// What the energy does under a scheme that does not keep it: its habit, unless something else was seen.
+static void describe_habit(const scheme_type *scheme, const energy_band *seen, double scale,
+                           char *text, size_t size)
+{
+    double band = ratio(seen->high - seen->low, scale);
+    bool swings = strncmp(scheme->energy_habit, "oscillates", 10) == 0;
+    bool grows = band > BAND_SEEN && energy_band_grows(seen);
+    const char *habit = scheme->energy_habit;
+    if (swings && grows) habit = "the band GROWS";
+    else if (swings && !(band <= BAND_LOST))
+        habit = "NOT RESOLVED by the step: the band is as wide as the energy";
+    snprintf(text, size, "%s; band of %.2g so far%s", habit, band, grows ? ", growing" : "");
+}
+
 hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
 {
     REQUIRE(NULL, s != NULL);
@@ -355,8 +370,8 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     ledger->accuracy = accuracy_of(s);
     ledger->energy_scale = energy_scale(s);
     ledger->momentum_scale = r->angular_scale;
-    ledger->energy_min = r->energy_min;
-    ledger->energy_max = r->energy_max;
+    ledger->energy_min = r->band.low;
+    ledger->energy_max = r->band.high;
     ledger->energy_decays = s->scheme->decays;
     ledger->energy_lost = s->losses[0];
     ledger->energy_dissipated = s->losses[1];
@@ -420,12 +435,9 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
                                                             : "",
                      s->system->bodies[verdict.part->first].name);
     } else {
-        double band = ratio(r->energy_max - r->energy_min, whole);
-        bool grows = band > BAND_SEEN && ledger_band_grows(r);
-        bool swings = strncmp(s->scheme->energy_habit, "oscillates", 10) == 0;
-        snprintf(text, size, "%s; band of %.2g so far%s",
-                 grows && swings ? "the band GROWS" : s->scheme->energy_habit, band,
-                 grows ? ", growing" : "");
+        bool parted = s->part_count > 0 && verdict.part != NULL;
+        describe_habit(s->scheme, parted ? verdict.band : &r->band, ledger->energy_scale, text,
+                       size);
     }
     size_t length = strlen(text);
     if (s->fine_load >= 0)

@@ -16,11 +16,43 @@ bool ledger_sample_is_finite(const ledger_sample *m)
     return sum == 0.0 && isfinite(m->kinetic + m->potential - m->work);
 }
 
+void energy_band_start(energy_band *b, double balance)
+{
+    *b = (energy_band){.low = balance, .high = balance};
+}
+
+void energy_band_note(energy_band *b, double balance)
+{
+    b->low = -worse_of(-b->low, -balance);
+    b->high = worse_of(b->high, balance);
+    b->count++;
+    if ((b->count & (b->count - 1)) != 0) return;
+    for (int k = BAND_MARKS - 1; k > 0; --k) b->marks[k] = b->marks[k - 1];
+    b->marks[0] = b->high - b->low;
+}
+
+bool energy_band_grows(const energy_band *b)
+{
+    enum { COUNT_MIN = 64, BURST_COUNT_MIN = 8 };
+    const double GROWTH = 1.6; // a band that grows in proportion to time doubles
+    const double BURST =
+        1000.0; // the error of a motion that begins at rest grows by 2^4 or 2^6 in a doubling
+    if (b->count >= BURST_COUNT_MIN && b->marks[1] > 0.0 && b->marks[0] > BURST * b->marks[1])
+        return true;
+    if (b->count < COUNT_MIN) return false;
+    for (int k = 0; k + 1 < BAND_MARKS; ++k)
+        if (!(b->marks[k] > GROWTH * b->marks[k + 1])) return false;
+    return true;
+}
+
 void energy_account_note(energy_account *a, double kinetic, double potential, double work,
                          bool first)
 {
     double balance = kinetic + potential - work;
-    if (first) *a = (energy_account){.start = balance, .potential_start = potential};
+    if (first) {
+        *a = (energy_account){.start = balance, .potential_start = potential};
+        energy_band_start(&a->band, balance);
+    } else energy_band_note(&a->band, balance);
     a->drift = balance - a->start;
     a->error = worse_of(a->error, fabs(a->drift));
     a->kinetic_max = worse_of(a->kinetic_max, kinetic);
@@ -34,8 +66,6 @@ static void note(ledger_record *r, const ledger_sample *m)
     double balance = m->kinetic + m->potential - m->work;
     r->energy_drift = balance - r->energy_start;
     r->energy_error = worse_of(r->energy_error, fabs(r->energy_drift));
-    r->energy_min = -worse_of(-r->energy_min, -balance);
-    r->energy_max = worse_of(r->energy_max, balance);
     r->kinetic_max = worse_of(r->kinetic_max, m->kinetic);
     r->potential_change_max =
         worse_of(r->potential_change_max, fabs(m->potential - r->potential_start));
@@ -65,7 +95,8 @@ void ledger_record_start(ledger_record *r, const ledger_sample *m, int translati
                          int map_count)
 {
     *r = (ledger_record){.translation_count = translation_count, .map_count = map_count};
-    r->energy_start = r->energy_min = r->energy_max = m->kinetic + m->potential - m->work;
+    r->energy_start = m->kinetic + m->potential - m->work;
+    energy_band_start(&r->band, r->energy_start);
     r->potential_start = m->potential;
     memcpy(r->momentum_start, m->maps, sizeof r->momentum_start);
     note(r, m);
@@ -74,18 +105,5 @@ void ledger_record_start(ledger_record *r, const ledger_sample *m, int translati
 void ledger_record_note(ledger_record *r, const ledger_sample *m)
 {
     note(r, m);
-    r->count++;
-    if ((r->count & (r->count - 1)) != 0) return;
-    for (int k = BAND_MARKS - 1; k > 0; --k) r->bands[k] = r->bands[k - 1];
-    r->bands[0] = r->energy_max - r->energy_min;
-}
-
-bool ledger_band_grows(const ledger_record *r)
-{
-    enum { COUNT_MIN = 64 };
-    const double GROWTH = 1.6; // a band that grows in proportion to time doubles
-    if (r->count < COUNT_MIN) return false;
-    for (int k = 0; k + 1 < BAND_MARKS; ++k)
-        if (!(r->bands[k] > GROWTH * r->bands[k + 1])) return false;
-    return true;
+    energy_band_note(&r->band, m->kinetic + m->potential - m->work);
 }

@@ -161,6 +161,7 @@ static void judge(energy_verdict *worst, const energy_part *part, const energy_a
                               .scale = scale,
                               .floor = floor / scale,
                               .part = part,
+                              .band = &a->band,
                               .centre = centre};
 }
 

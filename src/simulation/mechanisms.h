@@ -34,6 +34,7 @@ typedef struct energy_verdict {
     double scale;           ///< J
     double floor;           ///< relative: round-off of coordinates
     const energy_part *part;
+    const energy_band *band; ///< of what the errors are of
     bool centre;            ///< of its centre of mass
 } energy_verdict;
 

@@ -39,9 +39,9 @@ TEST(ledger, the_worst_of_a_series_that_rises_and_falls_stays)
 {
     static const double SERIES[] = {0.125, 0.5, -0.75, 0.25, 0.0625};
     ledger_record r = record_of(SERIES, 5);
-    CHECK(r.count == 5);
+    CHECK(r.band.count == 5);
     CHECK(r.energy_error == 0.75 && r.energy_drift == 0.0625);
-    CHECK(r.energy_min == 9.25 && r.energy_max == 10.5);
+    CHECK(r.band.low == 9.25 && r.band.high == 10.5);
     CHECK(r.linear_error == 1.5 && r.linear_drift == 0.125);
     CHECK(r.angular_error == 3.0 && r.angular_drift == 0.25);
     CHECK(r.opening == 0.75 && r.opening_now == 0.0625);
@@ -81,8 +81,22 @@ TEST(ledger, a_band_that_grows_is_told_from_one_that_does_not)
                           SERIES[k].swing * sin(0.7 * n));
             ledger_record_note(&r, &m);
         }
-        CHECK(ledger_band_grows(&r) == SERIES[k].grows);
+        CHECK(energy_band_grows(&r.band) == SERIES[k].grows);
     }
+}
+
+// twenty steps are enough to see a burst; the error of a motion that begins at rest is none
+TEST(ledger, a_band_that_bursts_is_seen_in_a_few_steps)
+{
+    energy_band burst, start;
+    energy_band_start(&burst, 1.0);
+    energy_band_start(&start, 1.0);
+    for (int n = 1; n <= 20; ++n) {
+        energy_band_note(&burst, 1.0 + pow(3.0, n));
+        energy_band_note(&start, 1.0 + 1e-6 * pow(n, 6));
+        CHECK(!energy_band_grows(&start));
+    }
+    CHECK(energy_band_grows(&burst));
 }
 
 TEST(ledger, the_joint_that_is_worst_for_its_size_is_remembered)
@@ -109,7 +123,7 @@ TEST(ledger, what_is_not_a_number_stays_so)
         ledger_record r = record_of(series, 3);
         CHECK(isnan(r.energy_error) && isnan(r.linear_error) && isnan(r.angular_error));
         CHECK(isnan(r.opening) && isnan(r.residual) && isnan(r.kinetic_max));
-        CHECK(isnan(r.energy_min) && isnan(r.energy_max));
+        CHECK(isnan(r.band.low) && isnan(r.band.high));
         series[place] = (double)INFINITY;
         r = record_of(series, 3);
         CHECK(!isfinite(r.energy_error) && !isfinite(r.opening));
