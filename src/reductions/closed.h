@@ -26,10 +26,4 @@ hn_status closed_solve(closed *c, const step_equations *equations, step_data *st
 /// correction that large is not made.
 void closed_settle(const hn_system *system, const double *twists, step_data *step);
 
-/// Condition number of [Z^T P^T K P; G_cut P] in the joint increments (coordinates false; BL Table V), or of
-/// [Z^T P^T K; G] in the coordinates (coordinates true), with Z the null space of the closure conditions on the tree
-/// (LMO 96). Dense: for reports.
-hn_status closed_condition(closed *c, const step_equations *equations, const step_data *step, bool coordinates,
-                           double *condition);
-
 #endif

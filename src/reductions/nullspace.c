@@ -18,16 +18,16 @@
 //
 // with Q_1 s added to the linear system's rows of r and s found from the closure rows. What derivatives of Z need of r
 // are multipliers, which are eliminated in every iteration. For many loops the Newton direction of (N1) is
-// found by the sparse saddle-point system; its multipliers are then only passed through (closed.h).
+// found by the sparse saddle-point system; its multipliers are then only passed through (saddle.h).
 #include "reductions/coordinates.h"
 #include "reductions/reduction.h"
 
 #include "linalg/block_lu.h"
 #include "linalg/dense.h"
 #include "linalg/small_lu.h"
-#include "reductions/closed.h"
 #include "reductions/closure_range.h"
 #include "reductions/dense_block.h"
+#include "reductions/loop_condition.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -36,7 +36,6 @@
 struct reduction {
     hn_system *system;
     reduction *with_multipliers; // closed loops: the solver of the saddle-point system
-    closed *report;              // closed loops: condition numbers
     closures *closures;          // a few loops: (C14)
     closure_range *range;
     block_lu *lu;
@@ -77,7 +76,6 @@ static void nullspace_destroy(reduction *r)
     if (r == NULL) return;
     hn_context *context = r->system->context;
     reduction_multipliers.destroy(r->with_multipliers);
-    closed_destroy(r->report);
     closure_range_destroy(r->range);
     closures_destroy(r->closures);
     block_lu_destroy(r->lu);
@@ -131,7 +129,6 @@ static hn_status nullspace_create(hn_system *system, reduction **out)
     bool few = system->cut_row_count <= CLOSURE_RANGE_MAX && !has_rods(system);
     if (system->cut_count > 0) {
         hn_status made = reduction_multipliers.create(system, &r->with_multipliers);
-        if (made == HN_OK) made = closed_create(system, &r->report);
         if (made != HN_OK) nullspace_destroy(r);
         else if (!few) *out = r;
         if (made != HN_OK || !few) return made;
@@ -237,121 +234,170 @@ static void add_own_sum(reduction *r, const step_equations *equations, const ste
     for (int k = 0; k < l.sum_count; ++k) diagonal[k * l.size + l.first_wrench + k] -= 1.0;
 }
 
+// The joint above a body in one iterate: where its rows are, the poses that project, the motion it allows and the
+// wrench that goes through it.
+typedef struct joint_rows {
+    const joint *joint;
+    const joint_type *type;
+    node_layout layout;
+    int body, parent, parent_size;
+    double parent_pose[POSE_SIZE], child_pose[POSE_SIZE];
+    motion motion;
+    hn_vec3 force, moment;
+    double size; // of tangent terms: the rows' scale times the weight of the iterate
+    double *right, *own,
+        *across; // right-hand side; blocks of the body's rows on itself and on its parent
+} joint_rows;
+
+static void place_joint_rows(reduction *r, const step_equations *equations, const step_data *step,
+                             double scale, int body, joint_rows *rows)
+{
+    const joint *j = &r->system->joints[body];
+    int parent = j->parent;
+    const double *w = r->wrench + TWIST_SIZE * (size_t)body;
+    rows->joint = j;
+    rows->type = joint_type_of(j->kind);
+    rows->layout = layout_of(r->system, body);
+    rows->body = body;
+    rows->parent = parent;
+    rows->parent_size = parent < 0 ? 0 : block_lu_node_size(r->lu, parent);
+    step_projection_pose(equations, step, parent, rows->parent_pose);
+    step_projection_pose(equations, step, body, rows->child_pose);
+    rows->type->motion(j, &step->joints[body], rows->parent_pose, rows->child_pose, &rows->motion);
+    rows->force = vec3_load(w);
+    rows->moment = vec3_load(w + 3);
+    rows->size = scale * equations->weight;
+    rows->right = r->right + block_lu_offset(r->lu, body);
+    rows->own = block_lu_block(r->lu, body, body);
+    rows->across = parent < 0 ? NULL : block_lu_block(r->lu, body, parent);
+}
+
+// Row `place` of the body, as it depends on the vectors of the body itself or of its parent.
+static double *row_on(const joint_rows *rows, int place, bool child)
+{
+    return child ? rows->own + place * rows->layout.size : rows->across + place * rows->parent_size;
+}
+
+// to (one row of a body's coordinates) += vector k of its pose times `z`
+static void add_vector(const system_body *b, int k, hn_vec3 z, double *to)
+{
+    double values[3];
+    int width = coordinate_width(b);
+    coordinates_of(b, z, values);
+    for (int i = 0; i < width; ++i) to[width * k + i] += values[i];
+}
+
+// r = B^T W: its value, the wrench in it, and what changes with B
+static void add_joint_residual(reduction *r, const step_data *step, double scale,
+                               const joint_rows *rows)
+{
+    const node_layout *l = &rows->layout;
+    const motion *m = &rows->motion;
+    for (int k = 0; k < m->dof; ++k) {
+        int row = l->first_residual + k;
+        rows->right[row] =
+            scale * (vec3_dot(m->linear[k], rows->force) + vec3_dot(m->angular[k], rows->moment));
+        for (int c = 0; c < l->sum_count; ++c) {
+            hn_vec3 f, t;
+            wrench_direction(&r->system->bodies[rows->body], c, &f, &t);
+            rows->own[row * l->size + l->first_wrench + c] +=
+                vec3_dot(m->linear[k], f) + vec3_dot(m->angular[k], t);
+        }
+    }
+    if (rows->size == 0.0) return;
+    motion_term terms[JOINT_TERMS_MAX];
+    int count = rows->type->terms(rows->joint, &step->joints[rows->body], rows->parent_pose,
+                                  rows->child_pose, rows->force, rows->moment, terms);
+    for (int t = 0; t < count; ++t) {
+        int on = terms[t].on_child ? rows->body : rows->parent;
+        if (on < 0) continue;
+        const system_body *b = &r->system->bodies[on];
+        double *row = row_on(rows, l->first_residual + terms[t].row, terms[t].on_child);
+        const double coefficient[4] = {terms[t].phi_coefficient, terms[t].local.x, terms[t].local.y,
+                                       terms[t].local.z};
+        for (int k = 0; k < coordinate_vectors(b); ++k)
+            add_vector(b, k, vec3_scale(rows->size * coefficient[k], terms[t].z), row);
+    }
+}
+
+// constraints of the body and of its joint at the iterate
+static void add_joint_constraints(reduction *r, const step_data *step, const joint_rows *rows)
+{
+    const hn_system *system = r->system;
+    const joint *j = rows->joint;
+    int body = rows->body, internal_count = system->bodies[body].internal_count;
+    for (int k = 0; k < internal_count + j->row_count; ++k) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        bool internal = k < internal_count;
+        const int sides[2] = {internal || j->child_is_a ? body : rows->parent, internal ? GROUND
+                                                                               : j->child_is_a
+                                                                                   ? rows->parent
+                                                                                   : body};
+        if (internal) row_internal(k, &row);
+        else rows->type->row(j, k - internal_count, &row);
+        const double *qa = system_pose(step->q, sides[0]), *qb = system_pose(step->q, sides[1]);
+        int place = rows->layout.first_internal + k;
+        rows->right[place] = row_value(&row, qa, qb);
+        row_gradient(&row, qa, qb, gradient);
+        for (int side = 0; side < 2; ++side) {
+            if (sides[side] < 0) continue;
+            const system_body *b = &system->bodies[sides[side]];
+            double *to = row_on(rows, place, sides[side] == body);
+            for (int x = 0; x < coordinate_vectors(b); ++x)
+                add_vector(b, x, gradient[4 * side + x], to);
+        }
+    }
+}
+
+// the parent's sums gain A^T W
+static void add_joint_to_parent(reduction *r, const joint_rows *rows)
+{
+    const motion *m = &rows->motion;
+    int body = rows->body, parent = rows->parent;
+    if (parent < 0 || m->carry == CARRY_NONE) return;
+    const node_layout *l = &rows->layout;
+    const system_body *parent_body = &r->system->bodies[parent];
+    double *into = block_lu_block(r->lu, parent, body);
+    for (int c = 0; c < l->sum_count; ++c) {
+        hn_vec3 f, t;
+        wrench_direction(&r->system->bodies[body], c, &f, &t);
+        hn_vec3 carried = carry_moment(m, f, t);
+        for (int i = 0; i < coordinate_width(parent_body); ++i)
+            into[i * l->size + l->first_wrench + c] +=
+                vec3_dot(coordinate_direction(parent_body, i), f);
+        if (!parent_body->has_directors) continue;
+        into[3 * l->size + l->first_wrench + c] += carried.x;
+        into[4 * l->size + l->first_wrench + c] += carried.y;
+        into[5 * l->size + l->first_wrench + c] += carried.z;
+    }
+    if (rows->size == 0.0) return;
+    double block[3][3];
+    if (m->carry == CARRY_RIGID) {
+        // w (delta phi_c - delta phi_p) x F
+        skew(rows->force, -rows->size, block);
+        add_sum_block(r, parent, 1, body, 0, (const double(*)[3])block);
+        skew(rows->force, rows->size, block);
+        add_sum_block(r, parent, 1, parent, 0, (const double(*)[3])block);
+    } else {
+        hn_vec3 arm = joint_parent_arm(rows->joint);
+        const double local[3] = {arm.x, arm.y, arm.z};
+        for (int i = 1; i < coordinate_vectors(parent_body); ++i) {
+            skew(rows->force, -rows->size * local[i - 1], block);
+            add_sum_block(r, parent, 1, parent, i, (const double(*)[3])block);
+        }
+    }
+}
+
 // rows of the joint: r_c = B^T W, constraints; and the part A^T W of the parent's sums
 static void add_joint(reduction *r, const step_equations *equations, const step_data *step,
                       double scale, int body)
 {
-    const hn_system *system = r->system;
-    const joint *j = &system->joints[body];
-    const joint_type *type = joint_type_of(j->kind);
-    const system_body *child_body = &system->bodies[body];
-    int parent = j->parent;
-    node_layout l = layout_of(system, body);
-    double parent_pose[POSE_SIZE], child_pose[POSE_SIZE],
-        *right = r->right + block_lu_offset(r->lu, body);
-    step_projection_pose(equations, step, parent, parent_pose);
-    step_projection_pose(equations, step, body, child_pose);
-    const double *w = r->wrench + TWIST_SIZE * (size_t)body;
-    hn_vec3 force = vec3_load(w), moment = vec3_load(w + 3);
-    motion m;
-    type->motion(j, &step->joints[body], parent_pose, child_pose, &m);
-    double *own = block_lu_block(r->lu, body, body);
-    double *across = parent < 0 ? NULL : block_lu_block(r->lu, body, parent);
-    int parent_size = parent < 0 ? 0 : block_lu_node_size(r->lu, parent);
-
-    // r = B^T W
-    for (int k = 0; k < m.dof; ++k) {
-        int row = l.first_residual + k;
-        right[row] = scale * (vec3_dot(m.linear[k], force) + vec3_dot(m.angular[k], moment));
-        for (int c = 0; c < l.sum_count; ++c) {
-            hn_vec3 f, t;
-            wrench_direction(child_body, c, &f, &t);
-            own[row * l.size + l.first_wrench + c] +=
-                vec3_dot(m.linear[k], f) + vec3_dot(m.angular[k], t);
-        }
-    }
-    motion_term terms[JOINT_TERMS_MAX];
-    int count = equations->weight == 0.0 ? 0
-                                         : type->terms(j, &step->joints[body], parent_pose,
-                                                       child_pose, force, moment, terms);
-    for (int t = 0; t < count; ++t) {
-        int on = terms[t].on_child ? body : parent;
-        if (on < 0) continue;
-        const system_body *compiled = &system->bodies[on];
-        double *row = terms[t].on_child ? own + (l.first_residual + terms[t].row) * l.size
-                                        : across + (l.first_residual + terms[t].row) * parent_size;
-        const double coefficient[4] = {terms[t].phi_coefficient, terms[t].local.x, terms[t].local.y,
-                                       terms[t].local.z};
-        int width = coordinate_width(compiled);
-        for (int k = 0; k < coordinate_vectors(compiled); ++k) {
-            double values[3];
-            coordinates_of(compiled,
-                           vec3_scale(scale * equations->weight * coefficient[k], terms[t].z),
-                           values);
-            for (int i = 0; i < width; ++i) row[width * k + i] += values[i];
-        }
-    }
-
-    // constraints at the iterate
-    int a = j->child_is_a ? body : parent, b = j->child_is_a ? parent : body;
-    const int sides[2] = {a, b};
-    for (int k = 0; k < child_body->internal_count + j->row_count; ++k) {
-        constraint_row row;
-        hn_vec3 gradient[8];
-        bool internal = k < child_body->internal_count;
-        int first = internal ? body : a, second = internal ? GROUND : b;
-        if (internal) row_internal(k, &row);
-        else type->row(j, k - child_body->internal_count, &row);
-        const double *qa = system_pose(step->q, first), *qb = system_pose(step->q, second);
-        int place = l.first_internal + k;
-        right[place] = row_value(&row, qa, qb);
-        row_gradient(&row, qa, qb, gradient);
-        for (int side = 0; side < 2; ++side) {
-            int on = internal ? (side == 0 ? body : GROUND) : sides[side];
-            if (on < 0) continue;
-            const system_body *compiled = &system->bodies[on];
-            double *to = on == body ? own + place * l.size : across + place * parent_size;
-            int width = coordinate_width(compiled);
-            for (int x = 0; x < coordinate_vectors(compiled); ++x) {
-                double values[3];
-                coordinates_of(compiled, gradient[4 * side + x], values);
-                for (int i = 0; i < width; ++i) to[width * x + i] += values[i];
-            }
-        }
-    }
-
-    // the parent's sums gain A^T W
-    if (parent < 0 || m.carry == CARRY_NONE) return;
-    const system_body *parent_body = &system->bodies[parent];
-    double *into = block_lu_block(r->lu, parent, body);
-    for (int c = 0; c < l.sum_count; ++c) {
-        hn_vec3 f, t;
-        wrench_direction(child_body, c, &f, &t);
-        hn_vec3 carried = carry_moment(&m, f, t);
-        for (int i = 0; i < coordinate_width(parent_body); ++i)
-            into[i * l.size + l.first_wrench + c] +=
-                vec3_dot(coordinate_direction(parent_body, i), f);
-        if (!parent_body->has_directors) continue;
-        into[3 * l.size + l.first_wrench + c] += carried.x;
-        into[4 * l.size + l.first_wrench + c] += carried.y;
-        into[5 * l.size + l.first_wrench + c] += carried.z;
-    }
-    if (equations->weight == 0.0) return;
-    double block[3][3], size = scale * equations->weight;
-    if (m.carry == CARRY_RIGID) {
-        // w (delta phi_c - delta phi_p) x F
-        skew(force, -size, block);
-        add_sum_block(r, parent, 1, body, 0, (const double(*)[3])block);
-        skew(force, size, block);
-        add_sum_block(r, parent, 1, parent, 0, (const double(*)[3])block);
-    } else {
-        hn_vec3 arm = joint_parent_arm(j);
-        const double local[3] = {arm.x, arm.y, arm.z};
-        for (int i = 1; i < coordinate_vectors(parent_body); ++i) {
-            skew(force, -size * local[i - 1], block);
-            add_sum_block(r, parent, 1, parent, i, (const double(*)[3])block);
-        }
-    }
+    joint_rows rows;
+    place_joint_rows(r, equations, step, scale, body, &rows);
+    add_joint_residual(r, step, scale, &rows);
+    add_joint_constraints(r, step, &rows);
+    add_joint_to_parent(r, &rows);
 }
 
 // tangent terms between bodies a and b in the rows of the sums
@@ -691,7 +737,7 @@ static hn_status nullspace_condition(reduction *r, const step_equations *equatio
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
-    if (r->report != NULL) return closed_condition(r->report, equations, step, true, condition);
+    if (system->cut_count > 0) return loop_condition(r->system, equations, step, true, condition);
     size_t n = (size_t)system->coordinate_count, column = 0;
     double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
            inverse_norm = 0.0;

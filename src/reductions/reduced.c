@@ -23,6 +23,7 @@
 #include "reductions/closed.h"
 #include "reductions/closures.h"
 #include "reductions/dense_block.h"
+#include "reductions/loop_condition.h"
 #include "reductions/tree.h"
 
 #include <string.h>
@@ -650,7 +651,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
 {
     const hn_system *system = r->system;
     hn_context *context = system->context;
-    if (r->loops != NULL) return closed_condition(r->loops, equations, step, false, condition);
+    if (r->loops != NULL) return loop_condition(r->system, equations, step, false, condition);
     size_t n = (size_t)system->dof;
     double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
            inverse_norm = 0.0;
