@@ -321,6 +321,151 @@ static double coordinate_weight(const jet_body *b, int k)
     return k < b->w_count ? 1.0 / b->weight[k] : 1.0;
 }
 
+// A constraint at the iterate: its gradient and that of its rate with respect to the two poses, and its multipliers.
+typedef struct row_at {
+    row_form form;
+    double gradient[24], gradient1[24];
+    double value, rate;
+    double beta, alpha; // multipliers of the row and of its rate
+} row_at;
+
+static void evaluate_row(const jet_joint *j, int row, const double *const pose[2],
+                         const double *const pose1[2], row_at *at)
+{
+    at->form = form_of(j, &j->rows[row]);
+    const row_form *f = &at->form;
+    hn_vec3 u = sum_of(f->alpha, pose[0], pose[1]), z = sum_of(f->beta, pose[0], pose[1]);
+    hn_vec3 u1 = sum_of(f->alpha, pose1[0], pose1[1]), z1 = sum_of(f->beta, pose1[0], pose1[1]);
+    gradient_of(f, u, z, at->gradient);
+    if (f->product) {
+        gradient_of(f, u1, z1, at->gradient1);
+        at->value = f->factor * vec3_dot(u, z) - f->eta;
+        at->rate = f->factor * (vec3_dot(u1, z) + vec3_dot(u, z1));
+    } else {
+        memset(at->gradient1, 0, sizeof at->gradient1);
+        at->value = vec3_dot(f->direction, z) - f->eta;
+        at->rate = vec3_dot(f->direction, z1);
+    }
+}
+
+// Distance from (a, a_1) and the unit sphere of a body. Returns the largest constraint residual.
+static double add_body(orthogonal_projection *p, int i, const double *a, const double *a1)
+{
+    const jet_body *b = &p->jet->bodies[i];
+    size_t at = POSE_SIZE * (size_t)i;
+    int offset = block_lu_offset(p->lu, i), n = b->y_count, size = block_lu_node_size(p->lu, i);
+    const double *y = p->x + offset, *y1 = y + n;
+    double *right = p->right + offset, *diagonal = block_lu_block(p->lu, i, i);
+    pose_of(b, y, y1, p->pose + at, p->pose1 + at, p->tangent + at * JET_COORDINATES,
+            p->tangent1 + at * JET_COORDINATES);
+    for (int k = 0; k < n; ++k) {
+        double weight = coordinate_weight(b, k);
+        right[k] = weight * (y[k] - a[b->y + k]);
+        right[n + k] = weight * (y1[k] - a1[b->y + k]);
+        diagonal[k * (size + 1)] = diagonal[(n + k) * (size + 1)] = weight;
+    }
+    if (b->kind != JET_RIGID) return 0.0;
+    // sphere: nu (|theta|^2 - 1)/2 + kappa theta . theta_1
+    double nu = y[2 * n], kappa = y[2 * n + 1];
+    for (int k = 3; k < 7; ++k) {
+        right[k] += nu * y[k] + kappa * y1[k];
+        right[n + k] += kappa * y[k];
+        diagonal[k * (size + 1)] += nu;
+        diagonal[k * size + n + k] += kappa;
+        diagonal[(n + k) * size + k] += kappa;
+        diagonal[k * size + 2 * n] = diagonal[2 * n * size + k] = y[k];
+        diagonal[k * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + k] = y1[k];
+        diagonal[(n + k) * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + n + k] = y[k];
+    }
+    right[2 * n] = 0.5 * (euler_dot(y + 3, y + 3) - 1.0);
+    right[2 * n + 1] = euler_dot(y + 3, y1 + 3);
+    return fmax(fabs(right[2 * n]), fabs(right[2 * n + 1]));
+}
+
+// Gradients of row `r` of node `node` into the blocks between it and the body on one side; forces on the body.
+static void add_row_gradients(orthogonal_projection *p, int node, int r, int rows, int body,
+                              int side, const row_at *x)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *t = p->tangent + at * JET_COORDINATES, *t1 = p->tangent1 + at * JET_COORDINATES,
+                 *gradient = x->gradient + 12 * side, *gradient1 = x->gradient1 + 12 * side;
+    int n = p->jet->bodies[body].y_count, columns = block_lu_node_size(p->lu, body),
+        size = 2 * rows;
+    double dg[JET_COORDINATES] = {0.0}, drate[JET_COORDINATES] = {0.0};
+    pull_back(n, t, gradient, 1.0, dg);
+    pull_back(n, t1, gradient, 1.0, drate);
+    pull_back(n, t, gradient1, 1.0, drate);
+    double *lower = block_lu_block(p->lu, node, body), *upper = block_lu_block(p->lu, body, node);
+    double *right = p->right + block_lu_offset(p->lu, body);
+    for (int k = 0; k < n; ++k) {
+        lower[r * columns + k] += dg[k];
+        lower[(rows + r) * columns + k] += drate[k];
+        lower[(rows + r) * columns + n + k] += dg[k];
+        upper[k * size + r] += dg[k];
+        upper[k * size + rows + r] += drate[k];
+        upper[(n + k) * size + rows + r] += dg[k];
+        right[k] += x->beta * dg[k] + x->alpha * drate[k];
+        right[n + k] += x->alpha * dg[k];
+    }
+    for (int k = 0; k < 12; ++k) {
+        p->force[at + (size_t)k] += x->beta * gradient[k] + x->alpha * gradient1[k];
+        p->force1[at + (size_t)k] += x->alpha * gradient[k];
+    }
+}
+
+// Second derivatives of a row that is a product, between its two bodies.
+static void add_row_products(orthogonal_projection *p, const int body[2], const row_at *x)
+{
+    const jet_body *bodies = p->jet->bodies;
+    double factor = x->form.factor;
+    row_maps maps[2];
+    for (int s = 0; s < 2; ++s) {
+        if (body[s] < 0) continue;
+        size_t at = POSE_SIZE * JET_COORDINATES * (size_t)body[s];
+        maps_of(&x->form, s, p->tangent + at, p->tangent1 + at, bodies[body[s]].y_count, &maps[s]);
+    }
+    for (int s = 0; s < 2; ++s)
+        for (int e = 0; e < 2; ++e) {
+            if (body[s] < 0 || body[e] < 0) continue;
+            add_products(&maps[s], bodies[body[s]].y_count, &maps[e], bodies[body[e]].y_count,
+                         x->beta * factor, x->alpha * factor, block_lu_node_size(p->lu, body[e]),
+                         block_lu_block(p->lu, body[s], body[e]));
+        }
+}
+
+// Rows of a joint, with those of their rates. Returns the largest residual, in the rows' units.
+static double add_joint(orthogonal_projection *p, int joint)
+{
+    const jet_joint *j = &p->jet->joints[joint];
+    const int body[2] = {j->a, j->b};
+    int node = p->jet->body_count + joint, rows = j->row_count, size = 2 * rows,
+        offset = block_lu_offset(p->lu, node);
+    double worst = 0.0;
+    const double *pose[2], *pose1[2];
+    for (int s = 0; s < 2; ++s) {
+        pose[s] = system_pose(p->pose, body[s]);
+        pose1[s] = body[s] < 0 ? NO_POSE : p->pose1 + POSE_SIZE * (size_t)body[s];
+    }
+    for (int r = 0; r < rows; ++r) {
+        if (j->dropped[r]) {
+            double *diagonal = block_lu_block(p->lu, node, node);
+            diagonal[r * (size + 1)] = diagonal[(rows + r) * (size + 1)] = 1.0;
+            p->right[offset + r] = p->right[offset + rows + r] = 0.0;
+            continue;
+        }
+        row_at x = {.beta = p->x[offset + r], .alpha = p->x[offset + rows + r]};
+        evaluate_row(j, r, pose, pose1, &x);
+        p->right[offset + r] = x.value;
+        p->right[offset + rows + r] = x.rate;
+        double residual = isfinite(x.value + x.rate) ? fmax(fabs(x.value), fabs(x.rate)) : HUGE_VAL;
+        worst = fmax(worst, 1.0 / jet_row_unit(j, r) * residual);
+        for (int s = 0; s < 2; ++s)
+            if (body[s] >= 0) add_row_gradients(p, node, r, rows, body[s], s, &x);
+        if (x.form.product) add_row_products(p, body, &x);
+    }
+    return worst;
+}
+
 // Residual of the stationarity conditions at p->x, and the tangent in p->lu. Returns the largest constraint residual.
 static double assemble(orthogonal_projection *p, const double *a, const double *a1)
 {
@@ -330,123 +475,8 @@ static double assemble(orthogonal_projection *p, const double *a, const double *
     block_lu_clear(p->lu);
     memset(p->force, 0, (size_t)bodies * POSE_SIZE * sizeof(double));
     memset(p->force1, 0, (size_t)bodies * POSE_SIZE * sizeof(double));
-    for (int i = 0; i < bodies; ++i) {
-        const jet_body *b = &jet->bodies[i];
-        size_t at = POSE_SIZE * (size_t)i;
-        int offset = block_lu_offset(p->lu, i), n = b->y_count, size = block_lu_node_size(p->lu, i);
-        const double *y = p->x + offset, *y1 = y + n;
-        double *right = p->right + offset, *diagonal = block_lu_block(p->lu, i, i);
-        pose_of(b, y, y1, p->pose + at, p->pose1 + at, p->tangent + at * JET_COORDINATES,
-                p->tangent1 + at * JET_COORDINATES);
-        for (int k = 0; k < n; ++k) {
-            double weight = coordinate_weight(b, k);
-            right[k] = weight * (y[k] - a[b->y + k]);
-            right[n + k] = weight * (y1[k] - a1[b->y + k]);
-            diagonal[k * (size + 1)] = diagonal[(n + k) * (size + 1)] = weight;
-        }
-        if (b->kind != JET_RIGID) continue;
-        // sphere: nu (|theta|^2 - 1)/2 + kappa theta . theta_1
-        double nu = y[2 * n], kappa = y[2 * n + 1];
-        for (int k = 3; k < 7; ++k) {
-            right[k] += nu * y[k] + kappa * y1[k];
-            right[n + k] += kappa * y[k];
-            diagonal[k * (size + 1)] += nu;
-            diagonal[k * size + n + k] += kappa;
-            diagonal[(n + k) * size + k] += kappa;
-            diagonal[k * size + 2 * n] = diagonal[2 * n * size + k] = y[k];
-            diagonal[k * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + k] = y1[k];
-            diagonal[(n + k) * size + 2 * n + 1] = diagonal[(2 * n + 1) * size + n + k] = y[k];
-        }
-        right[2 * n] = 0.5 * (euler_dot(y + 3, y + 3) - 1.0);
-        right[2 * n + 1] = euler_dot(y + 3, y1 + 3);
-        worst = fmax(worst, fmax(fabs(right[2 * n]), fabs(right[2 * n + 1])));
-    }
-    for (int j = 0; j < jet->joint_count; ++j) {
-        const jet_joint *x = &jet->joints[j];
-        const int body[2] = {x->a, x->b};
-        int node = bodies + j, rows = x->row_count, size = 2 * rows,
-            offset = block_lu_offset(p->lu, node);
-        const double *pose[2], *pose1[2];
-        for (int s = 0; s < 2; ++s) {
-            pose[s] = system_pose(p->pose, body[s]);
-            pose1[s] = body[s] < 0 ? NO_POSE : p->pose1 + POSE_SIZE * (size_t)body[s];
-        }
-        for (int r = 0; r < rows; ++r) {
-            double beta = p->x[offset + r], alpha = p->x[offset + rows + r], gradient[24],
-                   gradient1[24] = {0.0};
-            if (x->dropped[r]) {
-                double *diagonal = block_lu_block(p->lu, node, node);
-                diagonal[r * (size + 1)] = diagonal[(rows + r) * (size + 1)] = 1.0;
-                p->right[offset + r] = p->right[offset + rows + r] = 0.0;
-                continue;
-            }
-            row_form f = form_of(x, &x->rows[r]);
-            hn_vec3 u = sum_of(f.alpha, pose[0], pose[1]), z = sum_of(f.beta, pose[0], pose[1]);
-            hn_vec3 u1 = sum_of(f.alpha, pose1[0], pose1[1]),
-                    z1 = sum_of(f.beta, pose1[0], pose1[1]);
-            gradient_of(&f, u, z, gradient);
-            double value, rate;
-            if (f.product) {
-                gradient_of(&f, u1, z1, gradient1);
-                value = f.factor * vec3_dot(u, z) - f.eta;
-                rate = f.factor * (vec3_dot(u1, z) + vec3_dot(u, z1));
-            } else {
-                value = vec3_dot(f.direction, z) - f.eta;
-                rate = vec3_dot(f.direction, z1);
-            }
-            p->right[offset + r] = value;
-            p->right[offset + rows + r] = rate;
-            double scale = 1.0 / jet_row_unit(x, r);
-            worst = fmax(
-                worst, scale * (isfinite(value + rate) ? fmax(fabs(value), fabs(rate)) : HUGE_VAL));
-            for (int s = 0; s < 2; ++s) {
-                if (body[s] < 0) continue;
-                const jet_body *b = &jet->bodies[body[s]];
-                size_t at = POSE_SIZE * (size_t)body[s];
-                const double *t = p->tangent + at * JET_COORDINATES,
-                             *t1 = p->tangent1 + at * JET_COORDINATES;
-                int n = b->y_count, columns = block_lu_node_size(p->lu, body[s]);
-                double dg[JET_COORDINATES] = {0.0}, drate[JET_COORDINATES] = {0.0};
-                pull_back(n, t, gradient + 12 * s, 1.0, dg);
-                pull_back(n, t1, gradient + 12 * s, 1.0, drate);
-                pull_back(n, t, gradient1 + 12 * s, 1.0, drate);
-                double *lower = block_lu_block(p->lu, node, body[s]),
-                       *upper = block_lu_block(p->lu, body[s], node);
-                double *right = p->right + block_lu_offset(p->lu, body[s]);
-                for (int k = 0; k < n; ++k) {
-                    lower[r * columns + k] += dg[k];
-                    lower[(rows + r) * columns + k] += drate[k];
-                    lower[(rows + r) * columns + n + k] += dg[k];
-                    upper[k * size + r] += dg[k];
-                    upper[k * size + rows + r] += drate[k];
-                    upper[(n + k) * size + rows + r] += dg[k];
-                    right[k] += beta * dg[k] + alpha * drate[k];
-                    right[n + k] += alpha * dg[k];
-                }
-                for (int k = 0; k < 12; ++k) {
-                    p->force[at + (size_t)k] +=
-                        beta * gradient[12 * s + k] + alpha * gradient1[12 * s + k];
-                    p->force1[at + (size_t)k] += alpha * gradient[12 * s + k];
-                }
-            }
-            if (!f.product) continue;
-            row_maps maps[2];
-            for (int s = 0; s < 2; ++s) {
-                if (body[s] < 0) continue;
-                size_t at = POSE_SIZE * JET_COORDINATES * (size_t)body[s];
-                maps_of(&f, s, p->tangent + at, p->tangent1 + at, jet->bodies[body[s]].y_count,
-                        &maps[s]);
-            }
-            for (int s = 0; s < 2; ++s)
-                for (int e = 0; e < 2; ++e) {
-                    if (body[s] < 0 || body[e] < 0) continue;
-                    add_products(&maps[s], jet->bodies[body[s]].y_count, &maps[e],
-                                 jet->bodies[body[e]].y_count, beta * f.factor, alpha * f.factor,
-                                 block_lu_node_size(p->lu, body[e]),
-                                 block_lu_block(p->lu, body[s], body[e]));
-                }
-        }
-    }
+    for (int i = 0; i < bodies; ++i) worst = fmax(worst, add_body(p, i, a, a1));
+    for (int j = 0; j < jet->joint_count; ++j) worst = fmax(worst, add_joint(p, j));
     for (int i = 0; i < bodies; ++i) {
         const jet_body *b = &jet->bodies[i];
         size_t at = POSE_SIZE * (size_t)i;
