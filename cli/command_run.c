@@ -362,8 +362,9 @@ static void print_broken_promises(const hn_ledger *ledger)
                 ledger->entry[i].error, ledger->entry[i].bound);
 }
 
-/// Everything after the model is loaded and the options are known.
-static int perform(run *r)
+/// What the run begins with: the simulation, what is to be said about it, the result file. `*spin_said`: the spin has
+/// been warned about.
+static int prepare(run *r, bool *spin_said)
 {
     hn_simulation_def def = r->def;
     def.scheme = r->options.scheme;
@@ -382,7 +383,7 @@ static int perform(run *r)
     hn_structure structure = hn_simulation_structure(r->simulation);
     print_projection("warning: ", &structure, stderr);
     print_singular_start(r->simulation, stderr);
-    bool said = warn_spin_step(r->options.scheme, &structure);
+    *spin_said = warn_spin_step(r->options.scheme, &structure);
     if (!is_multiple(r->options.end, r->options.step))
         say(stderr,
             "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
@@ -392,7 +393,41 @@ static int perform(run *r)
         print_misfit(r->model, r->simulation, stdout);
         fflush(stdout);
     }
-    if (r->output != NULL) code = open_results(r);
+    return r->output != NULL ? open_results(r) : EXIT_FINE;
+}
+
+static void warn_accuracy_of(const run *r, const hn_accuracy *accuracy, bool spin_said)
+{
+    warn_accuracy(r->model, accuracy, spin_said);
+    if (accuracy->beam_angle <= 0.0) return;
+    char when[64];
+    snprintf(when, sizeof when, "at t = %.6g s", accuracy->beam_angle_time);
+    warn_beam_angle(r->model, accuracy->beam, accuracy->beam_element, accuracy->beam_angle, when);
+}
+
+/// What is asked for after the last step of a run that did not fail.
+static int finish(run *r)
+{
+    if (r->condition) {
+        print_condition(r->simulation, r->context);
+        print_other_conditions(r);
+    }
+    if (r->results != NULL) {
+        if (hn_results_finish(r->results) != HN_OK) {
+            say(stderr, "%s\n", hn_context_message(r->context));
+            return EXIT_FILE;
+        }
+        if (!r->quiet)
+            say(stdout, "  wrote %s        view it: holonom view %s\n", r->output, r->output);
+    }
+    return r->reverse_check ? reverse_check(r) : EXIT_FINE;
+}
+
+/// Everything after the model is loaded and the options are known.
+static int perform(run *r)
+{
+    bool spin_said = false;
+    int code = prepare(r, &spin_said);
     if (code != EXIT_FINE) return code;
 
     char label[LABEL_SIZE];
@@ -414,32 +449,14 @@ static int perform(run *r)
         say(stderr, "no ledger: %s\n", hn_context_message(r->context));
         code = EXIT_RUN_FAILED;
     }
-    if (have_ledger) warn_accuracy(r->model, &ledger.accuracy, said);
-    if (have_ledger && ledger.accuracy.beam_angle > 0.0) {
-        char when[64];
-        snprintf(when, sizeof when, "at t = %.6g s", ledger.accuracy.beam_angle_time);
-        warn_beam_angle(r->model, ledger.accuracy.beam, ledger.accuracy.beam_element,
-                        ledger.accuracy.beam_angle, when);
-    }
+    if (have_ledger) warn_accuracy_of(r, &ledger.accuracy, spin_said);
     if (!r->quiet) print_scheme_line(r, label);
     if (!r->quiet && have_ledger) {
         print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);
         print_drives(r->model, r->simulation, stdout);
         print_couplings(r->model, r->simulation, stdout);
     }
-    if (code == EXIT_FINE && r->condition) {
-        print_condition(r->simulation, r->context);
-        print_other_conditions(r);
-    }
-    if (code == EXIT_FINE && r->results != NULL) {
-        if (hn_results_finish(r->results) != HN_OK) {
-            say(stderr, "%s\n", hn_context_message(r->context));
-            return EXIT_FILE;
-        }
-        if (!r->quiet)
-            say(stdout, "  wrote %s        view it: holonom view %s\n", r->output, r->output);
-    }
-    if (code == EXIT_FINE && r->reverse_check) code = reverse_check(r);
+    if (code == EXIT_FINE) code = finish(r);
     if (code != EXIT_FINE) return code;
     if (!check_requirements(&r->required, &ledger)) return EXIT_REQUIRE_FAILED;
     if (ledger_is_kept(&ledger)) return EXIT_FINE;
@@ -513,98 +530,111 @@ static int run_model(run *r, const run_words *words)
     return perform(r);
 }
 
-int command_run(int argument_count, char **arguments)
+static const char DETAILS[] =
+    "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints, "
+    "equations.\n"
+    "Results go to FILE.part and get their final name at the end; a stopped or failed run "
+    "keeps the .part.\n"
+    "A run that was stopped by a signal has a checkpoint too. --resume takes all settings from "
+    "the stopped run;\n"
+    "with --end or --steps it may go on for longer. The result is the one of a run that was "
+    "never stopped, bit for bit.\n"
+    "The ledger goes to the standard output, progress, notes and warnings to the error "
+    "stream.\n"
+    "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
+    "spectral_radius\n"
+    "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); step_tolerance "
+    "(energy-momentum,\n"
+    "ggl-energy-momentum, energy-decaying: inner steps by accuracy); order (2, 4, 6 or 8 of\n"
+    "ggl-energy-momentum, rattle and variational, 5 or 8 of projected-rk); of projected-rk: "
+    "absolute_tolerance,\n"
+    "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
+    "projection\n"
+    "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "
+    "false).\n";
+
+static options_result read_words(int argument_count, char **arguments, run_words *words)
 {
-    run_words words = {0};
     const option_spec options[] = {
         {"--scheme", "NAME",
          "energy-momentum, variational, rattle, generalized-alpha, ggl-energy-momentum, convected, "
          "ggl-variational, ggl-classical, projected-rk or energy-decaying (default: the model's)",
-         &words.texts.scheme},
+         &words->texts.scheme},
         {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below",
-         &words.settings},
+         &words->settings},
         {"--reduction", "NAME", "reduced, nullspace or multipliers (default: the model's)",
-         &words.texts.reduction},
-        {"--step", "SECONDS", "step size (default: the model's)", &words.texts.step},
-        {"--end", "SECONDS", "time to stop at (default: the model's)", &words.texts.end},
-        {"--steps", "N", "number of steps instead of --end", &words.texts.steps},
+         &words->texts.reduction},
+        {"--step", "SECONDS", "step size (default: the model's)", &words->texts.step},
+        {"--end", "SECONDS", "time to stop at (default: the model's)", &words->texts.end},
+        {"--steps", "N", "number of steps instead of --end", &words->texts.steps},
         {"--output", "FILE",
-         "result file (default: the model's name with .h5, in the current folder)", &words.output},
-        {"--no-output", NULL, "write no result file", &words.no_output},
-        {"--every", "N", "write every N-th step only", &words.every},
+         "result file (default: the model's name with .h5, in the current folder)", &words->output},
+        {"--no-output", NULL, "write no result file", &words->no_output},
+        {"--every", "N", "write every N-th step only", &words->every},
         {"--series", "LIST",
          "series or groups to write, such as outputs,bodies/position (default: all)",
-         &words.series},
+         &words->series},
         {"--all-series", NULL, "also write what costs more than a step: ledger/hidden_projected",
-         &words.all_series},
+         &words->all_series},
         {"--checkpoint", "SECONDS", "write restart data every so often, in FILE.checkpoint",
-         &words.checkpoint},
+         &words->checkpoint},
         {"--resume", NULL, "go on with a stopped or killed run from its last checkpoint",
-         &words.resume},
+         &words->resume},
         {"--require", "WHAT=BOUND,...",
-         "exit with 4 when an error of the ledger is above its bound", &words.require},
+         "exit with 4 when an error of the ledger is above its bound", &words->require},
         {"--condition", NULL, "show the condition number of the iteration matrix at the end",
-         &words.condition},
+         &words->condition},
         {"--reverse-check", NULL,
-         "then go all the way back, and tell how far from the start that ends", &words.reverse},
-        MODEL_PARAMETER_OPTION(words.source),
-        {"--quiet", NULL, "print errors and warnings only", &words.quiet},
+         "then go all the way back, and tell how far from the start that ends", &words->reverse},
+        MODEL_PARAMETER_OPTION(words->source),
+        {"--quiet", NULL, "print errors and warnings only", &words->quiet},
     };
     const command_usage usage = {
         "run",
         "MODEL",
         "Simulate a model file; write its results and show the ledger: what is promised, what was "
         "measured.",
-        "Requirements: energy, linear_momentum, angular_momentum, joints (m), constraints, "
-        "equations.\n"
-        "Results go to FILE.part and get their final name at the end; a stopped or failed run "
-        "keeps the .part.\n"
-        "A run that was stopped by a signal has a checkpoint too. --resume takes all settings from "
-        "the stopped run;\n"
-        "with --end or --steps it may go on for longer. The result is the one of a run that was "
-        "never stopped, bit for bit.\n"
-        "The ledger goes to the standard output, progress, notes and warnings to the error "
-        "stream.\n"
-        "Settings of --set: residual_tolerance, increment_tolerance (Newton's method); "
-        "spectral_radius\n"
-        "(generalized-alpha, 0 to 1); rho (energy-decaying, 1/3 to 1); step_tolerance "
-        "(energy-momentum,\n"
-        "ggl-energy-momentum, energy-decaying: inner steps by accuracy); order (2, 4, 6 or 8 of\n"
-        "ggl-energy-momentum, rattle and variational, 5 or 8 of projected-rk); of projected-rk: "
-        "absolute_tolerance,\n"
-        "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
-        "projection\n"
-        "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "
-        "false).\n",
+        DETAILS,
         "holonom run models/six-body-linkage.yaml --scheme variational --step 0.005 --require "
         "joints=1e-12",
         options,
         sizeof options / sizeof options[0]};
-    options_result parsed = options_parse(&usage, argument_count, arguments, &words.source.path);
-    if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
+    return options_parse(&usage, argument_count, arguments, &words->source.path);
+}
 
-    run r = {.every = 1,
-             .all_series = words.all_series != NULL,
-             .series = words.series,
-             .condition = words.condition != NULL,
-             .quiet = words.quiet != NULL,
-             .reverse_check = words.reverse != NULL};
-    r.def = hn_simulation_def_default();
-    if (!apply_scheme_settings("run", words.settings, &r.def)) return EXIT_USAGE;
-    if (words.no_output != NULL &&
-        (words.output != NULL || words.checkpoint != NULL || words.resume != NULL)) {
-        options_complain("run", "--no-output excludes %s",
-                         words.output != NULL       ? "--output"
-                         : words.checkpoint != NULL ? "--checkpoint"
-                                                    : "--resume");
-        return EXIT_USAGE;
+/// What the words say of a run before its model is known. False after reporting what is wrong.
+static bool begin_run(const run_words *words, run *r)
+{
+    *r = (run){.def = hn_simulation_def_default(),
+               .every = 1,
+               .all_series = words->all_series != NULL,
+               .series = words->series,
+               .condition = words->condition != NULL,
+               .quiet = words->quiet != NULL,
+               .reverse_check = words->reverse != NULL};
+    const char *with_output = words->output != NULL       ? "--output"
+                              : words->checkpoint != NULL ? "--checkpoint"
+                              : words->resume != NULL     ? "--resume"
+                                                          : NULL;
+    if (!apply_scheme_settings("run", words->settings, &r->def)) return false;
+    if (words->no_output != NULL && with_output != NULL) {
+        options_complain("run", "--no-output excludes %s", with_output);
+        return false;
     }
-    if (words.every != NULL && !option_positive_count("run", "--every", words.every, &r.every))
-        return EXIT_USAGE;
-    if (words.checkpoint != NULL &&
-        !option_positive_number("run", "--checkpoint", words.checkpoint, &r.checkpoint))
-        return EXIT_USAGE;
-    if (words.require != NULL && !parse_requirements(words.require, &r.required)) return EXIT_USAGE;
+    return (words->every == NULL ||
+            option_positive_count("run", "--every", words->every, &r->every)) &&
+           (words->checkpoint == NULL ||
+            option_positive_number("run", "--checkpoint", words->checkpoint, &r->checkpoint)) &&
+           (words->require == NULL || parse_requirements(words->require, &r->required));
+}
+
+int command_run(int argument_count, char **arguments)
+{
+    run_words words = {0};
+    options_result parsed = read_words(argument_count, arguments, &words);
+    if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
+    run r;
+    if (!begin_run(&words, &r)) return EXIT_USAGE;
 
     r.context = hn_context_create(NULL);
     if (r.context == NULL) return report_no_memory();
