@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Edit distance with transpositions (optimal string alignment) over short words.
+// Edit distance with transpositions (optimal string alignment) over short words; failing that, parts of words.
 #include "base/nearest_word.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORD_MAX = 48 };
@@ -30,6 +31,29 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     return row[a_length % 3][b_length];
 }
 
+// Is `part` one of the parts of a word like `rest_length` or `energy-momentum`?
+static bool is_part(const char *part, int length, const char *whole)
+{
+    for (const char *at = strstr(whole, part); at != NULL; at = strstr(at + 1, part)) {
+        bool begins = at == whole || at[-1] == '_' || at[-1] == '-';
+        if (begins && (at[length] == '\0' || at[length] == '_' || at[length] == '-')) return true;
+    }
+    return false;
+}
+
+// The only word that `word` is a part of, or that is a part of it.
+static const char *only_relative(const char *word, int length, const char *const *words, int count)
+{
+    const char *only = NULL;
+    for (int i = 0; i < count; ++i) {
+        if (!is_part(word, length, words[i]) && !is_part(words[i], (int)strlen(words[i]), word))
+            continue;
+        if (only != NULL) return NULL;
+        only = words[i];
+    }
+    return only;
+}
+
 const char *nearest_word(const char *word, const char *const *words, int count)
 {
     int length = (int)strlen(word);
@@ -48,5 +72,5 @@ const char *nearest_word(const char *word, const char *const *words, int count)
             best = words[i];
         }
     }
-    return best;
+    return best != NULL ? best : only_relative(word, length, words, count);
 }

@@ -3,7 +3,8 @@
 #ifndef BASE_NEAREST_WORD_H
 #define BASE_NEAREST_WORD_H
 
-/// The word of `words` nearest to `word` by edit distance, or NULL when none is near enough to be a likely typo.
+/// The word of `words` nearest to `word` by edit distance, or the only one that `word` is a part of (`length`:
+/// `rest_length`) or that is a part of it; NULL when none is likely to be meant.
 const char *nearest_word(const char *word, const char *const *words, int count);
 
 #endif

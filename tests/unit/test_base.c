@@ -228,6 +228,13 @@ TEST(nearest_word, survives_words_of_any_length)
     const char *const words[] = {endless, "mass"};
     CHECK(nearest_word(endless, words, 2) == NULL);
     CHECK_TEXT(nearest_word("mas", words, 2), "mass");
+    // parts of words, if only one is meant
+    static const char *const spring[] = {"stiffness", "rest_length", "from", "absolute_tolerance",
+                                         "relative_tolerance"};
+    CHECK_TEXT(nearest_word("length", spring, 5), "rest_length");
+    CHECK_TEXT(nearest_word("initial_stiffness", spring, 5), "stiffness");
+    CHECK(nearest_word("tolerance", spring, 5) == NULL);
+    CHECK(nearest_word("eng", spring, 5) == NULL);
 }
 
 // ---- context ------------------------------------------------------------------------------------
