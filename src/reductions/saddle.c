@@ -9,6 +9,7 @@
 #include "reductions/dense_block.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/row_vectors.h"
+#include "reductions/tree_mass.h"
 #include "system/mass.h"
 
 #include <limits.h>
@@ -48,6 +49,7 @@ struct saddle {
     joint *turned;       // some of their rows
     int joint_count;
     int loop_row_count; // rows of joints on loops
+    tree_mass *tree;    // SADDLE_TWISTS of a tree: projections go without the matrix
     independent_rows *choice;
     saddle_choice last; // what was chosen last,
     bool chosen;        // if anything
@@ -65,6 +67,7 @@ void saddle_destroy(saddle *s)
     if (s == NULL) return;
     hn_context *context = s->system->context;
     block_lu_destroy(s->lu);
+    tree_mass_destroy(s->tree);
     context_release(context, s->right);
     context_release(context, s->total);
     context_release(context, s->internal);
@@ -233,6 +236,8 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
         fill_views(s);
         status = choose_units(s);
     }
+    if (status == HN_OK && level == SADDLE_TWISTS && !lends && tree_mass_fits(system))
+        status = tree_mass_create(system, &s->tree);
 done:
     context_release(context, sizes);
     context_release(context, blocks.sequence);
@@ -917,6 +922,7 @@ hn_status saddle_accelerations(saddle *s, const double *q, const double *v, cons
 
 hn_status saddle_project(saddle *s, const double *q, const double *p, double *twists)
 {
+    if (s->tree != NULL && tree_mass_project(s->tree, q, p, twists)) return HN_OK;
     TRY(saddle_factor_mass(s, q));
     saddle_project_again(s, q, p, twists);
     return HN_OK;

@@ -15,7 +15,7 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver)
     size_t n = (size_t)system->body_count;
     int edges = 0, generals = 0;
     for (int i = 0; i < system->element_count; ++i)
-        if (system->places[i] == PLACE_EDGE) edges++;
+        if (system->places[i] == PLACE_EDGE && !solver->inertia_alone) edges++;
     for (int i = 0; i < system->body_count; ++i)
         if (!solver->pivots || joint_pivot(&system->joints[i]) == PIVOT_NONE) generals++;
     generals += edges; // a joint with an elastic edge is no pivot
@@ -39,7 +39,7 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver)
 static void assign_nodes(tree_solver *solver)
 {
     int n = solver->system->body_count, used = 0, free_count = 0;
-    bool shared = solver->pivots && solver->system->element_count == 0;
+    bool shared = solver->pivots && (solver->inertia_alone || solver->system->element_count == 0);
     int *free_nodes = (int *)(void *)solver->twists; // not in use yet
     for (int i = 0; i < n; ++i) solver->bodies[i].node = -1;
     for (int i = n - 1; i >= 0; --i) {
@@ -60,7 +60,7 @@ void tree_number_edges(tree_solver *solver)
     for (int i = 0; i < system->body_count; ++i) solver->edge_of[i] = -1;
     solver->edge_count = 0;
     for (int i = 0; i < system->element_count; ++i) {
-        if (system->places[i] != PLACE_EDGE) continue;
+        if (system->places[i] != PLACE_EDGE || solver->inertia_alone) continue;
         int child = system->element_edge[i];
         if (solver->edge_of[child] < 0) solver->edge_of[child] = solver->edge_count++;
     }

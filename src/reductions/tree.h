@@ -100,6 +100,7 @@ typedef struct tree_solver {
     const hn_system *system;
     bool pivots;          ///< reference points at pivots and shared nodes; to be set before the layout
     bool keep;            ///< fill `arms`: for loads and twists of centres of mass
+    bool inertia_alone;   ///< elements have no part: joints with elastic edges are as others; likewise
     tree_body *bodies;    ///< per body
     tree_node *nodes;
     tree_factor *factors; ///< per body

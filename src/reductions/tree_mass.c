@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The mass matrix on the motions of a tree.
+#include "reductions/tree_mass.h"
+
+#include "base/six.h"
+#include "system/kinematics.h"
+#include "system/mass.h"
+
+#include <string.h>
+
+static void layout(arena *a, const hn_system *system, tree_mass *x)
+{
+    size_t n = (size_t)system->body_count;
+    x->tree.pivots = x->tree.keep = x->tree.inertia_alone = true;
+    tree_layout(a, system, &x->tree);
+    x->steps = arena_bytes(a, n * sizeof(joint_step));
+    x->loads = arena_doubles(a, TWIST_SIZE * n);
+}
+
+bool tree_mass_fits(const hn_system *system)
+{
+    for (int i = 0; i < system->body_count; ++i)
+        if (system_body_is_rod(system, i)) return false;
+    return system->cut_count == 0 && system->mass_edge_count == 0;
+}
+
+void tree_mass_destroy(tree_mass *x)
+{
+    if (x == NULL) return;
+    context_release(x->system->context, x->memory);
+    context_release(x->system->context, x);
+}
+
+hn_status tree_mass_create(const hn_system *system, tree_mass **out)
+{
+    *out = NULL;
+    tree_mass *x = context_allocate(system->context, sizeof *x);
+    if (x == NULL) return HN_OUT_OF_MEMORY;
+    x->system = system;
+    arena a = {0};
+    layout(&a, system, x);
+    x->memory = context_allocate(system->context, a.used);
+    if (x->memory == NULL) {
+        tree_mass_destroy(x);
+        return HN_OUT_OF_MEMORY;
+    }
+    a = (arena){.block = x->memory};
+    layout(&a, system, x);
+    tree_number_edges(&x->tree);
+    *out = x;
+    return HN_OK;
+}
+
+static const double STILL[POSE_SIZE] = {0.0};
+
+static inline const double *delta_of(const tree_place *place, int body)
+{
+    return body < 0 || place->delta == NULL ? STILL : place->delta + POSE_SIZE * (size_t)body;
+}
+
+// a vector of a pose at q_w, given the same at q
+static inline hn_vec3 at_forces(const tree_place *place, hn_vec3 now, hn_vec3 change)
+{
+    return vec3_add_scaled(now, place->weight - 1.0, change);
+}
+
+// (T8) with alpha = 1 and no forces: M of one body about its reference point; its load
+static inline void start_body(tree_mass *x, const tree_place *place, const double *wrenches,
+                              int body)
+{
+    const tree_body *b = &x->tree.bodies[body];
+    tree_node *node = &x->tree.nodes[b->node];
+    const double *q = place->q + POSE_SIZE * (size_t)body, *delta = delta_of(place, body);
+    const hn_vec3 none = {0.0, 0.0, 0.0};
+    double mass = b->inertia[0];
+    hn_vec3 d = vec3_negate(pose_direction(q, b->reference));
+    hn_vec3 e = at_forces(place, d, vec3_negate(pose_direction(delta, b->reference)));
+    hn_vec3 md = vec3_scale(mass, d), me = vec3_scale(mass, e);
+    six load = six_of(none, none);
+    if (wrenches != NULL) {
+        hn_vec3 force = vec3_load(wrenches + TWIST_SIZE * (size_t)body),
+                moment = vec3_load(wrenches + TWIST_SIZE * (size_t)body + 3);
+        load = six_of(vec3_negate(force), vec3_negate(vec3_add(moment, vec3_cross(e, force))));
+    }
+    hn_vec3 k = vec3_scale(-d.x, me), l = vec3_scale(-d.y, me), m = vec3_scale(-d.z, me);
+    for (int i = 3; i < POSE_SIZE && b->rigid; i += 3) {
+        d = vec3_load(q + i);
+        e = vec3_scale(-b->inertia[i / 3], at_forces(place, d, vec3_load(delta + i)));
+        k = vec3_add_scaled(k, d.x, e), l = vec3_add_scaled(l, d.y, e),
+        m = vec3_add_scaled(m, d.z, e);
+    }
+    double trace = k.x + l.y + m.z, *to = node->stiffness;
+    six_store(load, node->load);
+    six_store(six_of(none, none), node->wrench);
+    six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, md.z, -md.y)), to);
+    six_store(six_of(vec3(0.0, mass, 0.0), vec3(-md.z, 0.0, md.x)), to + 6);
+    six_store(six_of(vec3(0.0, 0.0, mass), vec3(md.y, -md.x, 0.0)), to + 12);
+    six_store(six_of(vec3(0.0, -me.z, me.y), vec3(k.x - trace, k.y, k.z)), to + 18);
+    six_store(six_of(vec3(me.z, 0.0, -me.x), vec3(l.x, l.y - trace, l.z)), to + 24);
+    six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(m.x, m.y, m.z - trace)), to + 30);
+}
+
+static void pose_at_forces(const tree_place *place, int body, double *pose)
+{
+    const double *q = system_pose(place->q, body), *delta = delta_of(place, body);
+    for (int k = 0; k < POSE_SIZE; ++k) pose[k] = q[k] + (place->weight - 1.0) * delta[k];
+}
+
+// elimination of a body whose joint is no pivot
+static bool eliminate_general(tree_mass *x, const tree_place *place, int body)
+{
+    const joint *j = &x->system->joints[body];
+    double parent[POSE_SIZE], child[POSE_SIZE], residual[JOINT_DOF_MAX];
+    const double *q = place->q + POSE_SIZE * (size_t)body,
+                 *above = system_pose(place->q, j->parent);
+    pose_at_forces(place, j->parent, parent);
+    pose_at_forces(place, body, child);
+    joint_type_of(j->kind)->begin(j, above, q, &x->steps[body]);
+    const tree_joint_state state = {.parent_now = above,
+                                    .child_now = q,
+                                    .parent_projected = parent,
+                                    .child_projected = child,
+                                    .weight = 0.0};
+    tree_residual(&x->tree, body, &x->steps[body], &state, residual); // zero: the wrench is
+    return tree_eliminate(&x->tree, body, &x->steps[body], &state, residual);
+}
+
+bool tree_mass_factor(tree_mass *x, const tree_place *place, const double *wrenches)
+{
+    tree_solver *tree = &x->tree;
+    for (int i = x->system->body_count - 1; i >= 0; --i) {
+        const tree_body *b = &tree->bodies[i];
+        double residual[3];
+        // a parent starts right before something is added to it
+        if (b->leaf) start_body(x, place, wrenches, i);
+        if (b->first) start_body(x, place, wrenches, b->parent);
+        if (b->pivot == PIVOT_NONE) {
+            if (!eliminate_general(x, place, i)) return false;
+            continue;
+        }
+        const tree_pivot_state state = {.parent_now = system_pose(place->q, b->parent),
+                                        .parent_delta = delta_of(place, b->parent),
+                                        .child_now = place->q + POSE_SIZE * (size_t)i,
+                                        .child_delta = delta_of(place, i),
+                                        .weight = place->weight};
+        if (!tree_eliminate_pivot(tree, i, &state, residual)) return false;
+    }
+    if (wrenches != NULL) tree_substitute(tree);
+    return true;
+}
+
+void tree_mass_solve(tree_mass *x, const double *wrenches)
+{
+    for (int k = 0; k < TWIST_SIZE * x->system->body_count; ++k) x->loads[k] = -wrenches[k];
+    tree_solve(&x->tree, NULL, x->loads);
+}
+
+// The same for a body whose joint is no pivot
+static void make_general_tangent(tree_mass *x, const double *q, int body, double *twists)
+{
+    const joint *j = &x->system->joints[body];
+    const double *above = j->parent < 0 ? NULL : twists + TWIST_SIZE * (size_t)j->parent;
+    double *t = twists + TWIST_SIZE * (size_t)body, u[JOINT_DOF_MAX];
+    motion m;
+    joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), system_pose(q, body),
+                                  &x->steps[body]);
+    tree_motion(x->system, x->steps, q, body, &m);
+    motion_rates(&m, above, t, u);
+    motion_apply(&m, above, u, t);
+    if (!x->tree.bodies[body].rigid) vec3_store(vec3(0.0, 0.0, 0.0), t + 3);
+}
+
+void tree_mass_make_tangent(tree_mass *x, const double *q, double *twists)
+{
+    for (int i = 0; i < x->system->body_count; ++i) {
+        const tree_body *b = &x->tree.bodies[i];
+        const joint *j = &x->system->joints[i];
+        double *t = twists + TWIST_SIZE * (size_t)i;
+        if (b->pivot == PIVOT_NONE) {
+            make_general_tangent(x, q, i, twists);
+            continue;
+        }
+        const double *pose = q + POSE_SIZE * (size_t)i;
+        hn_vec3 omega = vec3_load(t + 3), above = {0.0, 0.0, 0.0}, v = above;
+        if (b->parent >= 0) {
+            const double *p = twists + TWIST_SIZE * (size_t)b->parent;
+            above = vec3_load(p + 3);
+            v = vec3_add(vec3_load(p), vec3_cross(above, pose_direction(system_pose(q, b->parent),
+                                                                        joint_parent_arm(j))));
+        }
+        if (b->pivot == PIVOT_AXIS) {
+            hn_vec3 n = pose_direction(pose, b->axis);
+            omega = vec3_add_scaled(above, vec3_dot(n, vec3_subtract(omega, above)), n);
+        }
+        vec3_store(vec3_subtract(v, vec3_cross(omega, pose_direction(pose, b->reference))), t);
+        vec3_store(omega, t + 3);
+    }
+}
+
+bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *twists)
+{
+    const hn_system *system = x->system;
+    for (int i = 0; i < system->body_count; ++i)
+        mass_twist(system, i, q + POSE_SIZE * (size_t)i, p + POSE_SIZE * (size_t)i,
+                   twists + TWIST_SIZE * (size_t)i);
+    tree_mass_make_tangent(x, q, twists);
+    double *rest = x->loads;
+    for (int i = 0; i < system->body_count; ++i) {
+        const double *pose = q + POSE_SIZE * (size_t)i, *own = p + POSE_SIZE * (size_t)i;
+        const double *inertia = x->tree.bodies[i].inertia;
+        double v[POSE_SIZE], *to = rest + TWIST_SIZE * (size_t)i;
+        twist_to_velocity(pose, twists + TWIST_SIZE * (size_t)i, v);
+        for (int k = 0; k < POSE_SIZE; ++k) v[k] = own[k] - inertia[k / 3] * v[k];
+        force_to_wrench(pose, v, to);
+        if (!x->tree.bodies[i].rigid) vec3_store(vec3(0.0, 0.0, 0.0), to + 3);
+    }
+    const tree_place place = {.q = q, .weight = 1.0};
+    if (!tree_mass_factor(x, &place, rest)) return false;
+    for (int k = 0; k < TWIST_SIZE * system->body_count; ++k) twists[k] += x->tree.twists[k];
+    for (int i = 0; i < system->body_count; ++i)
+        if (!x->tree.bodies[i].rigid)
+            memset(twists + TWIST_SIZE * (size_t)i + 3, 0, 3 * sizeof(double));
+    return true;
+}
