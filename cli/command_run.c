@@ -550,7 +550,8 @@ static const char DETAILS[] =
     "absolute_tolerance,\n"
     "relative_tolerance, first_step (s), step_growth_max, fixed_steps, dense_output, "
     "projection\n"
-    "(quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true or "
+    "(along-joints, quasi-orthogonal or orthogonal), impose_energy, impose_momentum, planar (true "
+    "or "
     "false).\n";
 
 static options_result read_words(int argument_count, char **arguments, run_words *words)

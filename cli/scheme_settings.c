@@ -45,12 +45,10 @@ static bool parse_truth(const char *command, const char *name, const char *text,
 
 static bool parse_projection(const char *command, const char *text, hn_projection *projection)
 {
-    *projection =
-        strcmp(text, "orthogonal") == 0 ? HN_PROJECTION_ORTHOGONAL : HN_PROJECTION_QUASI_ORTHOGONAL;
-    if (*projection == HN_PROJECTION_ORTHOGONAL || strcmp(text, "quasi-orthogonal") == 0)
-        return true;
-    options_complain(command, "--set projection: '%s'; expected quasi-orthogonal or orthogonal",
-                     text);
+    if (hn_projection_from_name(text, projection)) return true;
+    options_complain(
+        command, "--set projection: '%s'; expected along-joints, quasi-orthogonal or orthogonal",
+        text);
     return false;
 }
 

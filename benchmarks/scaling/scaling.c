@@ -8,6 +8,7 @@
 //   scaling --sizes A,B,...     bodies, about, or elements of a beam (default 1,10,100,1000,10000,100000)
 //   scaling --reduction NAME    reduced (default), nullspace or multipliers
 //   scaling --scheme NAME       energy-momentum (default) or another
+//   scaling --set NAME=VALUE    a setting of hn_simulation_def by name; may be given several times
 //   scaling --limit SECONDS     for one case at one size; larger sizes are left out once it is passed (default 60)
 //   scaling --repeats N         how often the steps are timed (default 3; 0: once and fewer, for valgrind to count)
 //   scaling --csv               comma separated values instead of a table
@@ -37,6 +38,7 @@ enum {
     WARM_UP_STEPS = 5,
     SIZES_MAX = 32,
     CASES_MAX = 16,
+    SETTINGS_MAX = 16,
     STEPS_MIN = 5,
     STEPS_MAX = 5000,
     BEAM_STEPS_MAX = 500, // short beams fold later on
@@ -83,6 +85,8 @@ typedef struct scaling_options {
     int size_count;
     const char *cases[CASES_MAX];
     int case_count;
+    const char *settings[SETTINGS_MAX]; // NAME=VALUE
+    int setting_count;
 } scaling_options;
 
 typedef struct scaling_result {
@@ -92,7 +96,7 @@ typedef struct scaling_result {
     int steps;                         // in a repeat
     double seconds, seconds_max;       // per step
     double instructions;               // per step; negative: no counter
-    double iterations;                 // per step
+    double iterations;                 // per step: of Newton, or evaluations of an explicit scheme
     double energy_drift, energy_error; // relative
     double joint_opening;              // m, worst over the run
 } scaling_result;
@@ -191,6 +195,29 @@ scaling_timed_steps(hn_simulation *simulation, int steps)
     return status;
 }
 
+/// Newton iterations so far, or where a scheme has stages its evaluations of accelerations.
+static int64_t iterations_of(const hn_simulation *simulation)
+{
+    int64_t stages = hn_simulation_adaptive_statistics(simulation).acceleration_count;
+    return stages > 0 ? stages : hn_simulation_statistics(simulation).newton_iteration_count;
+}
+
+/// The settings of the command line, NAME=VALUE.
+static hn_status apply_settings(hn_context *context, const scaling_options *options,
+                                hn_simulation_def *def)
+{
+    hn_status status = HN_OK;
+    for (int i = 0; i < options->setting_count && status == HN_OK; ++i) {
+        char name[64] = "";
+        const char *value = strchr(options->settings[i], '=');
+        size_t length = value == NULL ? 0 : (size_t)(value - options->settings[i]);
+        if (length == 0 || length >= sizeof name) return HN_INVALID_ARGUMENT;
+        memcpy(name, options->settings[i], length);
+        status = hn_simulation_def_set(context, def, name, value + 1);
+    }
+    return status;
+}
+
 static int steps_of(const scaling_case *what, int size)
 {
     int64_t steps = WORK / size, most = what->beam_order > 0 ? BEAM_STEPS_MAX : STEPS_MAX;
@@ -203,12 +230,13 @@ static hn_status time_steps(hn_simulation *simulation, int repeats, void *snapsh
 {
     hn_status status = HN_OK;
     int counter = instruction_counter_open();
-    int64_t before = hn_simulation_statistics(simulation).newton_iteration_count;
+    int64_t before = 0;
     result->seconds = HUGE_VAL;
     result->instructions = HUGE_VAL;
     TRY(hn_simulation_save(simulation, snapshot, size));
     for (int i = 0; i < repeats; ++i) {
         TRY(hn_simulation_restore(simulation, snapshot, size));
+        before = iterations_of(simulation);
         double start = processor_seconds();
         instruction_counter_start(counter);
         TRY(scaling_timed_steps(simulation, result->steps));
@@ -218,8 +246,8 @@ static hn_status time_steps(hn_simulation *simulation, int repeats, void *snapsh
         result->seconds_max = fmax(result->seconds_max, seconds);
         result->instructions = fmin(result->instructions, instructions);
     }
-    int64_t iterations = hn_simulation_statistics(simulation).newton_iteration_count - before;
-    result->iterations = (double)iterations / result->steps; // of the last repeat: all are alike
+    // of the last repeat: all are alike
+    result->iterations = (double)(iterations_of(simulation) - before) / result->steps;
 done:
     instruction_counter_close(counter);
     return status;
@@ -258,6 +286,7 @@ static hn_status measure(hn_context *context, const scaling_options *options,
     def.reduction = options->reduction;
     def.step_size = STEP;
     def.ledger = false;
+    TRY(apply_settings(context, options, &def));
     TRY(hn_simulation_create(model, &def, &simulation));
     result->setup = processor_seconds() - start;
     result->structure = hn_simulation_structure(simulation);
@@ -267,13 +296,12 @@ static hn_status measure(hn_context *context, const scaling_options *options,
     TRY(hn_simulation_step(simulation, WARM_UP_STEPS));
     if (options->repeats == 0) {
         int64_t counted = COUNTED_WORK / result->size;
-        int64_t before = hn_simulation_statistics(simulation).newton_iteration_count;
+        int64_t before = iterations_of(simulation);
         result->steps = counted < 1                   ? 1
                         : counted > COUNTED_STEPS_MAX ? COUNTED_STEPS_MAX
                                                       : (int)counted;
         TRY(scaling_timed_steps(simulation, result->steps));
-        result->iterations =
-            (double)(hn_simulation_statistics(simulation).newton_iteration_count - before);
+        result->iterations = (double)(iterations_of(simulation) - before);
         goto done;
     }
     size_t bytes = hn_simulation_snapshot_size(simulation);
@@ -399,6 +427,10 @@ static bool read_value(const char *option, const char *value, scaling_options *o
     if (strcmp(option, "--repeats") == 0) {
         options->repeats = (int)strtol(value, NULL, 10);
         return options->repeats >= 0;
+    }
+    if (strcmp(option, "--set") == 0 && options->setting_count < SETTINGS_MAX) {
+        options->settings[options->setting_count++] = value;
+        return true;
     }
     if (strcmp(option, "--case") != 0 || options->case_count == CASES_MAX) return false;
     options->cases[options->case_count++] = value;

@@ -12,7 +12,7 @@ static const char *const
     *const BODIES[] = {"rigid", "point_mass", "planar_point_mass", "beam_node"},
     *const BEAMS[] = {"polyline", "arc", "spline", "nodes"},
     *const PROFILES[] = {"constant", "table", "pulse", "spline", "step", "expression"},
-    *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal"},
+    *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal", "along-joints"},
     *const STARTS[] = {"regular", "branches", "immobile"}, *const DRIVES[] = {"effort",   "servo",
                                                                               "motor",    "spring",
                                                                               "stop",     "motion",

@@ -61,7 +61,7 @@ static inline const double *delta_of(const tree_place *place, int body)
 // a vector of a pose at q_w, given the same at q
 static inline hn_vec3 at_forces(const tree_place *place, hn_vec3 now, hn_vec3 change)
 {
-    return vec3_add_scaled(now, place->weight - 1.0, change);
+    return place->delta == NULL ? now : vec3_add_scaled(now, place->weight - 1.0, change);
 }
 
 // (T8) with alpha = 1 and no forces: M of one body about its reference point; its load
@@ -100,6 +100,101 @@ static inline void start_body(tree_mass *x, const tree_place *place, const doubl
     six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(m.x, m.y, m.z - trace)), to + 30);
 }
 
+// The same where forces and motions belong to one pose: M is symmetric. The arm of a pivot is kept.
+static inline void start_symmetric(tree_mass *x, const double *q, const double *wrenches, int body)
+{
+    const tree_body *b = &x->tree.bodies[body];
+    tree_node *node = &x->tree.nodes[b->node];
+    const double *pose = q + POSE_SIZE * (size_t)body, *e = b->inertia;
+    const hn_vec3 none = {0.0, 0.0, 0.0};
+    hn_vec3 arm = pose_direction(pose, b->reference), m = vec3_scale(e[0], arm);
+    x->tree.arms[body] = (tree_arm){arm, arm};
+    double xx = m.y * arm.y + m.z * arm.z, yy = m.x * arm.x + m.z * arm.z,
+           zz = m.x * arm.x + m.y * arm.y, xy = -m.x * arm.y, xz = -m.x * arm.z, yz = -m.y * arm.z;
+    if (b->rigid) {
+        const double moments[3] = {e[2] + e[3], e[1] + e[3], e[1] + e[2]};
+        for (int i = 0; i < 3; ++i) {
+            hn_vec3 d = vec3_load(pose + 3 + 3 * i), s = vec3_scale(moments[i], d);
+            xx += s.x * d.x, yy += s.y * d.y, zz += s.z * d.z;
+            xy += s.x * d.y, xz += s.x * d.z, yz += s.y * d.z;
+        }
+    }
+    six load = six_of(none, none);
+    if (wrenches != NULL) {
+        hn_vec3 force = vec3_load(wrenches + TWIST_SIZE * (size_t)body),
+                moment = vec3_load(wrenches + TWIST_SIZE * (size_t)body + 3);
+        load = six_of(vec3_negate(force), vec3_subtract(vec3_cross(arm, force), moment));
+    }
+    double *to = node->stiffness;
+    six_store(load, node->load);
+    six_store(six_of(none, none), node->wrench);
+    six_store(six_of(vec3(e[0], 0.0, 0.0), vec3(0.0, -m.z, m.y)), to);
+    six_store(six_of(vec3(0.0, e[0], 0.0), vec3(m.z, 0.0, -m.x)), to + 6);
+    six_store(six_of(vec3(0.0, 0.0, e[0]), vec3(-m.y, m.x, 0.0)), to + 12);
+    six_store(six_of(vec3(0.0, m.z, -m.y), vec3(xx, xy, xz)), to + 18);
+    six_store(six_of(vec3(-m.z, 0.0, m.x), vec3(xy, yy, yz)), to + 24);
+    six_store(six_of(vec3(m.y, -m.x, 0.0), vec3(xz, yz, zz)), to + 30);
+}
+
+static inline void add_row(hn_vec3 left, hn_vec3 right, double *above)
+{
+    six_store(six_add(six_load(above), six_of(left, right)), above);
+}
+
+// (T2) to (T4) of a hinge where S = [F, C; C^T, J] is symmetric: half of what `tree_eliminate_pivot` has to do
+static inline bool eliminate_symmetric(tree_mass *x, const double *q, int body)
+{
+    tree_solver *tree = &x->tree;
+    const tree_body *b = &tree->bodies[body];
+    const tree_node *node = &tree->nodes[b->node];
+    tree_factor *f = &tree->factors[body];
+    tree_memory *memory = &tree->memories[body];
+    const double *s = node->stiffness;
+    hn_vec3 n = pose_direction(q + POSE_SIZE * (size_t)body, b->axis);
+    hn_vec3 c0 = vec3_load(s + 3), c1 = vec3_load(s + 9), c2 = vec3_load(s + 15);
+    hn_vec3 j0 = vec3_load(s + 21), j1 = vec3_load(s + 27), j2 = vec3_load(s + 33);
+    hn_vec3 on_v = vec3(vec3_dot(c0, n), vec3_dot(c1, n), vec3_dot(c2, n));
+    hn_vec3 on_omega = vec3(vec3_dot(j0, n), vec3_dot(j1, n), vec3_dot(j2, n));
+    double h = vec3_dot(n, on_omega);
+    if (h == 0.0 || !isfinite(h)) return false;
+    double inverse = 1.0 / h, step = -inverse * vec3_dot(n, vec3_load(node->load + 3));
+    hn_vec3 v = vec3_scale(inverse, on_v), omega = vec3_scale(inverse, on_omega);
+    f->on_v = v, f->on_omega = omega, f->axis = n, f->step[0] = step;
+    memory->axis = n, memory->axis_inverse = inverse;
+    vec3_store(on_v, memory->axis_lift);
+    vec3_store(on_omega, memory->axis_lift + 3);
+    if (b->parent < 0) return true;
+    tree_node *above = &tree->nodes[tree->bodies[b->parent].node];
+    hn_vec3 c = pose_direction(q + POSE_SIZE * (size_t)b->parent, b->lever);
+    f->lever = memory->lever = c;
+
+    // S - S b L
+    hn_vec3 f0 = vec3_add_scaled(vec3_load(s), -on_v.x, v),
+            f1 = vec3_add_scaled(vec3_load(s + 6), -on_v.y, v),
+            f2 = vec3_add_scaled(vec3_load(s + 12), -on_v.z, v);
+    c0 = vec3_add_scaled(c0, -on_v.x, omega), c1 = vec3_add_scaled(c1, -on_v.y, omega),
+    c2 = vec3_add_scaled(c2, -on_v.z, omega);
+    j0 = vec3_add_scaled(j0, -on_omega.x, omega), j1 = vec3_add_scaled(j1, -on_omega.y, omega),
+    j2 = vec3_add_scaled(j2, -on_omega.z, omega);
+    // carried to the parent: C + c x F by rows, J + c x C^T by rows + c x (C + c x F) by columns
+    hn_vec3 k0 = vec3_cross(c, vec3(c0.x, c1.x, c2.x)), k1 = vec3_cross(c, vec3(c0.y, c1.y, c2.y)),
+            k2 = vec3_cross(c, vec3(c0.z, c1.z, c2.z));
+    c0 = vec3_add(c0, vec3_cross(c, f0)), c1 = vec3_add(c1, vec3_cross(c, f1)),
+    c2 = vec3_add(c2, vec3_cross(c, f2));
+    double xx = j0.x + k0.x + c.y * c2.x - c.z * c1.x, xy = j0.y + k0.y + c.y * c2.y - c.z * c1.y,
+           xz = j0.z + k0.z + c.y * c2.z - c.z * c1.z, yy = j1.y + k1.y + c.z * c0.y - c.x * c2.y,
+           yz = j1.z + k1.z + c.z * c0.z - c.x * c2.z, zz = j2.z + k2.z + c.x * c1.z - c.y * c0.z;
+    double *to = above->stiffness;
+    add_row(f0, c0, to), add_row(f1, c1, to + 6), add_row(f2, c2, to + 12);
+    add_row(vec3(c0.x, c1.x, c2.x), vec3(xx, xy, xz), to + 18);
+    add_row(vec3(c0.y, c1.y, c2.y), vec3(xy, yy, yz), to + 24);
+    add_row(vec3(c0.z, c1.z, c2.z), vec3(xz, yz, zz), to + 30);
+    hn_vec3 force = vec3_add_scaled(vec3_load(node->load), step, on_v),
+            moment = vec3_add_scaled(vec3_load(node->load + 3), step, on_omega);
+    add_row(force, vec3_add(moment, vec3_cross(c, force)), above->load);
+    return true;
+}
+
 static void pose_at_forces(const tree_place *place, int body, double *pose)
 {
     const double *q = system_pose(place->q, body), *delta = delta_of(place, body);
@@ -128,12 +223,22 @@ static bool eliminate_general(tree_mass *x, const tree_place *place, int body)
 bool tree_mass_factor(tree_mass *x, const tree_place *place, const double *wrenches)
 {
     tree_solver *tree = &x->tree;
+    const bool symmetric = place->delta == NULL;
     for (int i = x->system->body_count - 1; i >= 0; --i) {
         const tree_body *b = &tree->bodies[i];
         double residual[3];
         // a parent starts right before something is added to it
-        if (b->leaf) start_body(x, place, wrenches, i);
-        if (b->first) start_body(x, place, wrenches, b->parent);
+        if (symmetric) {
+            if (b->leaf) start_symmetric(x, place->q, wrenches, i);
+            if (b->first) start_symmetric(x, place->q, wrenches, b->parent);
+        } else {
+            if (b->leaf) start_body(x, place, wrenches, i);
+            if (b->first) start_body(x, place, wrenches, b->parent);
+        }
+        if (symmetric && b->pivot == PIVOT_AXIS) {
+            if (!eliminate_symmetric(x, place->q, i)) return false;
+            continue;
+        }
         if (b->pivot == PIVOT_NONE) {
             if (!eliminate_general(x, place, i)) return false;
             continue;

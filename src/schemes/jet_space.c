@@ -4,6 +4,7 @@
 
 #include "linalg/elimination_order.h"
 #include "schemes/euler_parameters.h"
+#include "schemes/jet_tree.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ void jet_space_destroy(jet_space *jet)
 {
     if (jet->system == NULL) return;
     for (int m = 0; m < 2; ++m) block_cholesky_destroy(jet->systems[m]);
+    jet_tree_destroy(jet->tree);
     for (int k = 0; k < jet->memory_count; ++k)
         context_release(jet->system->context, jet->memory[k]);
     *jet = (jet_space){0};
@@ -330,6 +332,7 @@ void jet_move(const jet_space *jet, const double *a, const double *at, double fa
 
 void jet_set_position(jet_space *jet, const double *y)
 {
+    if (jet->tree != NULL) jet_tree_forget(jet);
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         double *pose = jet->pose + POSE_SIZE * (size_t)i;
@@ -411,59 +414,65 @@ static double largest_coordinate(hn_vec3 x)
     return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
 }
 
+double jet_evaluate_joint(jet_space *jet, int k)
+{
+    double worst = 0.0;
+    const jet_joint *j = &jet->joints[k];
+    const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
+    hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
+    hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
+    double far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
+    // as the ledger measures them: the smaller body counts, and a link's row is its length times the gap
+    int body[2];
+    const joint *source = jet_source_joint(jet->system, j->source, &body[0], &body[1]);
+    double gap = system_gap_unit(jet->system, source, jet->pose);
+    for (int r = 0; r < j->row_count; ++r) {
+        const basic_row *row = &j->rows[r];
+        hn_vec3 force = vec3(0.0, 0.0, 0.0), moment_a, moment_b, u,
+                other; // force on b; minus it acts on a
+        double value, unit = row->kind == BASIC_SYMMETRIC  ? 1.0
+                             : row->kind == BASIC_DISTANCE ? source->length * gap
+                                                           : gap;
+        switch (row->kind) {
+        case BASIC_COINCIDENCE:
+            force = row->a;
+            value = vec3_dot(force, e);
+            moment_a = vec3_cross(force, ra), moment_b = vec3_cross(rb, force);
+            break;
+        case BASIC_NONSYMMETRIC:
+            force = pose_direction(pa, row->a);
+            value = vec3_dot(force, e);
+            moment_a = vec3_cross(force, vec3_add(e, ra)), moment_b = vec3_cross(rb, force);
+            break;
+        case BASIC_DISTANCE:
+            force = e;
+            value = 0.5 * vec3_dot(e, e);
+            moment_a = vec3_cross(e, ra), moment_b = vec3_cross(rb, e);
+            break;
+        default:
+            u = pose_direction(pa, row->a), other = pose_direction(pb, row->b);
+            value = vec3_dot(u, other);
+            moment_a = vec3_cross(u, other), moment_b = vec3_negate(moment_a);
+            break;
+        }
+        value -= row->eta;
+        jet->g[j->first + r] = value;
+        double size = fabs(value) / unit;
+        if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / gap;
+        if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
+        if (j->a >= 0)
+            covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a, jet->block[k][0][r]);
+        if (j->b >= 0) covector_of(&jet->bodies[j->b], pb, force, moment_b, jet->block[k][1][r]);
+    }
+    return worst;
+}
+
 double jet_evaluate_rows(jet_space *jet)
 {
     double worst = 0.0;
     for (int k = 0; k < jet->joint_count; ++k) {
-        const jet_joint *j = &jet->joints[k];
-        const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
-        hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
-        hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
-        double far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
-        // as the ledger measures them: the smaller body counts, and a link's row is its length times the gap
-        int body[2];
-        const joint *source = jet_source_joint(jet->system, j->source, &body[0], &body[1]);
-        double gap = system_gap_unit(jet->system, source, jet->pose);
-        for (int r = 0; r < j->row_count; ++r) {
-            const basic_row *row = &j->rows[r];
-            hn_vec3 force = vec3(0.0, 0.0, 0.0), moment_a, moment_b, u,
-                    other; // force on b; minus it acts on a
-            double value, unit = row->kind == BASIC_SYMMETRIC  ? 1.0
-                                 : row->kind == BASIC_DISTANCE ? source->length * gap
-                                                               : gap;
-            switch (row->kind) {
-            case BASIC_COINCIDENCE:
-                force = row->a;
-                value = vec3_dot(force, e);
-                moment_a = vec3_cross(force, ra), moment_b = vec3_cross(rb, force);
-                break;
-            case BASIC_NONSYMMETRIC:
-                force = pose_direction(pa, row->a);
-                value = vec3_dot(force, e);
-                moment_a = vec3_cross(force, vec3_add(e, ra)), moment_b = vec3_cross(rb, force);
-                break;
-            case BASIC_DISTANCE:
-                force = e;
-                value = 0.5 * vec3_dot(e, e);
-                moment_a = vec3_cross(e, ra), moment_b = vec3_cross(rb, e);
-                break;
-            default:
-                u = pose_direction(pa, row->a), other = pose_direction(pb, row->b);
-                value = vec3_dot(u, other);
-                moment_a = vec3_cross(u, other), moment_b = vec3_negate(moment_a);
-                break;
-            }
-            value -= row->eta;
-            jet->g[j->first + r] = value;
-            double size = fabs(value) / unit;
-            if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / gap;
-            if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
-            if (j->a >= 0)
-                covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a,
-                            jet->block[k][0][r]);
-            if (j->b >= 0)
-                covector_of(&jet->bodies[j->b], pb, force, moment_b, jet->block[k][1][r]);
-        }
+        double size = jet_evaluate_joint(jet, k);
+        if (!(size <= worst)) worst = size;
     }
     return worst;
 }
@@ -662,75 +671,81 @@ static inline const double *twist_at(const jet_space *jet, int body)
     return body < 0 ? NO_TWIST : jet->twist + TWIST_SIZE * (size_t)body;
 }
 
-void jet_bias(const jet_space *jet, double *out)
+void jet_joint_bias(const jet_space *jet, int k, double *out)
 {
-    for (int k = 0; k < jet->joint_count; ++k) {
-        const jet_joint *j = &jet->joints[k];
-        const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
-        const double *ta = twist_at(jet, j->a), *tb = twist_at(jet, j->b);
-        hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
-        hn_vec3 ra1 = turned(ta, ra), rb1 = turned(tb, rb);
-        hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
-        hn_vec3 e1 = vec3_subtract(vec3_add(vec3_load(tb), rb1), vec3_add(vec3_load(ta), ra1));
-        hn_vec3 e2 = vec3_subtract(turned(tb, rb1), turned(ta, ra1));
-        for (int r = 0; r < j->row_count; ++r) {
-            const basic_row *row = &j->rows[r];
-            double value;
-            if (row->kind == BASIC_COINCIDENCE) {
-                value = vec3_dot(row->a, e2);
-            } else if (row->kind == BASIC_DISTANCE) {
-                value = vec3_dot(e1, e1) + vec3_dot(e, e2);
+    const jet_joint *j = &jet->joints[k];
+    const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
+    const double *ta = twist_at(jet, j->a), *tb = twist_at(jet, j->b);
+    hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
+    hn_vec3 ra1 = turned(ta, ra), rb1 = turned(tb, rb);
+    hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
+    hn_vec3 e1 = vec3_subtract(vec3_add(vec3_load(tb), rb1), vec3_add(vec3_load(ta), ra1));
+    hn_vec3 e2 = vec3_subtract(turned(tb, rb1), turned(ta, ra1));
+    for (int r = 0; r < j->row_count; ++r) {
+        const basic_row *row = &j->rows[r];
+        double value;
+        if (row->kind == BASIC_COINCIDENCE) {
+            value = vec3_dot(row->a, e2);
+        } else if (row->kind == BASIC_DISTANCE) {
+            value = vec3_dot(e1, e1) + vec3_dot(e, e2);
+        } else {
+            hn_vec3 u = pose_direction(pa, row->a), u1 = turned(ta, u), u2 = turned(ta, u1);
+            if (row->kind == BASIC_NONSYMMETRIC) {
+                value = 2.0 * vec3_dot(u1, e1) + vec3_dot(u2, e) + vec3_dot(u, e2);
             } else {
-                hn_vec3 u = pose_direction(pa, row->a), u1 = turned(ta, u), u2 = turned(ta, u1);
-                if (row->kind == BASIC_NONSYMMETRIC) {
-                    value = 2.0 * vec3_dot(u1, e1) + vec3_dot(u2, e) + vec3_dot(u, e2);
-                } else {
-                    hn_vec3 z = pose_direction(pb, row->b), z1 = turned(tb, z), z2 = turned(tb, z1);
-                    value = 2.0 * vec3_dot(u1, z1) + vec3_dot(u2, z) + vec3_dot(u, z2);
-                }
+                hn_vec3 z = pose_direction(pb, row->b), z1 = turned(tb, z), z2 = turned(tb, z1);
+                value = 2.0 * vec3_dot(u1, z1) + vec3_dot(u2, z) + vec3_dot(u, z2);
             }
-            out[j->first + r] = value;
         }
+        out[r] = value;
     }
 }
 
+void jet_bias(const jet_space *jet, double *out)
+{
+    for (int k = 0; k < jet->joint_count; ++k) jet_joint_bias(jet, k, out + jet->joints[k].first);
+}
+
 // A vector fixed in a body and its rate omega x u both turn with the body when w stays.
+void jet_joint_rate_change(const jet_space *jet, int k, const double *c, double *out)
+{
+    const jet_joint *j = &jet->joints[k];
+    const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
+    const double *ta = twist_at(jet, j->a), *tb = twist_at(jet, j->b);
+    double ca[TWIST_SIZE] = {0.0}, cb[TWIST_SIZE] = {0.0};
+    if (j->a >= 0) twist_of(&jet->bodies[j->a], pa, c + jet->bodies[j->a].w, ca);
+    if (j->b >= 0) twist_of(&jet->bodies[j->b], pb, c + jet->bodies[j->b].w, cb);
+    hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
+    hn_vec3 ra1 = turned(ta, ra), rb1 = turned(tb, rb);
+    hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
+    hn_vec3 e1 = vec3_subtract(vec3_add(vec3_load(tb), rb1), vec3_add(vec3_load(ta), ra1));
+    hn_vec3 de = vec3_subtract(vec3_add(vec3_load(cb), turned(cb, rb)),
+                               vec3_add(vec3_load(ca), turned(ca, ra)));
+    hn_vec3 de1 = vec3_subtract(turned(cb, rb1), turned(ca, ra1));
+    for (int r = 0; r < j->row_count; ++r) {
+        const basic_row *row = &j->rows[r];
+        double value;
+        if (row->kind == BASIC_COINCIDENCE) {
+            value = vec3_dot(row->a, de1);
+        } else if (row->kind == BASIC_DISTANCE) {
+            value = vec3_dot(de, e1) + vec3_dot(e, de1);
+        } else {
+            hn_vec3 u = pose_direction(pa, row->a), u1 = turned(ta, u);
+            hn_vec3 du = turned(ca, u), du1 = turned(ca, u1), z = e, z1 = e1, dz = de, dz1 = de1;
+            if (row->kind == BASIC_SYMMETRIC) {
+                z = pose_direction(pb, row->b), z1 = turned(tb, z);
+                dz = turned(cb, z), dz1 = turned(cb, z1);
+            }
+            value = vec3_dot(du1, z) + vec3_dot(u1, dz) + vec3_dot(du, z1) + vec3_dot(u, dz1);
+        }
+        out[r] = value;
+    }
+}
+
 void jet_rate_change(const jet_space *jet, const double *c, double *out)
 {
-    for (int k = 0; k < jet->joint_count; ++k) {
-        const jet_joint *j = &jet->joints[k];
-        const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
-        const double *ta = twist_at(jet, j->a), *tb = twist_at(jet, j->b);
-        double ca[TWIST_SIZE] = {0.0}, cb[TWIST_SIZE] = {0.0};
-        if (j->a >= 0) twist_of(&jet->bodies[j->a], pa, c + jet->bodies[j->a].w, ca);
-        if (j->b >= 0) twist_of(&jet->bodies[j->b], pb, c + jet->bodies[j->b].w, cb);
-        hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
-        hn_vec3 ra1 = turned(ta, ra), rb1 = turned(tb, rb);
-        hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
-        hn_vec3 e1 = vec3_subtract(vec3_add(vec3_load(tb), rb1), vec3_add(vec3_load(ta), ra1));
-        hn_vec3 de = vec3_subtract(vec3_add(vec3_load(cb), turned(cb, rb)),
-                                   vec3_add(vec3_load(ca), turned(ca, ra)));
-        hn_vec3 de1 = vec3_subtract(turned(cb, rb1), turned(ca, ra1));
-        for (int r = 0; r < j->row_count; ++r) {
-            const basic_row *row = &j->rows[r];
-            double value;
-            if (row->kind == BASIC_COINCIDENCE) {
-                value = vec3_dot(row->a, de1);
-            } else if (row->kind == BASIC_DISTANCE) {
-                value = vec3_dot(de, e1) + vec3_dot(e, de1);
-            } else {
-                hn_vec3 u = pose_direction(pa, row->a), u1 = turned(ta, u);
-                hn_vec3 du = turned(ca, u), du1 = turned(ca, u1), z = e, z1 = e1, dz = de,
-                        dz1 = de1;
-                if (row->kind == BASIC_SYMMETRIC) {
-                    z = pose_direction(pb, row->b), z1 = turned(tb, z);
-                    dz = turned(cb, z), dz1 = turned(cb, z1);
-                }
-                value = vec3_dot(du1, z) + vec3_dot(u1, dz) + vec3_dot(du, z1) + vec3_dot(u, dz1);
-            }
-            out[j->first + r] = value;
-        }
-    }
+    for (int k = 0; k < jet->joint_count; ++k)
+        jet_joint_rate_change(jet, k, c, out + jet->joints[k].first);
 }
 
 // ---- dynamics -----------------------------------------------------------------------------------------

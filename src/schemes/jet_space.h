@@ -88,8 +88,12 @@ static inline jet_moment jet_at(double time)
     return (jet_moment){time, time, 0.0};
 }
 
+/// What a tree has beside: positions, velocities and accelerations along its joints (jet_tree.h).
+typedef struct jet_tree jet_tree;
+
 typedef struct jet_space {
     hn_system *system;
+    jet_tree *tree; ///< NULL: constraints are taken all at once
     int body_count, joint_count, y_count, w_count, row_count, coupling_count;
     int mechanism_count;
     bool planar;
@@ -154,6 +158,8 @@ void jet_set_velocity(jet_space *jet, const double *w);
 /// g and B; largest |g| of rows that are kept, translational ones as gaps in the unit of system_gap_unit and without
 /// the round-off of places.
 double jet_evaluate_rows(jet_space *jet);
+/// The same of one joint.
+double jet_evaluate_joint(jet_space *jet, int k);
 /// What one of g is divided by to be measured: 1, or the joint's length, or its square.
 double jet_row_unit(const jet_joint *j, int row);
 /// Decide with the current B, at a point of the manifold, which rows are independent (in the metric of lengths: thin
@@ -176,8 +182,12 @@ void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double fac
 void jet_solve(const jet_space *jet, jet_metric metric, double *x);
 /// out = second time derivative of g without accelerations: d^2 g(y_1, y_1) - dg l y
 void jet_bias(const jet_space *jet, double *out);
+/// The same of the rows of one joint.
+void jet_joint_bias(const jet_space *jet, int k, double *out);
 /// out = change of B w when the point moves by H^T c and w stays.
 void jet_rate_change(const jet_space *jet, const double *c, double *out);
+/// The same of the rows of one joint.
+void jet_joint_rate_change(const jet_space *jet, int k, const double *c, double *out);
 
 // ---- dynamics at the current point --------------------------------------------------------------------
 

@@ -25,6 +25,7 @@
 // kept, unwrapped angles, and the q and v they belong to. When these are not the state's, all is found anew from q, v.
 #include "schemes/projected_rk_solver.h"
 
+#include "base/six.h"
 #include "system/angles.h"
 #include "system/mass.h"
 
@@ -80,22 +81,55 @@ enum {
 
 // ---- one step (P4), (P8) --------------------------------------------------------------------------------
 
+// y += sum_j factors_j k_j from `first` on, eight numbers at a time
+static void add_products(int n, int count, const double *factors, const double *const *k, int first,
+                         double *restrict y)
+{
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        pair a = pair_load(y + i), b = pair_load(y + i + 2), c = pair_load(y + i + 4),
+             d = pair_load(y + i + 6);
+        for (int j = 0; j < count; ++j) {
+            const double *from = k[j] + first + i;
+            a += factors[j] * pair_load(from), b += factors[j] * pair_load(from + 2);
+            c += factors[j] * pair_load(from + 4), d += factors[j] * pair_load(from + 6);
+        }
+        pair_store(a, y + i), pair_store(b, y + i + 2);
+        pair_store(c, y + i + 4), pair_store(d, y + i + 6);
+    }
+    for (; i < n; ++i)
+        for (int j = 0; j < count; ++j) y[i] += factors[j] * k[j][first + i];
+}
+
+// (y, y1) += h sum_j weights_j k_j
+static void add_stages(const scheme_solver *s, double h, const double *weights, int count,
+                       double *y, double *y1)
+{
+    const double *k[STAGES_MAX];
+    double factors[STAGES_MAX];
+    int used = 0, n = s->jet.y_count;
+    for (int j = 0; j < count; ++j)
+        if (weights[j] != 0.0) factors[used] = h * weights[j], k[used++] = s->k[j];
+    add_products(n, used, factors, k, 0, y);
+    add_products(n, used, factors, k, n, y1);
+}
+
 // a, a1 = z_n + h sum_j weights_j k_j
 static void combine(scheme_solver *s, double h, const double *weights, int count)
 {
-    const jet_space *jet = &s->jet;
-    int n = jet->y_count;
-    jet_rates(jet, s->y, s->w, s->a1);
-    memcpy(s->a, s->y, (size_t)n * sizeof(double));
-    for (int j = 0; j < count; ++j) {
-        double factor_j = h * weights[j];
-        if (factor_j == 0.0) continue;
-        const double *k = s->k[j];
-        for (int i = 0; i < n; ++i) {
-            s->a[i] += factor_j * k[i];
-            s->a1[i] += factor_j * k[n + i];
-        }
-    }
+    size_t size = (size_t)s->jet.y_count * sizeof(double);
+    memcpy(s->a1, s->k[0], size); // y_1
+    memcpy(s->a, s->y, size);
+    add_stages(s, h, weights, count, s->a, s->a1);
+}
+
+// error, error1: of an embedded formula
+static void find_embedded(scheme_solver *s, double h, const double *weights)
+{
+    size_t size = (size_t)s->jet.y_count * sizeof(double);
+    memset(s->error, 0, size);
+    memset(s->error1, 0, size);
+    add_stages(s, h, weights, s->method->stages, s->error, s->error1);
 }
 
 // (P8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
@@ -137,15 +171,7 @@ static void make_error_tangent(scheme_solver *s, jet_metric metric, double *erro
 static double embedded_norm(scheme_solver *s, double h, const double *weights)
 {
     const jet_space *jet = &s->jet;
-    int n = jet->y_count;
-    for (int i = 0; i < n; ++i) {
-        double dy = 0.0, dy1 = 0.0;
-        for (int j = 0; j < s->method->stages; ++j) {
-            dy += weights[j] * s->k[j][i];
-            dy1 += weights[j] * s->k[j][n + i];
-        }
-        s->error[i] = h * dy, s->error1[i] = h * dy1;
-    }
+    find_embedded(s, h, weights);
     if (s->close || s->flat.found) {
         // across the branches of M errors are large, and taken away by the projection
         make_error_tangent(s, METRIC_EUCLIDEAN, s->error);
@@ -181,8 +207,9 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
             }
             if (!rk_impose_invariants(s, end, s->y_next, s->w_next)) return false;
         }
-        rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, method->nodes[stage]},
-                        stage);
+        if (!rk_distribution(s, s->y_next, s->w_next, (jet_moment){time, end, method->nodes[stage]},
+                             stage))
+            return false;
         if (stage == method->stages - 2) {
             memcpy(s->sixth, s->y_next, (size_t)n * sizeof(double));
             jet_rates(jet, s->y_next, s->w_next, s->sixth1);
@@ -213,8 +240,9 @@ static double first_step(scheme_solver *s, double interval)
     const double one = 1.0;
     double d1 = norm_of(s, s->k[0], s->k[0] + n, s->y, s->k[0]);
     combine(s, h, &one, 1);
-    if (!rk_project(s, s->tolerance, s->y_next, s->w_next)) return 1e-3 * h;
-    rk_distribution(s, s->y_next, s->w_next, jet_at(s->last.end + h), 1);
+    if (!rk_project(s, s->tolerance, s->y_next, s->w_next) ||
+        !rk_distribution(s, s->y_next, s->w_next, jet_at(s->last.end + h), 1))
+        return 1e-3 * h;
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
     double d2 = norm_of(s, s->k[1], s->k[1] + n, s->y, s->k[0]) / h;
     double unit = fastest > 0.0 ? 1.0 / fastest : h, largest = fmax(d1 * unit, d2 * unit * unit);
@@ -243,7 +271,7 @@ static bool begin_step(scheme_solver *s, bool start)
     int dropped;
     if (!s->at_end || s->loops) {
         jet_set_position(jet, s->y);
-        rk_evaluate_rows(s);
+        if (jet->tree == NULL) rk_evaluate_rows(s);
         if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
         if (!rk_factor_both(s)) return false;
         rk_note_margins(s, 0);
@@ -254,7 +282,7 @@ static bool begin_step(scheme_solver *s, bool start)
         jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
         return true;
     }
-    rk_distribution(s, s->y, s->w, jet_at(s->last.end), 0);
+    if (!rk_distribution(s, s->y, s->w, jet_at(s->last.end), 0)) return false;
     memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
     jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
     memcpy(s->last.power[QUARTERS - 1], s->power[0], per_mechanism(s));
@@ -266,6 +294,7 @@ static void note_point(scheme_solver *s, const double *w, double work)
 {
     jet_space *jet = &s->jet;
     projected_rk_statistics *t = &s->statistics;
+    if (!s->watching) return;
     double size = 1.0, energy = rk_energy(s, w);
     jet_evaluate_rows(jet);
     jet_apply_rows(jet, w, s->rate);
@@ -332,34 +361,31 @@ static double turn_limit(const scheme_solver *s)
 // The candidate becomes the current point, the current one the begin of the last internal step.
 // Error of the step just made, body by body: part of the embedded formula's, and what projection and invariants moved
 // it by, in velocity too. Euler parameters turn by twice their change.
-static local_error embedded_error(const scheme_solver *s, double h)
+static local_error embedded_error(scheme_solver *s, double h)
 {
     const jet_space *jet = &s->jet;
     const rk_method *method = s->method;
-    const double *last = method->weights[method->stages - 1], share = method->share * s->error_part;
+    const double share = method->share * s->error_part;
     local_error e = {0};
+    find_embedded(s, h, method->error);
+    combine(s, h, method->weights[method->stages - 1], method->stages - 1);
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *body = &jet->bodies[i];
         int places = body->kind == JET_RIGID || body->kind == JET_POINT ? 3 : 2;
         double move[3] = {0.0}, turn[2] = {0.0}; // squares: formula, shift of y, shift of w
         for (int k = 0; k < body->y_count; ++k) {
             int at = body->y + k;
-            double dy = 0.0, shift = s->y_next[at] - s->y[at];
-            for (int j = 0; j < method->stages; ++j) dy += method->error[j] * s->k[j][at];
-            for (int j = 0; j < method->stages - 1; ++j) shift -= h * last[j] * s->k[j][at];
-            double *to = k < places ? move : turn;
-            to[0] += dy * dy;
+            double shift = s->y_next[at] - s->a[at], *to = k < places ? move : turn;
+            to[0] += s->error[at] * s->error[at];
             to[1] += shift * shift;
         }
         for (int k = 0; k < places; ++k) {
-            double shift = s->w_next[body->w + k] - s->w[body->w + k];
-            for (int j = 0; j < method->stages - 1; ++j)
-                shift -= h * last[j] * s->k[j][jet->y_count + body->y + k];
+            double shift = s->w_next[body->w + k] - s->a1[body->y + k];
             move[2] += shift * shift;
         }
         local_error_note_body(
-            &e, s->system, i, share * h * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]),
-            (share * h * sqrt(turn[0]) + sqrt(turn[1])) * (body->kind == JET_RIGID ? 2.0 : 1.0));
+            &e, s->system, i, share * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]),
+            (share * sqrt(turn[0]) + sqrt(turn[1])) * (body->kind == JET_RIGID ? 2.0 : 1.0));
     }
     return e;
 }
@@ -529,6 +555,8 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     if (def->planar) TRY(jet_space_create(system, &s->spatial));
     if (def->projection == HN_PROJECTION_ORTHOGONAL)
         TRY(orthogonal_projection_create(&s->jet, &s->orthogonal));
+    if (def->projection == HN_PROJECTION_ALONG_JOINTS && jet_tree_fits(&s->jet))
+        TRY(jet_tree_create(&s->jet));
     if (def->impose_momentum) TRY(system_symmetries(system, &s->symmetries));
     if (def->impose_momentum) jet_join_mechanisms(&s->jet);
     const jet_space *jet = &s->jet;
@@ -893,7 +921,9 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     jet_to_state(jet, step->q, step->impetus);
     if (between)
         note_point(s, w, s->work_total - sum_of(s, s->last.work) + sum_of(s, s->work_done));
-    if (!find_multipliers(s, step, target, y, w, between)) return HN_SINGULAR_SYSTEM;
+    step->multipliers_later = jet->tree != NULL;
+    if (jet->tree == NULL && !find_multipliers(s, step, target, y, w, between))
+        return HN_SINGULAR_SYSTEM;
     double worst = system_check_constraints(system, step->q).residual;
     if (s->redundant && worst > fmax(DROPPED_TOLERANCE, 10.0 * s->tolerance))
         return HN_NOT_CONVERGED;
@@ -912,6 +942,24 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     report->increment = 0.0;
     remember(s, step);
     s->statistics.total_seconds += rk_seconds(s) - begin;
+    return HN_OK;
+}
+
+// On trees alone: the others have found them with the step
+static hn_status solver_multipliers(scheme_solver *s, const scheme_state *state, double time,
+                                    double *multipliers)
+{
+    jet_space *jet = &s->jet;
+    double *y = s->a, *w = s->scratch;
+    s->at_end = false;
+    jet_from_state(jet, state->q, state->impetus, y, w);
+    jet_set_position(jet, y);
+    jet_set_velocity(jet, w);
+    jet_forces(jet, jet_at(time));
+    if (!jet_tree_distribution(jet, w)) return HN_SINGULAR_SYSTEM;
+    jet_evaluate_rows(jet);
+    if (!jet_tree_find_multipliers(jet, w)) return HN_SINGULAR_SYSTEM;
+    jet_multipliers(jet, jet_at(time), multipliers);
     return HN_OK;
 }
 
@@ -959,6 +1007,11 @@ void projected_rk_set_timing(scheme_solver *solver, bool on)
     solver->timing = on;
 }
 
+void projected_rk_set_watching(scheme_solver *solver, bool on)
+{
+    solver->watching = on;
+}
+
 void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance)
 {
     solver->tolerance = tolerance;
@@ -1000,5 +1053,6 @@ const scheme_type scheme_projected_rk = {
     .solver_create = solver_create,
     .solver_destroy = solver_destroy,
     .solver_step = solver_step,
+    .solver_multipliers = solver_multipliers,
     .solver_statistics = public_statistics,
 };

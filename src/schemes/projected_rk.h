@@ -22,6 +22,7 @@ typedef struct projected_rk_statistics {
     int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
     int64_t invariants;        ///< evaluations of df_inv
     double step_min, step_max; ///< s, accepted
+    // the next four only while points are watched
     double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
     double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
     double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
@@ -32,6 +33,8 @@ typedef struct projected_rk_statistics {
 projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver);
 /// Measure CPU shares; off at the start, because it costs time itself.
 void projected_rk_set_timing(scheme_solver *solver, bool on);
+/// Watch constraints and energy at every point; off at the start, likewise.
+void projected_rk_set_watching(scheme_solver *solver, bool on);
 /// Residual at which projections stop (m over the length, rad); 1e-12 at the start.
 void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance);
 /// Internal steps of one size (s) instead of controlled ones, whatever the nominal step; 0, at the start: controlled.

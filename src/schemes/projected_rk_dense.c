@@ -106,7 +106,7 @@ static void interpolate(scheme_solver *s, double t)
 static bool land_interpolated(scheme_solver *s)
 {
     jet_space *jet = &s->jet;
-    if (s->orthogonal == NULL || s->loops) {
+    if (jet->tree == NULL && (s->orthogonal == NULL || s->loops)) {
         rk_normalise_parameters(s);
         jet_set_position(jet, s->a);
         rk_evaluate_rows(s);
@@ -125,13 +125,20 @@ static bool look_inside(scheme_solver *s)
     int n = jet->y_count;
     for (int quarter = 1; quarter < QUARTERS - 1; ++quarter) {
         double t = 0.25 * quarter;
+        const double *y = s->a;
         interpolate_ends(s, t);
-        rk_normalise_parameters(s);
-        jet_set_position(jet, s->a);
-        rk_evaluate_rows(s);
-        if (!rk_factor(s, METRIC_KINETIC)) return false;
-        jet_velocities(jet, s->a, s->a1, s->w_next);
-        rk_distribution(s, s->a, s->w_next, (jet_moment){last->begin, last->end, t}, 2);
+        if (jet->tree != NULL) {
+            if (!rk_project(s, s->tolerance, s->y_next, s->w_next)) return false;
+            y = s->y_next;
+        } else {
+            rk_normalise_parameters(s);
+            jet_set_position(jet, s->a);
+            rk_evaluate_rows(s);
+            if (!rk_factor(s, METRIC_KINETIC)) return false;
+            jet_velocities(jet, s->a, s->a1, s->w_next);
+        }
+        if (!rk_distribution(s, y, s->w_next, (jet_moment){last->begin, last->end, t}, 2))
+            return false;
         memcpy(last->inside + (quarter - 1) * n, s->k[2] + n, (size_t)n * sizeof(double));
         memcpy(last->power[quarter], s->power[2], (size_t)jet->mechanism_count * sizeof(double));
     }

@@ -180,15 +180,20 @@ static void solve_invariants(int n, double a[INVARIANTS_MAX][INVARIANTS_MAX], co
     }
 }
 
-// E^-1 gradient and its like, made tangent: c <- c - E^-1 B^T S^-1 (B c + extra)
-static void make_tangent(scheme_solver *s, bool extra, double *c)
+// E^-1 gradient and its like, made tangent: c <- c - E^-1 B^T S^-1 (B c + extra), the extra being the change of B w
+// with a shift of the point
+static bool make_tangent(scheme_solver *s, const double *shift, double *c)
 {
-    const jet_space *jet = &s->jet;
-    if (!extra) memset(s->rate, 0, (size_t)jet->row_count * sizeof(double));
+    jet_space *jet = &s->jet;
+    if (shift != NULL) s->statistics.second_derivatives += jet->row_count;
+    if (jet->tree != NULL) return jet_tree_make_tangent(jet, shift, c);
+    if (shift != NULL) jet_rate_change(jet, shift, s->rate);
+    else memset(s->rate, 0, (size_t)jet->row_count * sizeof(double));
     jet_apply_rows(jet, c, s->mu);
     for (int k = 0; k < jet->row_count; ++k) s->rate[k] += s->mu[k];
     jet_solve(jet, METRIC_KINETIC, s->rate);
     jet_add_rows_transposed(jet, METRIC_KINETIC, -1.0, s->rate, c);
+    return true;
 }
 
 // Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.
@@ -234,11 +239,9 @@ bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w)
                 for (int k = 0; k < b->w_count; ++k)
                     s->c[0][b->w + k] = square * b->inverse[k] * jet->gradient[b->w + k];
             }
-            make_tangent(s, false, s->c[0]);
             memcpy(s->dw[0], w, width);
-            jet_rate_change(jet, s->c[0], s->rate);
-            s->statistics.second_derivatives += jet->row_count;
-            make_tangent(s, true, s->dw[0]);
+            if (!make_tangent(s, NULL, s->c[0]) || !make_tangent(s, s->c[0], s->dw[0]))
+                return false;
         }
         if (count == first) {
             step_to_energies(s, w);
@@ -250,7 +253,7 @@ bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w)
         for (int m = first; m < count; ++m) {
             memset(s->c[m], 0, width);
             symmetry_velocities(s, m - first, s->dw[m]);
-            make_tangent(s, false, s->dw[m]);
+            if (!make_tangent(s, NULL, s->dw[m])) return false;
         }
         for (int n = 0; n < count; ++n)
             for (int m = 0; m < count; ++m) {

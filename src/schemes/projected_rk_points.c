@@ -33,12 +33,14 @@ double rk_evaluate_rows(scheme_solver *s)
 
 bool rk_factor(scheme_solver *s, jet_metric metric)
 {
+    if (s->jet.tree != NULL) return true; // it factors where it has to
     s->statistics.factorizations++;
     return jet_factor(&s->jet, metric, &s->worst_body);
 }
 
 bool rk_factor_both(scheme_solver *s)
 {
+    if (s->jet.tree != NULL) return true;
     s->statistics.factorizations += 2;
     return jet_factor_both(&s->jet, &s->worst_body);
 }
@@ -52,6 +54,12 @@ bool rk_land_position(scheme_solver *s, const double *a, double tolerance, doubl
     size_t rows = (size_t)jet->row_count, width = (size_t)jet->w_count * sizeof(double);
     double last = HUGE_VAL;
     int count = 0;
+    if (jet->tree != NULL) {
+        s->statistics.rows++;
+        if (!jet_tree_land_position(jet, a, tolerance, y, &count)) return false;
+        count_projection(s, count);
+        return true;
+    }
     memcpy(y, a, (size_t)jet->y_count * sizeof(double));
     memset(s->mu, 0, rows * sizeof(double));
     memset(s->shift, 0, width);
@@ -88,6 +96,10 @@ bool rk_land_position(scheme_solver *s, const double *a, double tolerance, doubl
 bool rk_land_velocity(scheme_solver *s, double *w)
 {
     jet_space *jet = &s->jet;
+    if (jet->tree != NULL) {
+        jet_tree_land_velocity(jet, w);
+        return true;
+    }
     if (!rk_factor_both(s)) return false;
     // near flat positions: what errors of accelerations leave is across the motion in the kinetic metric
     jet_metric metric = s->close ? METRIC_KINETIC : METRIC_EUCLIDEAN;
@@ -111,7 +123,7 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
     jet_space *jet = &s->jet;
     double begin = rk_seconds(s);
     bool good;
-    rk_normalise_parameters(s);
+    if (jet->tree == NULL) rk_normalise_parameters(s);
     if (s->orthogonal != NULL) {
         int count = 0;
         double *y1 = s->k[s->method->stages - 1]; // not yet in use when a stage is projected
@@ -142,18 +154,21 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
 
 // ---- distribution (P2), (P3) ----------------------------------------------------------------------------
 
-void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment,
+bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment,
                      int stage)
 {
     jet_space *jet = &s->jet;
     double begin = rk_seconds(s);
     jet_set_velocity(jet, w);
     jet_forces(jet, moment);
-    jet_distribution(jet, w);
+    if (jet->tree == NULL) jet_distribution(jet, w);
+    else if (!jet_tree_distribution(jet, w)) return false;
+    else s->statistics.factorizations++;
     jet_rates(jet, y, w, s->k[stage]);
     jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
     memcpy(s->power[stage], jet->power, (size_t)jet->mechanism_count * sizeof(double));
     s->statistics.distributions++;
     s->statistics.second_derivatives += jet->row_count;
     s->statistics.distribution_seconds += rk_seconds(s) - begin;
+    return true;
 }

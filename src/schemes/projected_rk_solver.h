@@ -4,6 +4,7 @@
 #ifndef SCHEMES_PROJECTED_RK_SOLVER_H
 #define SCHEMES_PROJECTED_RK_SOLVER_H
 
+#include "schemes/jet_tree.h"
 #include "schemes/projected_rk.h"
 #include "system/local_error.h"
 
@@ -59,7 +60,7 @@ struct scheme_solver {
     projected_rk_statistics statistics;
     projected_rk_observer observer;
     void *observer_user;
-    bool timing;
+    bool timing, watching;
     int worst_body;
 
     internal_step last;
@@ -122,8 +123,8 @@ bool rk_land_velocity(scheme_solver *s, double *w);
 void rk_normalise_parameters(scheme_solver *s);
 /// (P5) or (P6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w);
-/// (P2), (P3) at (y, w), the current position: k and power of a stage.
-void rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment, int stage);
+/// (P2), (P3) at (y, w), the current position: k and power of a stage. False: singular.
+bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment, int stage);
 
 // ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
 

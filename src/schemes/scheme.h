@@ -31,6 +31,7 @@ typedef struct scheme_step {
     double *impetus;      ///< out: 12 per body
     double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
     double multiplier_time; ///< out: s, the time they belong to
+    bool multipliers_later; ///< out: they are left to `solver_multipliers`
     double work;          ///< out: J, of loads and dampers
     double *works;        ///< out: J, the same per mechanism, where the scheme keeps energy; zero before
     bool (*stopped)(void *user); ///< asked before every internal step where a step has such; NULL: never stops
@@ -104,6 +105,9 @@ typedef struct scheme_type {
     /// step->stopped said so; outputs only on HN_OK
     hn_status (*solver_step)(scheme_solver *solver, scheme_step *step, const newton_options *options,
                              newton_report *report);
+    /// Multipliers at a state that a step ended in and left them for; NULL: every step brings them.
+    /// @return HN_OK or HN_SINGULAR_SYSTEM (no message)
+    hn_status (*solver_multipliers)(scheme_solver *solver, const scheme_state *state, double time, double *multipliers);
     /// What a solver that chooses its own steps has done; NULL: it does not.
     hn_adaptive_statistics (*solver_statistics)(const scheme_solver *solver);
 } scheme_type;

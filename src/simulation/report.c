@@ -413,10 +413,26 @@ static hn_status find_joint_multipliers(hn_simulation *s, const solved_step *ste
     return HN_OK;
 }
 
+// Those of a scheme with its own solver, at the current state, are in s->multipliers from now on.
+static hn_status own_multipliers(hn_simulation *s)
+{
+    if (!s->multipliers_later) return HN_OK;
+    hn_status status =
+        s->scheme->solver_multipliers(s->solver, &s->state, s->multiplier_time, s->multipliers);
+    if (status != HN_OK)
+        return context_fail(s->context, status,
+                            "constraint forces cannot be found: rows of a joint depend on each "
+                            "other at t = %.6g s (is a joint's axis that of another?)",
+                            s->multiplier_time);
+    s->multipliers_later = false;
+    return HN_OK;
+}
+
 // Multipliers of joints, of minimum norm where there is a choice. They are kept for the other joints of the state.
 static hn_status joint_multipliers(hn_simulation *s, const solved_step *placed,
                                    const double **lambda)
 {
+    if (s->scheme->solver_step != NULL) TRY(own_multipliers(s));
     if (s->scheme->solver_step != NULL && s->dropped_count == 0) {
         *lambda = s->multipliers;
         return HN_OK;
@@ -559,7 +575,10 @@ hn_status hn_simulation_multipliers(const hn_simulation *simulation, double *lam
     memset(lambda, 0, size);
     const solved_step *step = simulation_reaction_step(s);
     if (step == NULL) return HN_OK;
-    if (own_solver) memcpy(lambda, s->multipliers, size);
+    if (own_solver) {
+        TRY(own_multipliers(s));
+        memcpy(lambda, s->multipliers, size);
+    }
     if (own_solver && s->dropped_count == 0) return HN_OK;
     const double *joints;
     solved_step placed = placed_step(s, step);

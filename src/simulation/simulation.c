@@ -43,6 +43,7 @@ hn_simulation_def hn_simulation_def_default(void)
         .absolute_tolerance = 1e-8,
         .relative_tolerance = 1e-8,
         .projection_tolerance = 1e-12,
+        .projection = HN_PROJECTION_ALONG_JOINTS,
         .step_growth_max = 5.0,
         .dense_output = true,
         .impose_energy = true,
@@ -728,6 +729,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
     s->error = own.error;
     s->doubtful_joint = own.doubtful_joint;
     s->next_multiplier_time = own.multiplier_time;
+    s->next_multipliers_later = own.multipliers_later;
     step->valid = true;
     note_iterations(s, step);
     return HN_OK;
@@ -875,8 +877,10 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
                                          s->next_impetus);
     } else {
         s->multiplier_time = s->next_multiplier_time;
-        memcpy(s->multipliers, s->next_multipliers,
-               (size_t)system->constraint_count * sizeof(double));
+        s->multipliers_later = s->next_multipliers_later;
+        if (!s->multipliers_later)
+            memcpy(s->multipliers, s->next_multipliers,
+                   (size_t)system->constraint_count * sizeof(double));
     }
     TRY(check_impetus(s));
     s->work += s->next_work;

@@ -120,6 +120,7 @@ struct hn_simulation {
     double *multipliers;   ///< of such a scheme: constraint_count, at t = multiplier_time
     double *next_multipliers;
     double multiplier_time, next_multiplier_time;
+    bool multipliers_later, next_multipliers_later; ///< the solver is asked for them when somebody wants them
     double next_work;
     double *next_joint_angles; ///< of one whose bodies may turn by any angle: those at the end of its step
     int doubtful_joint;    ///< likewise: a joint that may have turned more often, or -1

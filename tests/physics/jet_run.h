@@ -46,6 +46,7 @@ static inline hn_status jet_start(hn_context *context, hn_model *model, const hn
     CHECK_OK(context, system_create(model, 1e-3, &r->system));
     hn_model_destroy(model);
     hn_status status = scheme_projected_rk.solver_create(r->system, def, &r->solver);
+    if (status == HN_OK) projected_rk_set_watching(r->solver, true);
     size_t n = (size_t)r->system->body_count, count = POSE_SIZE * n;
     r->state.q = jet_doubles(count);
     r->state.impetus = jet_doubles(count);
@@ -108,6 +109,9 @@ static inline hn_status jet_try_step(jet_run *r, double h)
     memcpy(r->state.q, r->next_q, bytes);
     memcpy(r->state.impetus, r->next_v, bytes);
     r->state.first = false;
+    if (step.multipliers_later)
+        CHECK_EQUAL(scheme_projected_rk.solver_multipliers(r->solver, &r->state, step.multiplier_time, r->multipliers),
+                    HN_OK);
     r->time += h;
     r->work += step.work;
     return HN_OK;

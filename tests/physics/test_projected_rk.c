@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `projected-rk`: order, references, constraints, invariants, both projections, both formulations, every kind of joint.
 #include "physics/jet_run.h"
+#include "schemes/jet_tree.h"
 #include "schemes/euler_parameters.h"
 #include "support/failing_allocator.h"
 #include "support/generic_models.h"
@@ -75,10 +76,12 @@ static double observed_order(bool quadrangle, hn_projection projection, bool pla
 
 TEST(projected_rk, is_of_order_five_with_either_projection_and_in_the_plane)
 {
-    const hn_projection quasi = HN_PROJECTION_QUASI_ORTHOGONAL, full = HN_PROJECTION_ORTHOGONAL;
+    const hn_projection quasi = HN_PROJECTION_QUASI_ORTHOGONAL, full = HN_PROJECTION_ORTHOGONAL,
+                        along = HN_PROJECTION_ALONG_JOINTS;
     CHECK_NEAR(observed_order(false, quasi, false, false, 2, 16, 1), 5.0,
                0.25); // measured 4.87 to 5.05
     CHECK_NEAR(observed_order(false, full, false, false, 2, 16, 1), 5.0, 0.25);
+    CHECK_NEAR(observed_order(false, along, false, false, 2, 16, 1), 5.0, 0.25);
     CHECK_NEAR(observed_order(false, quasi, true, false, 2, 16, 1), 5.0, 0.25);
     CHECK(observed_order(false, quasi, false, true, 2, 16, 1) >
           4.75); // measured 5.70: imposing energy removes most of the error
@@ -347,6 +350,7 @@ TEST(projected_rk, is_the_limit_of_energy_momentum_for_every_joint_spring_damper
                                .speed = 1.0,
                                .seed = 20u + (unsigned)kind};
         check_limit(&chain, HN_PROJECTION_QUASI_ORTHOGONAL);
+        check_limit(&chain, HN_PROJECTION_ALONG_JOINTS);
         if (kind == HN_JOINT_UNIVERSAL || kind == HN_JOINT_CYLINDRICAL)
             check_limit(&chain, HN_PROJECTION_ORTHOGONAL);
     }
@@ -357,9 +361,57 @@ TEST(projected_rk, is_the_limit_of_energy_momentum_for_every_joint_spring_damper
                            .speed = 1.0,
                            .seed = 7};
     check_limit(&point, HN_PROJECTION_QUASI_ORTHOGONAL);
+    check_limit(&point, HN_PROJECTION_ALONG_JOINTS);
     check_limit(&point, HN_PROJECTION_ORTHOGONAL);
     point.kind = HN_JOINT_SPHERICAL;
     check_limit(&point, HN_PROJECTION_QUASI_ORTHOGONAL);
+    check_limit(&point, HN_PROJECTION_ALONG_JOINTS);
+}
+
+// Accelerations and multipliers by elimination on the tree are those of the Schur complement (TAN 5.1).
+TEST(projected_rk, accelerations_along_a_tree_are_those_of_the_schur_complement)
+{
+    static const char *const models[] = {"chain-revolute", "chain-spherical",  "free-tree",
+                                         "gyro-top",       "cylindrical-pair", "planar-pair",
+                                         "prismatic-pair", "humanoid"};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; ++i) {
+        hn_simulation_def def = jet_def(1e-9);
+        def.projection = HN_PROJECTION_QUASI_ORTHOGONAL;
+        jet_run r = jet_model(models[i], &def);
+        jet_step(&r, 0.1);
+        jet_space both;
+        CHECK_OK(r.context, jet_space_create(r.system, &both));
+        CHECK(jet_tree_fits(&both));
+        CHECK_OK(r.context, jet_tree_create(&both));
+        double *y = jet_doubles((size_t)both.y_count), *w = jet_doubles((size_t)both.w_count);
+        double *d = jet_doubles((size_t)both.w_count),
+               *lambda = jet_doubles((size_t)both.row_count);
+        int worst_body, iterations;
+        jet_from_state(&both, r.state.q, r.state.impetus, y, w);
+        CHECK(jet_tree_land_position(&both, y, 1e-14, y, &iterations));
+        jet_tree_land_velocity(&both, w);
+        jet_forces(&both, jet_at(0.1));
+        CHECK(jet_tree_distribution(&both, w));
+        jet_evaluate_rows(&both);
+        CHECK(jet_tree_find_multipliers(&both, w));
+        memcpy(d, both.acceleration, (size_t)both.w_count * sizeof(double));
+        memcpy(lambda, both.multiplier, (size_t)both.row_count * sizeof(double));
+        CHECK(jet_factor(&both, METRIC_KINETIC, &worst_body));
+        jet_distribution(&both, w);
+        double scale = 0.0, force = 0.0;
+        for (int k = 0; k < both.w_count; ++k) scale = fmax(scale, fabs(d[k]));
+        for (int k = 0; k < both.row_count; ++k) force = fmax(force, fabs(lambda[k]));
+        double off = worst_difference(d, both.acceleration, both.w_count) / scale,
+               other = force > 0.0
+                           ? worst_difference(lambda, both.multiplier, both.row_count) / force
+                           : 0.0;
+        print_message("%s: accelerations %.1e, multipliers %.1e\n", models[i], off, other);
+        CHECK_BELOW(off, 1e-13);   // measured 5.8e-15
+        CHECK_BELOW(other, 1e-13); // measured 7.0e-15
+        free(y), free(w), free(d), free(lambda);
+        jet_space_destroy(&both);
+        jet_end(&r);
+    }
 }
 
 // ---- multipliers ------------------------------------------------------------------------------------------
