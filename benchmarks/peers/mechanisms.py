@@ -7,10 +7,11 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 def body(parent, kind, place, axis, centre, mass, inertia, rates=()):
-    """One line; `inertia`: xx, yy, zz about the centre of mass, world axes at the start."""
+    """One line; `inertia`: xx, yy, zz and, if not zero, xy, xz, yz about the centre of mass, world axes at the start."""
     rates = list(rates) + [0.0] * (6 - len(rates))
+    inertia = list(inertia) + [0.0] * (6 - len(inertia))
     return " ".join(["body", str(parent), kind, *(repr(float(x)) for x in
-                     [*place, *axis, *centre, mass, *inertia, 0.0, 0.0, 0.0, *rates])])
+                     [*place, *axis, *centre, mass, *inertia, *rates])])
 
 
 def close(a, b, kind, place, axis=(0, 0, 0)):
@@ -90,3 +91,38 @@ def bricard():
     lines = [body(k - 1, "hinge", corners[k], axes[k], [(p + q) / 2 for p, q in zip(corners[k], corners[k + 1])], 1.0,
                   rod(1.0, corners[k], corners[k + 1], 0.1)) for k in range(5)]
     return text(lines + [close(4, -1, "hinge", corners[5], axes[5])], (0.0, -9.81, 0.0))
+
+
+def tetrahedron(corners, density):
+    """Mass, centre and inertia (xx, yy, zz, xy, xz, yz about the centre)."""
+    a, *rest = corners
+    edges = [[q - p for p, q in zip(a, corner)] for corner in rest]
+    (x1, y1, z1), (x2, y2, z2), (x3, y3, z3) = edges
+    mass = density * abs(x1 * (y2 * z3 - z2 * y3) - y1 * (x2 * z3 - z2 * x3) + z1 * (x2 * y3 - y2 * x3)) / 6
+    centre = [sum(corner[k] for corner in corners) / 4 for k in range(3)]
+    # second moments of a tetrahedron about its centre: of its corners, a twentieth each
+    arms = [[corner[k] - centre[k] for k in range(3)] for corner in corners]
+    moment = [[mass / 20 * sum(arm[i] * arm[j] for arm in arms) for j in range(3)] for i in range(3)]
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = moment
+    return mass, centre, (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
+
+
+def six_body():
+    """Six tetrahedra hinged into a ring, the first on the ground: Bricard's invertible cube, as models/six-body-linkage.yaml."""
+    l = 0.1
+    a = l * math.tan(0.16 * math.pi)
+    shapes = [[(0, l, 0), (0, l, -a), (l, l, 0), (l, l - a, 0)], [(l, l, 0), (l, l - a, 0), (l, l, -l), (l - a, l, -l)],
+              [(l, l, -l), (l - a, l, -l), (l, 0, -l), (l, 0, a - l)], [(l, 0, -l), (l, 0, a - l), (0, 0, -l), (0, a, -l)],
+              [(0, 0, -l), (0, a, -l), (0, 0, 0), (a, 0, 0)]]
+    places = [(0, l, 0), (l, l, 0), (l, l, -l), (l, 0, -l), (0, 0, -l), (0, 0, 0)]
+    axes = [(0, 0, -1), (0, -1, 0), (-1, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    lines = []
+    for k, corners in enumerate(shapes):
+        mass, centre, inertia = tetrahedron(corners, 1000.0)
+        lines.append(body(k - 1, "hinge", places[k], axes[k], centre, mass, inertia, (30.0,)))
+    return text(lines + [close(4, -1, "hinge", places[5], axes[5])])
+
+
+def beam(elements):
+    """A slender beam of 1 m, clamped at the origin along x, let go from straight: its tip falls by more than half its length."""
+    return text([f"beam {elements} 1.0 1.0 1e-6 1e6 4e5 1.0"])

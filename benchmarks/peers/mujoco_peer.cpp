@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // MuJoCo: joints without damping, no contact, no actuation; only the stages that such a model needs.
 //
-// Integrators: "euler" (semi-implicit), "implicitfast", "rk4". Loops are closed by soft equalities at their stiffest
-// (solref twice the step, solimp near one): a hinge is held at two points of its axis.
+// Integrators: "euler" (semi-implicit), "implicitfast", "rk4" of the engine; "dop853" around mj_forward, with the step as
+// tolerance. Loops are closed by soft equalities at their stiffest (solref twice the step, solimp near one), at one point
+// of a hinge of a planar mechanism, else at two.
+#include "field.hpp"
 #include "mechanism.h"
 
 #include <mujoco/mujoco.h>
@@ -11,8 +13,11 @@
 #include <vector>
 
 struct engine {
+    const peer_mechanism *mechanism;
     mjModel *model;
     mjData *data;
+    double tolerance;
+    field::pair8 pair;
 };
 
 static std::string numbers(const double *x, int count)
@@ -47,15 +52,12 @@ static std::string closure_text(const peer_mechanism &m, const peer_closure &c, 
 {
     std::string text;
     const double stiff[2] = {2.0 * step, 1.0}, near[3] = {0.9999, 0.9999, 0.001};
-    const double *origin = c.a < 0 ? nullptr : m.bodies[c.a].place;
-    for (int side = 0; side < (c.kind == PEER_HINGE ? 2 : 1); ++side) {
-        double anchor[3];
-        for (int k = 0; k < 3; ++k)
-            anchor[k] = c.place[k] - (origin ? origin[k] : 0.0) +
-                        (c.kind == PEER_HINGE ? (side == 0 ? -0.5 : 0.5) * c.axis[k] : 0.0);
+    double points[2][3];
+    for (int side = 0, count = peer_points(&m, &c, points); side < count; ++side) {
+        for (int k = 0; k < 3 && c.a >= 0; ++k) points[side][k] -= m.bodies[c.a].place[k];
         text += "<connect body1=\"" + (c.a < 0 ? std::string("world") : "b" + std::to_string(c.a)) + "\"";
         text += " body2=\"" + (c.b < 0 ? std::string("world") : "b" + std::to_string(c.b)) + "\"";
-        text += " anchor=\"" + numbers(anchor, 3) + "\" solref=\"" + numbers(stiff, 2) + "\" solimp=\"" +
+        text += " anchor=\"" + numbers(points[side], 3) + "\" solref=\"" + numbers(stiff, 2) + "\" solimp=\"" +
                 numbers(near, 3) + "\"/>";
     }
     return text;
@@ -109,34 +111,80 @@ static void tell(void *from, int index, peer_motion *x)
     memcpy(x->velocity, velocity + 3, sizeof x->velocity);
 }
 
+// Rates of qpos and qvel; quaternions of qpos have their own.
+static void rates(engine &e, const field::state &x, field::state &rate)
+{
+    const mjModel *m = e.model;
+    mjData *d = e.data;
+    std::copy(x.begin(), x.begin() + m->nq, d->qpos);
+    std::copy(x.begin() + m->nq, x.end(), d->qvel);
+    mj_normalizeQuat(m, d->qpos);
+    mj_forward(m, d);
+    for (int j = 0; j < m->njnt; ++j) {
+        int at = m->jnt_qposadr[j], from = m->jnt_dofadr[j];
+        if (m->jnt_type[j] == mjJNT_FREE) {
+            std::copy(d->qvel + from, d->qvel + from + 3, rate.begin() + at);
+            at += 3, from += 3;
+        }
+        if (m->jnt_type[j] == mjJNT_HINGE) rate[(size_t)at] = d->qvel[from];
+        else field::quaternion_rate(&x[(size_t)at], d->qvel + from, &rate[(size_t)at]);
+    }
+    std::copy(d->qacc, d->qacc + m->nv, rate.begin() + m->nq);
+}
+
+static void start(void *from)
+{
+    engine &e = *(engine *)from;
+    mj_deleteData(e.data);
+    e.data = mj_makeData(e.model);
+    e.pair = field::pair8();
+    set_rates(*e.mechanism, e);
+    mj_forward(e.model, e.data);
+}
+
+static long advance(void *from, long steps, double time)
+{
+    engine &e = *(engine *)from;
+    for (long k = 0; k < steps; ++k) mj_step(e.model, e.data);
+    if (steps > 0) return steps;
+    field::state x(e.data->qpos, e.data->qpos + e.model->nq);
+    x.insert(x.end(), e.data->qvel, e.data->qvel + e.model->nv);
+    auto f = [&](const field::state &y, field::state &rate) { rates(e, y, rate); };
+    long count = e.pair.advance(f, x, e.data->time, time, e.tolerance);
+    std::copy(x.begin(), x.begin() + e.model->nq, e.data->qpos);
+    std::copy(x.begin() + e.model->nq, x.end(), e.data->qvel);
+    mj_normalizeQuat(e.model, e.data->qpos);
+    e.data->time = time;
+    return count;
+}
+
+static void tell_now(void *from, int index, peer_motion *x)
+{
+    engine *e = (engine *)from;
+    if (index == 0) mj_forward(e->model, e->data);
+    tell(from, index, x);
+}
+
 int main(int argc, char **argv)
 {
     peer_mechanism m;
     peer_task task;
     if (!peer_read(argc, argv, &m, &task)) return 2;
-    const char *integrator = strcmp(task.integrator, "rk4") == 0     ? "RK4"
-                             : strcmp(task.integrator, "euler") == 0 ? "Euler"
-                                                                     : task.integrator;
-    engine e = {create_model(m, task, integrator), nullptr};
+    bool adaptive = strcmp(task.integrator, "dop853") == 0;
+    if (adaptive && m.closure_count > 0) {
+        fprintf(stderr, "loops are soft, as stiff as the step allows: no solution that steps of any size converge to\n");
+        return PEER_CANNOT;
+    }
+    const char *integrator = strcmp(task.integrator, "rk4") == 0                 ? "RK4"
+                             : adaptive || strcmp(task.integrator, "euler") == 0 ? "Euler"
+                                                                                 : task.integrator;
+    engine e = {&m, create_model(m, task, integrator), nullptr, task.step, {}};
     if (e.model == nullptr) return 1;
     peer_report report = {};
-    for (int repeat = 0; repeat < task.repeats; ++repeat) {
-        e.data = mj_makeData(e.model);
-        set_rates(m, e);
-        mj_forward(e.model, e.data);
-        if (repeat == 0) report.start = peer_measure(&m, tell, &e, nullptr);
-        long total = lround(task.end / task.step), steps = 0;
-        double start = peer_clock(), seconds = 0.0;
-        while (steps < total && seconds < task.budget) {
-            for (int i = 0, n = peer_batch(&m); i < n && steps < total; ++i, ++steps) mj_step(e.model, e.data);
-            seconds = peer_clock() - start;
-        }
-        peer_note(&report, repeat, seconds, steps, e.data->time);
-        mj_forward(e.model, e.data);
-        if (repeat == 0) report.end = peer_measure(&m, tell, &e, task.places);
-        mj_deleteData(e.data);
-    }
-    mj_deleteModel(e.model);
+    peer_program program = {&e, start, advance, tell_now, nullptr, adaptive};
+    peer_drive(&m, &task, &program, &report);
     peer_print(&report, "MuJoCo", mj_versionString(), m.closure_count > 0 ? "soft loops, solref 2 steps" : "");
+    mj_deleteData(e.data);
+    mj_deleteModel(e.model);
     return 0;
 }

@@ -2,10 +2,13 @@
 // Pinocchio: articulated-body algorithm (LOCAL convention: WORLD loses all digits on long chains of balls) within an
 // integrator of this file; compiled with optimisation for the machine.
 //
-// Integrators: "euler" (semi-implicit), "rk4", and "rkf78" with the step as tolerance (boost::odeint), on hinges.
+// Integrators: "euler" (semi-implicit), "rk4"; with the step as tolerance "rkf78" (boost::odeint) and "dop853". Loops:
+// constraintDynamics, 3D points (one of a hinge of a planar mechanism, else two), drift of the joints damped at 10/s.
+#include "field.hpp"
 #include "mechanism.h"
 
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/config.hpp>
@@ -24,6 +27,12 @@ struct engine {
     pinocchio::Data data;
     std::vector<pinocchio::JointIndex> joints;
     VectorXd q, v, tau;
+    std::vector<pinocchio::RigidConstraintModel> loops;
+    std::vector<pinocchio::RigidConstraintData> loop_data;
+    pinocchio::ProximalSettings settings{1e-12, 1e-6, 20};
+    enum { EULER, RK4, RKF78, DOP853 } integrator;
+    double step, time; // or the tolerance
+    field::pair8 pair;
 };
 
 static Vector3d vector(const double *x)
@@ -43,11 +52,27 @@ static pinocchio::JointIndex add_joint(pinocchio::Model &model, const peer_body 
     return model.addJoint(parent, pinocchio::JointModelRevoluteUnaligned(axis), place, name);
 }
 
+// Its Cholesky factors need the joints of a subtree one after the other.
+static std::vector<int> depth_first(const peer_mechanism &m)
+{
+    std::vector<std::vector<int>> children((size_t)m.body_count + 1);
+    for (int k = m.body_count - 1; k >= 0; --k) children[(size_t)(m.bodies[k].parent + 1)].push_back(k);
+    std::vector<int> order, open = children[0];
+    while (!open.empty()) {
+        int body = open.back();
+        open.pop_back();
+        order.push_back(body);
+        open.insert(open.end(), children[(size_t)body + 1].begin(), children[(size_t)body + 1].end());
+    }
+    return order;
+}
+
 static void create(engine &e)
 {
     const peer_mechanism &m = *e.mechanism;
     e.model.gravity.linear(vector(m.gravity));
-    for (int k = 0; k < m.body_count; ++k) {
+    e.joints.resize((size_t)m.body_count);
+    for (int k : depth_first(m)) {
         const peer_body &b = m.bodies[k];
         Vector3d origin = vector(b.kind == PEER_FREE ? b.centre : b.place),
                  above = b.parent < 0 ? Vector3d::Zero().eval() : vector(m.bodies[b.parent].place);
@@ -55,17 +80,50 @@ static void create(engine &e)
         const double *i = b.inertia;
         inertia << i[0], i[3], i[4], i[3], i[1], i[5], i[4], i[5], i[2];
         pinocchio::SE3 place(Eigen::Matrix3d::Identity(), origin - above);
-        e.joints.push_back(add_joint(e.model, b, b.parent < 0 ? 0 : e.joints[(size_t)b.parent], place,
-                                     "j" + std::to_string(k)));
-        e.model.appendBodyToJoint(e.joints.back(), pinocchio::Inertia(b.mass, vector(b.centre) - origin, inertia),
+        pinocchio::JointIndex &joint = e.joints[(size_t)k];
+        joint = add_joint(e.model, b, b.parent < 0 ? 0 : e.joints[(size_t)b.parent], place, "j" + std::to_string(k));
+        e.model.appendBodyToJoint(joint, pinocchio::Inertia(b.mass, vector(b.centre) - origin, inertia),
                                   pinocchio::SE3::Identity());
     }
     e.data = pinocchio::Data(e.model);
     e.tau = VectorXd::Zero(e.model.nv);
 }
 
-static void start(engine &e)
+static pinocchio::JointIndex joint_of(const engine &e, int body)
 {
+    return body < 0 ? 0 : e.joints[(size_t)body];
+}
+
+// Place in the frame of a body's joint, whose axes are the world's at the start.
+static pinocchio::SE3 place_in(const engine &e, int body, const double *point)
+{
+    if (body < 0) return pinocchio::SE3(Eigen::Matrix3d::Identity(), vector(point));
+    const peer_body &b = e.mechanism->bodies[body];
+    Vector3d origin = vector(b.kind == PEER_FREE ? b.centre : b.place);
+    return pinocchio::SE3(Eigen::Matrix3d::Identity(), vector(point) - origin);
+}
+
+static void close_loops(engine &e)
+{
+    const peer_mechanism &m = *e.mechanism;
+    const double damping = 10.0; // 1/s
+    for (int k = 0; k < m.closure_count; ++k) {
+        const peer_closure &c = m.closures[k];
+        double points[2][3];
+        for (int side = 0, count = peer_points(&m, &c, points); side < count; ++side) {
+            e.loops.emplace_back(pinocchio::CONTACT_3D, e.model, joint_of(e, c.a), place_in(e, c.a, points[side]),
+                                 joint_of(e, c.b), place_in(e, c.b, points[side]));
+            e.loops.back().baumgarte_corrector_parameters() = {damping * damping, 2.0 * damping};
+        }
+    }
+    for (const auto &loop : e.loops) e.loop_data.emplace_back(loop.createData());
+    if (!e.loops.empty()) pinocchio::initConstraintDynamics(e.model, e.data, e.loops, e.loop_data);
+}
+
+static void start(void *from)
+{
+    engine &e = *(engine *)from;
+    e.time = 0.0, e.pair = field::pair8();
     e.q = pinocchio::neutral(e.model);
     e.v = VectorXd::Zero(e.model.nv);
     for (int k = 0; k < e.mechanism->body_count; ++k) {
@@ -76,6 +134,8 @@ static void start(engine &e)
 
 static const VectorXd &acceleration(engine &e, const VectorXd &q, const VectorXd &v)
 {
+    if (!e.loops.empty())
+        return pinocchio::constraintDynamics(e.model, e.data, q, v, e.tau, e.loops, e.loop_data, e.settings);
     return pinocchio::aba(e.model, e.data, q, v, e.tau, pinocchio::Convention::LOCAL);
 }
 
@@ -88,42 +148,68 @@ static void euler(engine &e, double h)
     e.q.swap(next);
 }
 
-// Increments of q are mean velocities of the stages; of rotations that is of lower order than four.
-static void rk4(engine &e, double h)
-{
-    static const double PART[4] = {0.0, 0.5, 0.5, 1.0}, WEIGHT[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    static VectorXd q, v, a, rate, change;
-    q = e.q, v = e.v, rate = VectorXd::Zero(e.model.nv), change = rate, a = rate;
-    for (int s = 0; s < 4; ++s) {
-        if (s > 0) {
-            pinocchio::integrate(e.model, e.q, (PART[s] * h * v).eval(), q);
-            v = e.v + PART[s] * h * a;
-        }
-        a = acceleration(e, q, v);
-        rate += WEIGHT[s] * v;
-        change += WEIGHT[s] * a;
-    }
-    pinocchio::integrate(e.model, e.q, (h * rate).eval(), q);
-    e.q = q;
-    e.v += h * change;
-}
+// Rates of q and v in one list.
+struct rates {
+    engine &e;
+    VectorXd q, v;
 
-static long rkf78(engine &e, double end, double tolerance)
+    explicit rates(engine &of) : e(of), q(of.model.nq), v(of.model.nv) {}
+
+    // Pinocchio has the scalar of a quaternion last
+    void turn(const double *from, int at, const double *spin, double *rate)
+    {
+        double p[4] = {from[at + 3], from[at], from[at + 1], from[at + 2]}, d[4];
+        field::quaternion_rate(p, spin, d);
+        for (int k = 0; k < 3; ++k) rate[at + k] = d[k + 1];
+        rate[at + 3] = d[0];
+        field::normalise(q.data() + at);
+    }
+
+    void operator()(const field::state &x, field::state &rate)
+    {
+        const int nq = e.model.nq, nv = e.model.nv;
+        q = VectorXd::Map(x.data(), nq), v = VectorXd::Map(x.data() + nq, nv);
+        if (nq == nv) VectorXd::Map(rate.data(), nq) = v;
+        for (size_t j = 1; nq != nv && j < e.model.joints.size(); ++j) {
+            const auto &joint = e.model.joints[j];
+            int at = joint.idx_q(), from = joint.idx_v();
+            if (joint.nv() == 1) rate[(size_t)at] = v[from];
+            if (joint.nv() == 3) turn(x.data(), at, v.data() + from, rate.data());
+            if (joint.nv() == 6) {
+                turn(x.data(), at + 3, v.data() + from + 3, rate.data());
+                Eigen::Quaterniond now(q[at + 6], q[at + 3], q[at + 4], q[at + 5]);
+                Vector3d::Map(rate.data() + at) = now * Vector3d(v.segment<3>(from));
+            }
+        }
+        VectorXd::Map(rate.data() + nq, nv) = acceleration(e, q, v);
+    }
+    void operator()(const field::state &x, field::state &rate, double) { (*this)(x, rate); } // as odeint calls it
+};
+
+static long by_lists(engine &e, long steps, double end)
 {
     namespace ode = boost::numeric::odeint;
-    using state = std::vector<double>;
-    const long n = e.model.nv;
-    state x(2 * (size_t)n);
-    VectorXd::Map(x.data(), n) = e.q, VectorXd::Map(x.data() + n, n) = e.v;
-    VectorXd q(n), v(n);
-    auto system = [&](const state &y, state &rate, double) {
-        q = VectorXd::Map(y.data(), n), v = VectorXd::Map(y.data() + n, n);
-        VectorXd::Map(rate.data(), n) = v;
-        VectorXd::Map(rate.data() + n, n) = acceleration(e, q, v);
-    };
-    auto stepper = ode::make_controlled<ode::runge_kutta_fehlberg78<state>>(tolerance, tolerance);
-    long steps = (long)ode::integrate_adaptive(stepper, system, x, 0.0, end, 0.01 * end);
-    e.q = VectorXd::Map(x.data(), n), e.v = VectorXd::Map(x.data() + n, n);
+    static rates f(e);
+    static field::state x;
+    x.resize((size_t)(e.model.nq + e.model.nv));
+    VectorXd::Map(x.data(), e.model.nq) = e.q, VectorXd::Map(x.data() + e.model.nq, e.model.nv) = e.v;
+    for (long k = 0; k < steps; ++k) field::rk4(f, x, e.step);
+    if (e.integrator == engine::DOP853) steps = e.pair.advance(f, x, e.time, end, e.step);
+    if (e.integrator == engine::RKF78) {
+        auto stepper = ode::make_controlled<ode::runge_kutta_fehlberg78<field::state>>(e.step, e.step);
+        steps = (long)ode::integrate_adaptive(stepper, std::ref(f), x, e.time, end, 0.01 * (end - e.time));
+    }
+    e.time = end;
+    e.q = VectorXd::Map(x.data(), e.model.nq), e.v = VectorXd::Map(x.data() + e.model.nq, e.model.nv);
+    pinocchio::normalize(e.model, e.q);
+    return steps;
+}
+
+static long advance(void *from, long steps, double time)
+{
+    engine &e = *(engine *)from;
+    if (e.integrator != engine::EULER) return by_lists(e, steps, time);
+    for (long k = 0; k < steps; ++k) euler(e, e.step);
     return steps;
 }
 
@@ -145,33 +231,19 @@ int main(int argc, char **argv)
     peer_mechanism m;
     peer_task task;
     if (!peer_read(argc, argv, &m, &task)) return 2;
-    if (m.closure_count > 0) {
-        fprintf(stderr, "closed loops are not programmed here\n");
-        return 3;
-    }
     static engine e;
-    e.mechanism = &m;
+    e.mechanism = &m, e.step = task.step;
     create(e);
-    bool adaptive = strcmp(task.integrator, "rkf78") == 0, fourth = strcmp(task.integrator, "rk4") == 0;
-    if (adaptive && e.model.nq != e.model.nv) {
-        fprintf(stderr, "rkf78 works on coordinates that are numbers: hinges alone\n");
-        return 3;
-    }
+    close_loops(e);
+    e.integrator = strcmp(task.integrator, "rk4") == 0      ? engine::RK4
+                   : strcmp(task.integrator, "rkf78") == 0  ? engine::RKF78
+                   : strcmp(task.integrator, "dop853") == 0 ? engine::DOP853
+                                                            : engine::EULER;
+    bool adaptive = e.integrator == engine::RKF78 || e.integrator == engine::DOP853;
     peer_report report = {};
-    for (int repeat = 0; repeat < task.repeats; ++repeat) {
-        start(e);
-        if (repeat == 0) report.start = peer_measure(&m, tell, &e, nullptr);
-        long total = adaptive ? 0 : lround(task.end / task.step), steps = 0;
-        double begin = peer_clock(), seconds = 0.0;
-        if (adaptive) steps = rkf78(e, task.end, task.step), seconds = peer_clock() - begin;
-        while (steps < total && seconds < task.budget) {
-            for (int i = 0, n = peer_batch(&m); i < n && steps < total; ++i, ++steps)
-                fourth ? rk4(e, task.step) : euler(e, task.step);
-            seconds = peer_clock() - begin;
-        }
-        peer_note(&report, repeat, seconds, steps, adaptive ? task.end : (double)steps * task.step);
-        if (repeat == 0) report.end = peer_measure(&m, tell, &e, task.places);
-    }
-    peer_print(&report, "Pinocchio", PINOCCHIO_VERSION, "articulated bodies, LOCAL");
+    peer_program program = {&e, start, advance, tell, nullptr, adaptive};
+    peer_drive(&m, &task, &program, &report);
+    peer_print(&report, "Pinocchio", PINOCCHIO_VERSION,
+               m.closure_count > 0 ? "constraintDynamics" : "articulated bodies, LOCAL");
     return 0;
 }
