@@ -125,6 +125,7 @@ const joint_type joint_distance = {
     .motion = distance_motion,
     .terms = distance_terms,
     .begin = distance_begin,
+    .increment_surplus = 1,
     .guess = distance_guess,
     .advance = distance_advance,
     .settle = distance_settle,

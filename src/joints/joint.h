@@ -162,6 +162,8 @@ typedef struct joint_type {
                  hn_vec3 moment, motion_term *terms);
     /// Remember displacements at t_n.
     void (*begin)(const joint *j, const double *parent, const double *child, joint_step *step);
+    /// Components of `increment` beyond the degrees of freedom.
+    int increment_surplus;
     /// The increment `u` that would repeat `increment` from t_n on.
     void (*guess)(const joint *j, const joint_step *step, const double *increment, const double *child, double *u);
     /// Move the child by the increment `u` after its parent has moved: sets turn, rotation, displacement of the child.

@@ -512,8 +512,8 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
     return sqrt(larger(linear, angular));
 }
 
-// Remove round-off from the solution, root to leaves.
-static void settle(reduction *r, step_data *step)
+// Remove round-off from the solution, root to leaves: of places alone, or of directions as well.
+static void settle(reduction *r, step_data *step, bool places_alone)
 {
     const hn_system *system = r->system;
     for (int i = 0; i < system->body_count; ++i) {
@@ -521,7 +521,8 @@ static void settle(reduction *r, step_data *step)
         pivot_kind pivot = r->tree.bodies[i].pivot;
         const double *parent = system_pose(step->q, j->parent);
         double *q = step->q + POSE_SIZE * (size_t)i;
-        if (pivot != PIVOT_NONE) pivot_settle(pivot, j, parent, q);
+        if (pivot != PIVOT_NONE && places_alone) settle_point(j, pose_point(parent, j->rho_a), q);
+        else if (pivot != PIVOT_NONE) pivot_settle(pivot, j, parent, q);
         else joint_type_of(j->kind)->settle(j, &step->joints[i], parent, q);
     }
 }
@@ -593,7 +594,7 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
         border_close(&r->border, &r->tree, r->gaps);
         closed_settle(system, r->tree.twists, step);
     } else if (status == HN_OK) {
-        settle(r, step); // all closure rows follow from the tree's
+        settle(r, step, false); // all closure rows follow from the tree's
     }
     if (system->element_count == 0) closures_clear_forces(r->closures, step);
     if (status == HN_OK && closures_all_hold(r->closures, step->q)) return HN_OK;
@@ -614,8 +615,11 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     // all the same: what it leaves is the product of both increments instead of its own square, times the curvature of
     // the equations, which is large where heavy bodies hang from light ones: an increment over the square of the one
     // before tells it.
-    const double REUSE_BELOW = 1e-5,
-                 LEFT_MAX = 1e-16; // rad, m over the body's length
+    const double REUSE_BELOW = 1e-8,
+                 LEFT_MAX = 1e-21; // rad, m over the body's length
+    // A first increment knows nothing of the curvature: what it leaves, the same in every step of a steady motion,
+    // would add up.
+    const double FIRST = 0.1; // of the tolerance
     double since = HUGE_VAL, curvature = 1.0;
     find_scales(r, equations, step);
     bool again = false;
@@ -625,7 +629,7 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) {
-            settle(r, step);
+            settle(r, step, options->settle_places_alone);
             return HN_OK;
         }
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
@@ -634,8 +638,9 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
         if (!isfinite(increment)) return HN_NOT_CONVERGED;
         curvature = larger(curvature, increment / (since * since));
         bool last = !again || curvature * since * increment <= LEFT_MAX;
-        if (last && increment <= options->increment_tolerance) {
-            settle(r, step);
+        double tolerance = options->increment_tolerance * (report->iterations == 1 ? FIRST : 1.0);
+        if (last && increment <= tolerance) {
+            settle(r, step, options->settle_places_alone);
             return HN_OK;
         }
         since = increment;

@@ -17,6 +17,7 @@ typedef struct newton_options {
     bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
     bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
     bool keep_rows;     ///< the independent rows of loops are those of the last solution, as they were found for it
+    bool settle_places_alone; ///< `reduced` on trees: a later step removes what is collected until then
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;
 

@@ -5,7 +5,8 @@
 //   (U2)  e_1 = x_1 + (x_1 - x_0)/3,  e_k = r_k + (r_k - r_k-1)/15 with r_k = x_k + (x_k - x_k-1)/3
 //         composed steps of order p have references of their own kind, and 2^p - 1, 2^(p+2) - 1 for 3 and 15
 //   (U3)  d = q_n+1 - 3 q_n + 3 q_n-1 - q_n-2: an error where none was measured is the third difference times the ratio
-//         of both where one was, of the largest ratio lately. Schemes of first order: the second difference
+//         of both where one was, of the largest ratio lately; no less than the difference where a step was made in
+//         halves. Schemes of first order: the second difference
 //
 // Steps are measured at intervals, and where (U3) says that they are worse than all before.
 #include "simulation/simulation.h"
@@ -300,7 +301,9 @@ hn_status accuracy_note(hn_simulation *s)
     // right after an impact differences say nothing, and steps are measured as long as there is credit
     bool settling = a->settling > 0, worse = settling;
     for (int m = 0; m < ERROR_MEASURES; ++m) {
-        error.value[m] *= settling ? 0.0 : a->ratio[m];
+        // a step in halves may have ended at another of several solutions: ratios of whole steps say nothing of that
+        double least = s->step_was_halved ? 1.0 : 0.0;
+        error.value[m] *= settling ? 0.0 : fmax(least, a->ratio[m]);
         worse = worse || error.value[m] > WORSE * a->worst.value[m];
     }
     if (s->error_known) {

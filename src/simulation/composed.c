@@ -97,7 +97,9 @@ void composed_layout(arena *a, hn_simulation *s)
     size_t n = (size_t)s->system->body_count;
     size_t stages = s->composition == NULL ? 1 : (size_t)s->composition->stage_count;
     size_t levels = s->scheme->both_levels ? n : 0;
-    s->histories = arena_doubles(a, stages * HISTORY_DEPTH * TWIST_SIZE * n);
+    s->history_size =
+        s->scheme->solver_step == NULL ? predict_size(s->system, s->reduction_kind) : 0;
+    s->histories = arena_doubles(a, stages * s->history_size);
     s->levels.histories = arena_doubles(a, stages * CURVATURE_DEPTH * POSE_SIZE * levels);
     s->history = s->histories;
     s->levels.history = s->levels.histories;
@@ -106,19 +108,20 @@ void composed_layout(arena *a, hn_simulation *s)
 void composed_select(hn_simulation *s, int stage)
 {
     size_t n = (size_t)s->system->body_count;
-    s->stage_counts[s->stage][0] = s->history_count;
-    s->stage_counts[s->stage][1] = s->levels.history_count;
+    s->stage_pasts[s->stage] = s->past;
+    s->stage_counts[s->stage] = s->levels.history_count;
     s->stage = stage;
-    s->history = s->histories + (size_t)stage * HISTORY_DEPTH * TWIST_SIZE * n;
+    s->history = s->histories + (size_t)stage * s->history_size;
     if (s->scheme->both_levels)
         s->levels.history = s->levels.histories + (size_t)stage * CURVATURE_DEPTH * POSE_SIZE * n;
-    s->history_count = s->stage_counts[stage][0];
-    s->levels.history_count = s->stage_counts[stage][1];
+    s->past = s->stage_pasts[stage];
+    s->levels.history_count = s->stage_counts[stage];
 }
 
 void composed_forget(hn_simulation *s)
 {
-    s->history_count = s->levels.history_count = 0;
+    s->past.count = s->levels.history_count = 0;
+    memset(s->stage_pasts, 0, sizeof s->stage_pasts);
     memset(s->stage_counts, 0, sizeof s->stage_counts);
 }
 

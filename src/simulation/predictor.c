@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// First iterate of a step: increments of the last three steps, extrapolated, in components that vary slowly.
+// First iterate of a step: increments of the last steps, extrapolated, in components that vary slowly.
+//
+// A polynomial through the last p increments leaves the p-th backward difference of the next one. Which p leaves least
+// is a matter of the motion: it is looked up whenever a step took more than one iteration, and kept while one does.
 #include "simulation/simulation.h"
 
 #include "joints/pivot.h"
@@ -8,38 +11,67 @@
 
 #include <string.h>
 
-// weights of the newest, the one before, ...: constant, linear, quadratic
+_Static_assert(HISTORY_DEPTH == 8, "one row of WEIGHTS per order");
+// weights of the newest, the one before, ...: those of order p in row p - 1
 static const double WEIGHTS[HISTORY_DEPTH][HISTORY_DEPTH] = {
-    {1.0, 0.0, 0.0}, {2.0, -1.0, 0.0}, {3.0, -3.0, 1.0}};
+    {1.0},
+    {2.0, -1.0},
+    {3.0, -3.0, 1.0},
+    {4.0, -6.0, 4.0, -1.0},
+    {5.0, -10.0, 10.0, -5.0, 1.0},
+    {6.0, -15.0, 20.0, -15.0, 6.0, -1.0},
+    {7.0, -21.0, 35.0, -35.0, 21.0, -7.0, 1.0},
+    {8.0, -28.0, 56.0, -70.0, 56.0, -28.0, 8.0, -1.0},
+};
 
-// The last values of component k of a body, newest first.
-static inline double *history_of(const hn_simulation *simulation, int body, int k)
+// Values of a component are a ring of HISTORY_DEPTH; slot of the one `age` steps before the newest.
+static inline int slot_of(const prediction *past, int age)
 {
-    return simulation->history + HISTORY_DEPTH * (TWIST_SIZE * (size_t)body + (size_t)k);
+    return (past->newest + age) % HISTORY_DEPTH;
 }
 
-static inline void extrapolate(const hn_simulation *simulation, int body, int count,
+// Weights by slot in the first iterate of a step of size h.
+static void find_weights(const hn_simulation *simulation, double h, double *weights)
+{
+    const prediction *past = &simulation->past;
+    double varied[CONTROL_DEPTH];
+    const double *by_age = WEIGHTS[past->order - 1];
+    int count = past->order;
+    if (simulation->def.step_tolerance > 0.0) {
+        count = step_control_weights(simulation, h, varied);
+        by_age = varied;
+    }
+    for (int age = 0; age < HISTORY_DEPTH; ++age)
+        weights[slot_of(past, age)] = age < count ? by_age[age] : 0.0;
+}
+
+static inline void extrapolate(const double *values, int count, const double *restrict weights,
                                double *increment)
 {
-    const double *weights = simulation->weights;
-    for (int k = 0; k < count; ++k) {
-        const double *x = history_of(simulation, body, k);
-        increment[k] = weights[0] * x[0] + weights[1] * x[1] + weights[2] * x[2];
+    for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
+        double sums[2] = {0.0, 0.0};
+        for (int i = 0; i < HISTORY_DEPTH; i += 2) {
+            sums[0] += weights[i] * values[i];
+            sums[1] += weights[i + 1] * values[i + 1];
+        }
+        increment[k] = sums[0] + sums[1];
     }
 }
 
-static inline void record(hn_simulation *simulation, int body, int count, const double *increment)
+// components of a body's increment that are predicted
+static inline int component_count(const joint *j, bool joints)
 {
-    for (int k = 0; k < count; ++k) {
-        double *x = history_of(simulation, body, k);
-        x[2] = x[1], x[1] = x[0], x[0] = increment[k];
-    }
+    if (!joints) return TWIST_SIZE;
+    if (joint_pivot(j) == PIVOT_AXIS) return 1;
+    return j->dof + joint_type_of(j->kind)->increment_surplus;
 }
 
-// components of the increment that a pivot has
-static inline int pivot_size(pivot_kind pivot)
+size_t predict_size(const hn_system *system, const reduction_type *kind)
 {
-    return pivot == PIVOT_AXIS ? 1 : 3;
+    size_t count = 0;
+    for (int i = 0; i < system->body_count; ++i)
+        count += (size_t)component_count(&system->joints[i], kind->joint_prediction);
+    return HISTORY_DEPTH * count;
 }
 
 // twist of a body at t_n from what the scheme keeps (v, or p through the inertia)
@@ -77,15 +109,14 @@ double predict_distance(hn_simulation *simulation, const solved_step *solved)
 }
 
 // A pivot from history: its turn follows from the extrapolated increment, the rest from the poses.
-static inline void predict_pivot(const hn_simulation *simulation, step_data *step, int body,
-                                 const joint *j, pivot_kind pivot, const body_step *parent_step,
+static inline void predict_pivot(const double *increment, step_data *step, int body, const joint *j,
+                                 pivot_kind pivot, const body_step *parent_step,
                                  const double *parent_delta)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *start = step->q_start + at;
-    double *delta = step->delta + at, *q = step->q + at, increment[3];
+    double *delta = step->delta + at, *q = step->q + at;
     body_step *b = &step->bodies[body];
-    extrapolate(simulation, body, pivot_size(pivot), increment);
     pivot_start(pivot, j, increment, start, parent_step, &step->joints[body], b);
     step_turn_directors(b->rotation, start, q, delta);
     b->displacement = pivot_displacement(j, parent_delta, delta);
@@ -101,24 +132,28 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     step_data *step = &solved->data;
     double h = guess == GUESS_REST ? 0.0 : solved->equations.step_size;
     bool joints = kind->joint_prediction;
-    bool velocities = guess != GUESS_HISTORY || simulation->history_count == 0;
+    bool velocities = guess != GUESS_HISTORY || simulation->past.count == 0;
     // momenta serve where the twist of the start does not
     bool momenta =
         velocities && !simulation->state.first && simulation->scheme->impetus_is_momentum;
     if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
-    if (!velocities && simulation->def.step_tolerance > 0.0)
-        step_control_weights(simulation, h, simulation->weights);
-    else if (!velocities)
-        memcpy(simulation->weights, WEIGHTS[simulation->history_count - 1],
-               sizeof simulation->weights);
+    double weights[HISTORY_DEPTH];
+    const double *values = simulation->history;
+    if (!velocities) find_weights(simulation, h, weights);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
         const joint_type *type = joint_type_of(j->kind);
         pivot_kind pivot = joint_pivot(j);
+        double increment[TWIST_SIZE];
+        if (!velocities) {
+            int count = component_count(j, joints);
+            extrapolate(values, count, weights, increment);
+            values += HISTORY_DEPTH * count;
+        }
         int p = j->parent;
         const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
         if (joints && !velocities && pivot != PIVOT_NONE) {
-            predict_pivot(simulation, step, i, j, pivot, parent_step,
+            predict_pivot(increment, step, i, j, pivot, parent_step,
                           p < 0 ? still : step->delta + POSE_SIZE * (size_t)p);
             continue;
         }
@@ -128,8 +163,6 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
         step->bodies[i] = ground;
         step->joints[i] = (joint_step){0};
         type->begin(j, system_pose(step->q_start, p), start, &step->joints[i]);
-        double increment[TWIST_SIZE];
-        if (!velocities) extrapolate(simulation, i, TWIST_SIZE, increment);
         if (joints) {
             double u[JOINT_DOF_MAX];
             if (velocities) {
@@ -159,21 +192,63 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     }
 }
 
+// What each order would have left of a component: its backward differences. `slots` from the newest on.
+static void note_differences(const double *values, const int *slots, int known, double increment,
+                             double *largest)
+{
+    double older[HISTORY_DEPTH], change = increment;
+    for (int age = 0; age < known; ++age) older[age] = values[slots[age]];
+    for (int order = 1; order <= known; ++order) {
+        // `older` holds differences of order - 1 that end at each age, `change` the one that ends at the new value
+        change -= older[0];
+        largest[order - 1] = fmax(largest[order - 1], fabs(change));
+        for (int age = 0; age + order < known; ++age) older[age] -= older[age + 1];
+    }
+}
+
+// Where an extrapolation leaves more than this, a long one may lead to another solution of a step that has several.
+static const double SMOOTH = 1e-5; // rad, m
+enum { ORDER_ROUGH = 3 };
+
+static int best_order(const double *largest, int count)
+{
+    int best = 0;
+    for (int k = 1; k < count; ++k)
+        if (largest[k] < largest[best] && (k < ORDER_ROUGH || largest[k] < SMOOTH)) best = k;
+    return best + 1;
+}
+
 void predict_record(hn_simulation *simulation, const solved_step *solved)
 {
     const hn_system *system = simulation->system;
+    prediction *past = &simulation->past;
+    const bool joints = simulation->reduction_kind->joint_prediction;
+    // one step in eight tells the order for the next ones
+    const bool choose = solved->iterations > 1 && past->count > 0 &&
+                        (past->newest == 0 || past->count < HISTORY_DEPTH);
+    double *values = simulation->history, largest[HISTORY_DEPTH] = {0.0};
+    const int slot = slot_of(past, HISTORY_DEPTH - 1);
+    int slots[HISTORY_DEPTH];
+    for (int age = 0; age < HISTORY_DEPTH; ++age) slots[age] = slot_of(past, age);
     for (int i = 0; i < system->body_count; ++i) {
-        if (simulation->reduction_kind->joint_prediction) {
-            pivot_kind pivot = joint_pivot(&system->joints[i]);
-            record(simulation, i, pivot == PIVOT_NONE ? TWIST_SIZE : pivot_size(pivot),
-                   solved->data.joints[i].increment);
-        } else {
+        int count = component_count(&system->joints[i], joints);
+        double own[TWIST_SIZE];
+        const double *increment = solved->data.joints[i].increment;
+        if (!joints) {
             const double *start = solved->data.q_start + POSE_SIZE * (size_t)i;
-            double increment[TWIST_SIZE];
-            vec3_store(solved->data.bodies[i].displacement, increment);
-            vec3_store(pose_components(start, solved->data.bodies[i].rotation), increment + 3);
-            record(simulation, i, TWIST_SIZE, increment);
+            vec3_store(solved->data.bodies[i].displacement, own);
+            vec3_store(pose_components(start, solved->data.bodies[i].rotation), own + 3);
+            increment = own;
+        }
+        for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
+            if (choose) note_differences(values, slots, past->count, increment[k], largest);
+            values[slot] = increment[k];
         }
     }
-    if (simulation->history_count < HISTORY_DEPTH) simulation->history_count++;
+    past->newest = slot;
+    int known = past->count;
+    if (past->count < HISTORY_DEPTH) past->count++;
+    // a history that grows is used whole until a step tells which part of it is worth it
+    if (choose) past->order = best_order(largest, known);
+    else if (known == past->order || known == 0) past->order = past->count;
 }

@@ -685,6 +685,7 @@ static newton_options newton_options_of(const hn_simulation *s)
                             .reuse_factors = true,
                             // (KO6): one set of independent rows in all substeps
                             .keep_rows = s->stage > 0,
+                            .settle_places_alone = predict_is_under_way(s),
                             .measure_left = equations_are_due(s)};
 }
 
@@ -902,9 +903,9 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
     }
     if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
     if (s->scheme->both_levels) both_levels_record(s, step, keep_history);
-    if (s->scheme->solver_step != NULL) s->history_count = 0;
+    if (s->scheme->solver_step != NULL) s->past.count = 0;
     else if (keep_history && !step->foreign) predict_record(s, step);
-    else s->history_count = 0;
+    else s->past.count = 0;
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
     simulation_forget_derived(s);

@@ -22,7 +22,13 @@
 #include "simulation/passages.h"
 #include "simulation/step_control.h"
 
-enum { HISTORY_DEPTH = 3 };
+enum { HISTORY_DEPTH = 8 };
+/// Which increments of past steps are known, and how many of them predict the next (predictor.c).
+typedef struct prediction {
+    int count;  ///< of steps known, up to HISTORY_DEPTH
+    int newest; ///< place in the rings of increments
+    int order;  ///< how many of them are extrapolated
+} prediction;
 /// More dampers than these have mobilities without joints.
 enum { DAMPERS_MAX = 64 };
 
@@ -136,10 +142,12 @@ struct hn_simulation {
     double *joint_slack;  ///< per joint: rad, how far it can have turned since then
     double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
     both_levels levels;   ///< of it: history and history_count
-    double *history;      ///< predictor: HISTORY_DEPTH sets of 6 per body, newest first, of the selected substep
-    int history_count;
+    double *history;      ///< predictor: rings of HISTORY_DEPTH, one per component, of the selected substep
+    size_t history_size;  ///< numbers in it
+    prediction past;      ///< what it holds
     double *histories;    ///< of all substeps (composed.h)
-    int stage_counts[COMPOSITION_STAGES_MAX][2]; ///< history_count and that of `levels`, of the others
+    prediction stage_pasts[COMPOSITION_STAGES_MAX]; ///< `past` of the others
+    int stage_counts[COMPOSITION_STAGES_MAX];       ///< history_count of `levels`, of the others
     int64_t step_count;
     double work;
     double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns
@@ -185,7 +193,6 @@ struct hn_simulation {
     void *backup;         ///< snapshot before a step that may be halved
     void *before;         ///< snapshot before a step that the ledger notes, or that inner steps fill
     void *control_point;  ///< snapshot where inner steps were last sure
-    double weights[HISTORY_DEPTH]; ///< of the last increments in a prediction
     newton_report newton;
     hn_statistics statistics;
     int *dampers;         ///< elements with a damper
@@ -265,6 +272,14 @@ static inline double simulation_rotation_limit(const hn_simulation *simulation)
 
 /// How far a solved step ends from where the velocities at its start lead: rad, m over the body's length.
 double predict_distance(hn_simulation *simulation, const solved_step *step);
+/// Numbers in the history of a substep.
+size_t predict_size(const hn_system *system, const reduction_type *kind);
+/// Is the step one of those between two at which the ring of increments begins anew? Round-off of directions is left
+/// for those to remove.
+static inline bool predict_is_under_way(const hn_simulation *simulation)
+{
+    return simulation->past.count > 0 && simulation->past.newest != 0;
+}
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);
 

@@ -33,7 +33,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     snapshot_part(action, &s->work, sizeof s->work, buffer, &used);
     snapshot_part(action, s->losses, sizeof s->losses, buffer, &used);
     snapshot_part(action, &s->load_times, sizeof s->load_times, buffer, &used);
-    snapshot_part(action, &s->history_count, sizeof s->history_count, buffer, &used);
+    snapshot_part(action, &s->past, sizeof s->past, buffer, &used);
     snapshot_part(action, &s->state.first, sizeof s->state.first, buffer, &used);
     snapshot_part(action, &s->record, sizeof s->record, buffer, &used);
     snapshot_part(action, &s->accuracy, sizeof s->accuracy, buffer, &used);
@@ -67,10 +67,11 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     }
     // of all substeps; between steps the first one is selected
     size_t stages = s->composition == NULL ? 1 : (size_t)s->composition->stage_count;
-    snapshot_part(action, s->histories, stages * HISTORY_DEPTH * TWIST_SIZE * n * sizeof(double),
-                  buffer, &used);
-    if (s->composition != NULL)
+    snapshot_part(action, s->histories, stages * s->history_size * sizeof(double), buffer, &used);
+    if (s->composition != NULL) {
+        snapshot_part(action, s->stage_pasts, sizeof s->stage_pasts, buffer, &used);
         snapshot_part(action, s->stage_counts, sizeof s->stage_counts, buffer, &used);
+    }
     if (s->scheme->both_levels) {
         size_t curvatures = stages * CURVATURE_DEPTH * POSE_SIZE * n * sizeof(double);
         snapshot_part(action, &s->levels.history_count, sizeof(int), buffer, &used);
@@ -94,7 +95,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap4";
+static const char MAGIC[8] = "hnsnap5";
 
 // Settings that give the state its meaning; how precisely steps are solved and controlled is not among them.
 static uint64_t method_identity(const hn_simulation *s)

@@ -35,13 +35,13 @@ void step_control_forget(hn_simulation *s)
 {
     s->control.known = 0;
     s->control.step = 0.0;
-    s->history_count = 0;
+    s->past.count = 0;
 }
 
-void step_control_weights(const hn_simulation *s, double h, double *weights)
+int step_control_weights(const hn_simulation *s, double h, double *weights)
 {
     const step_control *c = &s->control;
-    int count = s->history_count;
+    int count = s->past.count < CONTROL_DEPTH ? s->past.count : CONTROL_DEPTH;
     double middle[CONTROL_DEPTH], at = 0.0;
     for (int i = 0; i < count; ++i) {
         middle[i] = at - 0.5 * c->sizes[i];
@@ -52,7 +52,7 @@ void step_control_weights(const hn_simulation *s, double h, double *weights)
         for (int j = 0; j < count; ++j)
             if (j != i) weights[i] *= (0.5 * h - middle[j]) / (middle[i] - middle[j]);
     }
-    for (int i = count; i < CONTROL_DEPTH; ++i) weights[i] = 0.0;
+    return count;
 }
 
 // (SC1), (SC2) of the solved step

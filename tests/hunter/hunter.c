@@ -455,7 +455,7 @@ static double neighbour_growth(const run *r)
     }
     for (int i = 0; fine && i < POSE_SIZE * s[1]->system->body_count; ++i)
         s[1]->state.impetus[i] *= 1.0 + NEIGHBOUR_NEAR;
-    if (fine) s[1]->history_count = 0;
+    if (fine) s[1]->past.count = 0;
     for (int n = 1; n < r->steps && fine; ++n) {
         for (int k = 0; k < 2; ++k) fine = fine && hn_simulation_step(s[k], 1) == HN_OK;
         double now = relative_difference(s[0]->system, s[0]->state.q, s[1]->state.q);
