@@ -17,6 +17,7 @@
 // Many of them, and loops near a singular position, are left to the sparse system of closed.h.
 #include "reductions/reduction.h"
 
+#include "base/processor.h"
 #include "base/six.h"
 #include "joints/pivot.h"
 #include "linalg/dense.h"
@@ -24,7 +25,7 @@
 #include "reductions/closures.h"
 #include "reductions/dense_block.h"
 #include "reductions/loop_condition.h"
-#include "reductions/tree.h"
+#include "reductions/tree_pivots.h"
 
 #include <string.h>
 
@@ -38,8 +39,18 @@ typedef struct iterate {
     joint_step *joints;
 } iterate;
 
+// The sweeps over all bodies, in the form for the machine (processor.h).
+typedef struct sweep_functions {
+    double (*inward)(reduction *r, const step_equations *equations, step_data *step, int *worst);
+    double (*inward_again)(reduction *r, const step_equations *equations, step_data *step,
+                           int *worst);
+    double (*outward)(reduction *r, step_data *step, bool solved);
+    void (*settle)(reduction *r, step_data *step, bool places_alone);
+} sweep_functions;
+
 struct reduction {
     hn_system *system;
+    const sweep_functions *sweeps;
     closed *loops;      // closed loops: the sparse system
     closures *closures; // a few of them: closure rows in the border
     bool beside;        // the last step was solved with them there
@@ -143,12 +154,15 @@ static hn_status create_tree(reduction *r, const border_size *size)
     return HN_OK;
 }
 
+static const sweep_functions PLAIN, FUSED; // below
+
 static hn_status reduced_create(hn_system *system, reduction **out)
 {
     *out = NULL;
     reduction *r = context_allocate(system->context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
+    r->sweeps = processor_fuses() ? &FUSED : &PLAIN;
     border_size size;
     bool looped = system->cut_count > 0;
     hn_status status = find_border_size(system, looped, &size);
@@ -165,9 +179,9 @@ static hn_status reduced_create(hn_system *system, reduction **out)
 }
 
 // (T7), (T8) of one body about its reference point: the node starts as that, or as (T7) alone
-static inline void start_node(const tree_body *b, const step_equations *equations,
-                              const step_data *step, hn_vec3 impulse, int body, bool residual_alone,
-                              tree_node *node)
+static ALWAYS_INLINE void start_node(const tree_body *b, const step_equations *equations,
+                                     const step_data *step, hn_vec3 impulse, int body,
+                                     bool residual_alone, tree_node *node)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *q = step->q + at, *start = step->q_start + at, *delta = step->delta + at;
@@ -350,8 +364,8 @@ static inline double larger(double largest, double size)
 }
 
 // the same, beside what elements have added to its stiffness
-static void start_body(reduction *r, const step_equations *equations, const step_data *step,
-                       hn_vec3 impulse, int body)
+static ALWAYS_INLINE void start_body(reduction *r, const step_equations *equations,
+                                     const step_data *step, hn_vec3 impulse, int body)
 {
     const tree_body *b = &r->tree.bodies[body];
     tree_node *node = &r->tree.nodes[b->node];
@@ -365,8 +379,8 @@ static void start_body(reduction *r, const step_equations *equations, const step
     for (int k = 0; k < 6; ++k) node->wrench[k] += own.wrench[k];
 }
 
-static void start_residual(reduction *r, const step_equations *equations, const step_data *step,
-                           hn_vec3 impulse, int body)
+static ALWAYS_INLINE void start_residual(reduction *r, const step_equations *equations,
+                                         const step_data *step, hn_vec3 impulse, int body)
 {
     const tree_body *b = &r->tree.bodies[body];
     start_node(b, equations, step, impulse, body, true, &r->tree.nodes[b->node]);
@@ -411,8 +425,8 @@ static void find_scales(reduction *r, const step_equations *equations, const ste
 
 // Residual, stiffness and elimination, leaves to root; `again`: the residual alone, with the factors as they are. The
 // relative residual is returned, negative for a singular body.
-static inline double sweep_inward(reduction *r, const step_equations *equations, step_data *step,
-                                  bool again, int *worst)
+static ALWAYS_INLINE double sweep_inward(reduction *r, const step_equations *equations,
+                                         step_data *step, bool again, int *worst)
 {
     static const double still[POSE_SIZE] = {0.0};
     const hn_system *system = r->system;
@@ -471,7 +485,7 @@ static inline double sweep_inward(reduction *r, const step_equations *equations,
 
 // (T5) unless the increments are there already, and (T9): move the iterate, root to leaves; returns the size of the
 // increment
-static double sweep_outward(reduction *r, step_data *step, bool solved)
+static ALWAYS_INLINE double sweep_outward(reduction *r, step_data *step, bool solved)
 {
     static const body_step ground = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     static const double still[POSE_SIZE] = {0.0};
@@ -513,7 +527,7 @@ static double sweep_outward(reduction *r, step_data *step, bool solved)
 }
 
 // Remove round-off from the solution, root to leaves: of places alone, or of directions as well.
-static void settle(reduction *r, step_data *step, bool places_alone)
+static ALWAYS_INLINE void settle(reduction *r, step_data *step, bool places_alone)
 {
     const hn_system *system = r->system;
     for (int i = 0; i < system->body_count; ++i) {
@@ -526,6 +540,53 @@ static void settle(reduction *r, step_data *step, bool places_alone)
         else joint_type_of(j->kind)->settle(j, &step->joints[i], parent, q);
     }
 }
+
+static double inward_plain(reduction *r, const step_equations *equations, step_data *step,
+                           int *worst)
+{
+    return sweep_inward(r, equations, step, false, worst);
+}
+
+static double again_plain(reduction *r, const step_equations *equations, step_data *step,
+                          int *worst)
+{
+    return sweep_inward(r, equations, step, true, worst);
+}
+
+static double outward_plain(reduction *r, step_data *step, bool solved)
+{
+    return sweep_outward(r, step, solved);
+}
+
+static void settle_plain(reduction *r, step_data *step, bool places_alone)
+{
+    settle(r, step, places_alone);
+}
+
+FUSED_FORM static double inward_fused(reduction *r, const step_equations *equations,
+                                      step_data *step, int *worst)
+{
+    return sweep_inward(r, equations, step, false, worst);
+}
+
+FUSED_FORM static double again_fused(reduction *r, const step_equations *equations, step_data *step,
+                                     int *worst)
+{
+    return sweep_inward(r, equations, step, true, worst);
+}
+
+FUSED_FORM static double outward_fused(reduction *r, step_data *step, bool solved)
+{
+    return sweep_outward(r, step, solved);
+}
+
+FUSED_FORM static void settle_fused(reduction *r, step_data *step, bool places_alone)
+{
+    settle(r, step, places_alone);
+}
+
+static const sweep_functions PLAIN = {inward_plain, again_plain, outward_plain, settle_plain},
+                             FUSED = {inward_fused, again_fused, outward_fused, settle_fused};
 
 // ---- loops in the border ----------------------------------------------------------------------------
 
@@ -551,7 +612,7 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
-        residual = sweep_inward(r, equations, step, false, &report->worst_body);
+        residual = r->sweeps->inward(r, equations, step, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         residual = larger(residual, closures_gap(r->closures));
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
@@ -561,7 +622,7 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
         closures_apply(r->closures, &r->border, step);
         if (converged) return HN_OK;
-        newton_note_increment(report, sweep_outward(r, step, r->border.count > 0));
+        newton_note_increment(report, r->sweeps->outward(r, step, r->border.count > 0));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
         if ((equations->weight == 0.0 || count > 0 || options->continued) &&
@@ -594,7 +655,7 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
         border_close(&r->border, &r->tree, r->gaps);
         closed_settle(system, r->tree.twists, step);
     } else if (status == HN_OK) {
-        settle(r, step, false); // all closure rows follow from the tree's
+        r->sweeps->settle(r, step, false); // all closure rows follow from the tree's
     }
     if (system->element_count == 0) closures_clear_forces(r->closures, step);
     if (status == HN_OK && closures_all_hold(r->closures, step->q)) return HN_OK;
@@ -624,23 +685,23 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     find_scales(r, equations, step);
     bool again = false;
     while (report->iterations < options->iterations_max) {
-        double residual = again ? sweep_inward(r, equations, step, true, &report->worst_body)
-                                : sweep_inward(r, equations, step, false, &report->worst_body);
+        double residual = again ? r->sweeps->inward_again(r, equations, step, &report->worst_body)
+                                : r->sweeps->inward(r, equations, step, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
         if (newton_note_residual(report, options, residual)) {
-            settle(r, step, options->settle_places_alone);
+            r->sweeps->settle(r, step, options->settle_places_alone);
             return HN_OK;
         }
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
-        double increment = sweep_outward(r, step, r->border.count > 0);
+        double increment = r->sweeps->outward(r, step, r->border.count > 0);
         newton_note_increment(report, increment);
         if (!isfinite(increment)) return HN_NOT_CONVERGED;
         curvature = larger(curvature, increment / (since * since));
         bool last = !again || curvature * since * increment <= LEFT_MAX;
         double tolerance = options->increment_tolerance * (report->iterations == 1 ? FIRST : 1.0);
         if (last && increment <= tolerance) {
-            settle(r, step, options->settle_places_alone);
+            r->sweeps->settle(r, step, options->settle_places_alone);
             return HN_OK;
         }
         since = increment;
@@ -675,7 +736,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
         }
     }
     int worst = 0;
-    if (status == HN_OK && sweep_inward(r, equations, step, false, &worst) < 0.0)
+    if (status == HN_OK && r->sweeps->inward(r, equations, step, &worst) < 0.0)
         status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
                               system->bodies[worst].name);
     for (size_t c = 0; c < n && status == HN_OK; ++c) {

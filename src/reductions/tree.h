@@ -146,11 +146,6 @@ typedef struct tree_pivot_state {
     double weight; ///< w
 } tree_pivot_state;
 
-/// Residual r, elimination and passing on of a body with a pivot. False when H is singular.
-bool tree_eliminate_pivot(tree_solver *solver, int body, const tree_pivot_state *state, double *r);
-
-/// The same sweep at another iterate with the factors as they are: residual r, wrench and load passed on.
-void tree_repeat_pivot(tree_solver *solver, int body, const tree_pivot_state *state, double *r);
 /// Of a body without pivot, with its residual r: the load passed on.
 void tree_repeat(tree_solver *solver, int body, const double *r);
 

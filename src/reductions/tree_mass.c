@@ -3,6 +3,7 @@
 #include "reductions/tree_mass.h"
 
 #include "base/six.h"
+#include "reductions/tree_pivots.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
