@@ -689,7 +689,9 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
                                 : r->sweeps->inward(r, equations, step, &report->worst_body);
         if (residual < 0.0) return HN_SINGULAR_SYSTEM;
         if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) {
+        // nor is a prediction taken as it is, however well it does, unless nothing is left at all
+        bool found = newton_note_residual(report, options, residual);
+        if (found && (report->iterations > 0 || residual == 0.0)) {
             r->sweeps->settle(r, step, options->settle_places_alone);
             return HN_OK;
         }

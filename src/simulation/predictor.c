@@ -2,7 +2,7 @@
 // First iterate of a step: increments of the last steps, extrapolated, in components that vary slowly.
 //
 // A polynomial through the last p increments leaves the p-th backward difference of the next one. Which p leaves least
-// is a matter of the motion: it is looked up whenever a step took more than one iteration, and kept while one does.
+// is a matter of the motion: it is looked up in every step while the history grows, then in one of eight.
 #include "simulation/simulation.h"
 
 #include "joints/pivot.h"
@@ -223,9 +223,8 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
     const hn_system *system = simulation->system;
     prediction *past = &simulation->past;
     const bool joints = simulation->reduction_kind->joint_prediction;
-    // one step in eight tells the order for the next ones
-    const bool choose = solved->iterations > 1 && past->count > 0 &&
-                        (past->newest == 0 || past->count < HISTORY_DEPTH);
+    // one step in eight tells the order for the next ones; not by its iterations, which hang on the frame
+    const bool choose = past->count > 0 && (past->newest == 0 || past->count < HISTORY_DEPTH);
     double *values = simulation->history, largest[HISTORY_DEPTH] = {0.0};
     const int slot = slot_of(past, HISTORY_DEPTH - 1);
     int slots[HISTORY_DEPTH];
@@ -248,7 +247,6 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
     past->newest = slot;
     int known = past->count;
     if (past->count < HISTORY_DEPTH) past->count++;
-    // a history that grows is used whole until a step tells which part of it is worth it
     if (choose) past->order = best_order(largest, known);
-    else if (known == past->order || known == 0) past->order = past->count;
+    else if (known == 0) past->order = 1;
 }
