@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Innermost loops, compiled twice: for any processor, and for those with fused multiply-add and vectors of four. Which form
-// runs is decided once, by the machine, so that one machine gives the same bits in every run.
+// Innermost loops, compiled twice: for any processor, and for those with fused multiply-add and vectors of four. Which
+// form runs is decided once, by the machine, so that one machine gives the same bits in every run.
 #ifndef BASE_PROCESSOR_H
 #define BASE_PROCESSOR_H
 
