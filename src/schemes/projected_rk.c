@@ -17,7 +17,7 @@
 // symmetry.
 //
 //   (P9)  dense output: y_1 and y by integrals of y_2, a quartic through its values at the quarters of an internal
-//         step; brought to M by pi, and to (P7)
+//         step; brought to M by pi, and to (P7). At order eight (P14)
 //
 // Internal steps run free of the nominal grid: they end where the control says, and at the kinks of loads. The state at
 // a nominal time is taken from the internal step that holds it (P9). State between nominal steps: q and the velocities
@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-enum { MEMORY_VECTORS = 10, MEMORY_PER_MECHANISM = 3 + QUARTERS };
+enum { MEMORY_VECTORS = 15, MEMORY_PER_MECHANISM = 3 + POWERS };
 static const double ERROR_SHARE =
     2.0; // inside an internal step its error may grow so much faster than evenly
 // step control (P8)
@@ -101,9 +101,8 @@ static void add_products(int n, int count, const double *factors, const double *
         for (int j = 0; j < count; ++j) y[i] += factors[j] * k[j][first + i];
 }
 
-// (y, y1) += h sum_j weights_j k_j
-static void add_stages(const scheme_solver *s, double h, const double *weights, int count,
-                       double *y, double *y1)
+void rk_add_stages(const scheme_solver *s, double h, const double *weights, int count, double *y,
+                   double *y1)
 {
     const double *k[STAGES_MAX];
     double factors[STAGES_MAX];
@@ -120,7 +119,7 @@ static void combine(scheme_solver *s, double h, const double *weights, int count
     size_t size = (size_t)s->jet.y_count * sizeof(double);
     memcpy(s->a1, s->k[0], size); // y_1
     memcpy(s->a, s->y, size);
-    add_stages(s, h, weights, count, s->a, s->a1);
+    rk_add_stages(s, h, weights, count, s->a, s->a1);
 }
 
 // error, error1: of an embedded formula
@@ -129,7 +128,7 @@ static void find_embedded(scheme_solver *s, double h, const double *weights)
     size_t size = (size_t)s->jet.y_count * sizeof(double);
     memset(s->error, 0, size);
     memset(s->error1, 0, size);
-    add_stages(s, h, weights, s->method->stages, s->error, s->error1);
+    rk_add_stages(s, h, weights, s->method->stages, s->error, s->error1);
 }
 
 // (P8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
@@ -260,7 +259,7 @@ static void set_first_stage(scheme_solver *s)
 {
     jet_rates(&s->jet, s->y, s->w, s->k[0]);
     jet_second_rates(&s->jet, s->y, s->w, s->last.d_end, s->k[0] + s->jet.y_count);
-    memcpy(s->power[0], s->last.power[QUARTERS - 1], per_mechanism(s));
+    memcpy(s->power[0], s->last.power[POWERS - 1], per_mechanism(s));
 }
 
 // Rows, factors and k[0] at the current point; rows are chosen where they are redundant. Accelerations are those of the
@@ -285,7 +284,7 @@ static bool begin_step(scheme_solver *s, bool start)
     if (!rk_distribution(s, s->y, s->w, jet_at(s->last.end), 0)) return false;
     memcpy(s->last.d_end, jet->acceleration, (size_t)jet->w_count * sizeof(double));
     jet_mechanism_rates(jet, s->w, s->last.d_end, s->rates);
-    memcpy(s->last.power[QUARTERS - 1], s->power[0], per_mechanism(s));
+    memcpy(s->last.power[POWERS - 1], s->power[0], per_mechanism(s));
     return true;
 }
 
@@ -406,7 +405,7 @@ static void accept(scheme_solver *s, double h, double end)
         s->work_total += s->work[m];
     }
     memcpy(last->power[0], s->power[0], per_mechanism(s));
-    memcpy(last->power[QUARTERS - 1], s->power[s->method->stages - 1], per_mechanism(s));
+    memcpy(last->power[POWERS - 1], s->power[s->method->stages - 1], per_mechanism(s));
     last->dense = false;
     // the orthogonal projection does not leave the factors of the nearest position
     s->at_end = s->at_end && s->orthogonal == NULL;
@@ -563,8 +562,9 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
     size_t bodies = (size_t)system->body_count, angles = (size_t)system->angle_count;
     size_t mechanisms = (size_t)jet->mechanism_count;
-    if (MEMORY_ANGLES + angles + MEMORY_PER_MECHANISM * mechanisms + 5 * ny + 4 * nw +
-            2 * POSE_SIZE * bodies >
+    s->inside_count = (s->method->dense != NULL ? 2 * SHAPES : QUARTERS - 2) * ny;
+    if (MEMORY_ANGLES + angles + MEMORY_PER_MECHANISM * mechanisms + s->inside_count + 2 * ny +
+            4 * nw + 2 * POSE_SIZE * bodies >
         MEMORY_VECTORS * POSE_SIZE * bodies)
         return context_fail(system->context, HN_INVALID_MODEL,
                             "projected-rk has no room for %d torsional springs on %d bodies",
@@ -577,9 +577,10 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->w = doubles(s, nw, &good), s->w_next = doubles(s, nw, &good);
     s->last.y = doubles(s, ny, &good), s->last.w = doubles(s, nw, &good);
     s->last.d = doubles(s, nw, &good), s->last.d_end = doubles(s, nw, &good);
-    s->last.inside = doubles(s, 3 * ny, &good);
+    s->last.inside = doubles(s, s->inside_count, &good);
     s->a = doubles(s, ny, &good), s->a1 = doubles(s, ny, &good);
-    for (int k = 0; k < s->method->stages; ++k) s->k[k] = doubles(s, 2 * ny, &good);
+    const int stages = s->method->stages + s->method->dense_stages;
+    for (int k = 0; k < stages; ++k) s->k[k] = doubles(s, 2 * ny, &good);
     s->mu = doubles(s, rows, &good), s->rate = doubles(s, rows, &good);
     for (int k = 0; k < INVARIANTS_MAX; ++k)
         s->c[k] = doubles(s, nw, &good), s->dw[k] = doubles(s, nw, &good);
@@ -590,12 +591,12 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 7) * mechanisms, &good);
     double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
                               &s->last.power[0], &s->last.power[1], &s->last.power[2],
-                              &s->last.power[3], &s->last.power[4], &s->work,
-                              &s->energy,        &s->found,         &s->scale,
-                              &s->rates,         &s->sums};
+                              &s->last.power[3], &s->last.power[4], &s->last.power[5],
+                              &s->work,          &s->energy,        &s->found,
+                              &s->scale,         &s->rates,         &s->sums};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0] && good; ++k, block += mechanisms)
         *lists[k] = block;
-    for (int k = 0; k < s->method->stages && good; ++k, block += mechanisms) s->power[k] = block;
+    for (int k = 0; k < stages && good; ++k, block += mechanisms) s->power[k] = block;
     s->unit = doubles(s, ny, &good);
     s->part = (int *)doubles(s, ny, &good), s->part_size = (int *)doubles(s, mechanisms, &good);
     for (int i = 0; i < jet->body_count && good; ++i)
@@ -640,8 +641,6 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     s->system = system;
     s->def = *def;
     s->method = rk_method_of_order(def->order);
-    // what is interpolated (P9) is of order six: at order eight internal steps end where states are asked for
-    if (def->order == 8) s->def.dense_output = false;
     s->tolerance = def->projection_tolerance;
     hn_status status = make_parts(system, s);
     if (status != HN_OK) {
@@ -671,8 +670,9 @@ static double *exchange_arrays(scheme_solver *s, double *memory, bool write)
                               s->last.power[1],
                               s->last.power[2],
                               s->last.power[3],
-                              s->last.power[4]};
-    const size_t sizes[] = {ny, nw, nw, ny, nw, nw, 3 * ny, m, m, m, m, m, m, m, m};
+                              s->last.power[4],
+                              s->last.power[5]};
+    const size_t sizes[] = {ny, nw, nw, ny, nw, nw, s->inside_count, m, m, m, m, m, m, m, m, m};
     memory += MEMORY_ANGLES + s->system->angle_count;
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
         if (write) memcpy(memory, arrays[k], sizes[k] * sizeof(double));
@@ -690,8 +690,8 @@ static bool memory_belongs(const scheme_solver *s, const scheme_step *step)
     if (memory == NULL || memory[MEMORY_VALID] == 0.0 ||
         !(fabs(memory[MEMORY_TIME] - step->time) <= SAME_TIME * fabs(step->time)))
         return false;
-    const double *reported = memory + MEMORY_ANGLES + s->system->angle_count +
-                             5 * (size_t)s->jet.y_count + 4 * (size_t)s->jet.w_count +
+    const double *reported = memory + MEMORY_ANGLES + s->system->angle_count + s->inside_count +
+                             2 * (size_t)s->jet.y_count + 4 * (size_t)s->jet.w_count +
                              MEMORY_PER_MECHANISM * (size_t)s->jet.mechanism_count;
     return memcmp(reported, step->state->q, count * sizeof(double)) == 0 &&
            memcmp(reported + count, step->state->impetus, count * sizeof(double)) == 0;

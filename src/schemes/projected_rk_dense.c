@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dense output of `projected-rk` (P9): the state at any time of the last internal step.
+// Dense output of `projected-rk`: the state at any time of the last internal step, by (P9), at order eight by (P14).
 // Note: docs/theory/projected-rk.md
 #include "schemes/projected_rk_solver.h"
 
@@ -28,6 +28,15 @@ static void integral_weights(double t, double *once, double *twice)
     }
 }
 
+// (P14) what a number has gained at the part t of a step in which it gains `change`, from its slopes times h at the
+// ends and four sums of those at the stages
+static inline double shape_at(double t, double change, double begin, double end, const double *sums)
+{
+    double u = 1.0 - t, first = begin - change, second = 2.0 * change - begin - end;
+    double rest = sums[0] + t * (sums[1] + u * (sums[2] + t * sums[3]));
+    return t * (change + u * (first + t * (second + u * rest)));
+}
+
 // work_done: of loads in the last internal step up to the part t of it
 static void find_work_until(scheme_solver *s, double t)
 {
@@ -37,8 +46,16 @@ static void find_work_until(scheme_solver *s, double t)
     integral_weights(1.0, once[1], twice);
     for (int m = 0; m < s->jet.mechanism_count; ++m) {
         double work[2] = {0.0, 0.0};
+        if (s->method->dense != NULL) {
+            const double sums[SHAPES] = {last->power[1][m], last->power[2][m], last->power[3][m],
+                                         last->power[4][m]};
+            s->work_done[m] = shape_at(t, last->work[m], h * last->power[0][m],
+                                       h * last->power[POWERS - 1][m], sums);
+            continue;
+        }
         for (int k = 0; k < QUARTERS; ++k)
-            for (int end = 0; end < 2; ++end) work[end] += h * once[end][k] * last->power[k][m];
+            for (int end = 0; end < 2; ++end)
+                work[end] += h * once[end][k] * last->power[k < QUARTERS - 1 ? k : POWERS - 1][m];
         s->work_done[m] = work[0] + (last->work[m] - work[1]) * t * t * (3.0 - 2.0 * t);
     }
 }
@@ -99,6 +116,52 @@ static void interpolate(scheme_solver *s, double t)
         s->a[i] = y[0] + rise * missing + bend * h * missing1;
         s->a1[i] = y1[0] + rise * missing1;
     }
+}
+
+// (P14) a, a1 at the part t
+static void interpolate_shapes(scheme_solver *s, double t)
+{
+    const internal_step *last = &s->last;
+    int n = s->jet.y_count;
+    double h = last->end - last->begin;
+    for (int i = 0; i < n; ++i) {
+        double sums[2][SHAPES], v = s->k[0][i], v_end = s->k[1][i];
+        for (int r = 0; r < SHAPES; ++r)
+            for (int x = 0; x < 2; ++x) sums[x][r] = last->inside[(2 * r + x) * n + i];
+        s->a[i] = last->y[i] + shape_at(t, s->y[i] - last->y[i], h * v, h * v_end, sums[0]);
+        s->a1[i] = v + shape_at(t, v_end - v, h * s->k[0][n + i], h * s->k[1][n + i], sums[1]);
+    }
+}
+
+// (P14) The further stages of the last internal step, whose other stages are still there, and the sums.
+static bool find_shapes(scheme_solver *s)
+{
+    const rk_method *method = s->method;
+    internal_step *last = &s->last;
+    int n = s->jet.y_count, all = method->stages + method->dense_stages;
+    size_t size = (size_t)n * sizeof(double);
+    double h = last->end - last->begin;
+    for (int stage = method->stages; stage < all; ++stage) {
+        memcpy(s->a, last->y, size);
+        memcpy(s->a1, s->k[0], size);
+        rk_add_stages(s, h, method->weights[stage], stage, s->a, s->a1);
+        if (!rk_project(s, s->tolerance, s->y_next, s->w_next) ||
+            !rk_distribution(s, s->y_next, s->w_next,
+                             (jet_moment){last->begin, last->end, method->nodes[stage]}, stage))
+            return false;
+    }
+    memset(last->inside, 0, s->inside_count * sizeof(double));
+    for (int r = 0; r < SHAPES; ++r) {
+        rk_add_stages(s, h, method->dense[r], all, last->inside + 2 * r * n,
+                      last->inside + (2 * r + 1) * n);
+        for (int m = 0; m < s->jet.mechanism_count; ++m) {
+            last->power[1 + r][m] = 0.0;
+            for (int j = 0; j < all; ++j)
+                last->power[1 + r][m] += h * method->dense[r][j] * s->power[j][m];
+        }
+    }
+    last->dense = true;
+    return true;
 }
 
 // The interpolated point (a, a1) on M: (y_next, w_next). The result depends on the last internal step alone: rows are
@@ -163,9 +226,11 @@ bool rk_find_output(scheme_solver *s, double time)
         rk_note_margins(s, 0);
     }
     set_ends(s);
-    if (!last->dense && !look_inside(s)) return false;
+    bool shapes = s->method->dense != NULL;
+    if (!last->dense && !(shapes ? find_shapes(s) : look_inside(s))) return false;
     find_work_until(s, t);
-    interpolate(s, t);
+    if (shapes) interpolate_shapes(s, t);
+    else interpolate(s, t);
     if (!land_interpolated(s)) return false;
     if (s->orthogonal != NULL && !rk_factor(s, METRIC_EUCLIDEAN)) return false;
     for (int m = 0; m < jet->mechanism_count; ++m) s->energy[m] = last->energy[m] + s->work_done[m];

@@ -126,7 +126,7 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
     if (jet->tree == NULL) rk_normalise_parameters(s);
     if (s->orthogonal != NULL) {
         int count = 0;
-        double *y1 = s->k[s->method->stages - 1]; // not yet in use when a stage is projected
+        double *y1 = s->error; // not yet in use when a stage is projected
         good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, tolerance,
                                            PROJECTION_ITERATIONS_MAX, y, y1, &count, NULL);
         s->statistics.factorizations += count;

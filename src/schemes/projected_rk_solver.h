@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The solver of `projected-rk` seen by its own files: projected_rk.c (steps, the scheme), _points (projection and
-// distribution at a point), _invariants, _dense.
+// distribution at a point), _invariants, _dense. Note: docs/theory/projected-rk.md
 #ifndef SCHEMES_PROJECTED_RK_SOLVER_H
 #define SCHEMES_PROJECTED_RK_SOLVER_H
 
@@ -8,7 +8,7 @@
 #include "schemes/projected_rk.h"
 #include "system/local_error.h"
 
-enum { STAGES_MAX = 13, INVARIANTS_MAX = 7, QUARTERS = 5 };
+enum { STAGES_MAX = 16, INVARIANTS_MAX = 7, QUARTERS = 5, SHAPES = 4, POWERS = SHAPES + 2 };
 
 /// A Runge-Kutta method with an embedded error (P4), (P8).
 typedef struct rk_method {
@@ -20,6 +20,8 @@ typedef struct rk_method {
     const double (*weights)[STAGES_MAX];
     const double *error;     // the step less a formula of lower order
     const double *error_low; // less one of still lower order; NULL: there is none
+    int dense_stages;        // further ones, for states inside a step
+    const double (*dense)[STAGES_MAX]; // SHAPES sums for them (P14); NULL: (P9)
 } rk_method;
 
 /// Of order five, or eight.
@@ -32,8 +34,8 @@ typedef struct internal_step {
     double *d_end;
     double *energy;          // J, per mechanism: T + U to be kept at its begin
     double *work;            // J, likewise: of loads in it
-    double *power[QUARTERS]; // W, likewise: of loads at 0, 1/4, ..., 1 of it
-    double *inside;         // 3 y_count: y_2 at 1/4, 1/2, 3/4
+    double *power[POWERS];   // W, likewise: of loads at its begin; at 1/4, 1/2, 3/4 or sums (P14); at its end
+    double *inside;         // y_2 at 1/4, 1/2, 3/4, or sums (P14) of y_1 and y_2 in turn
     bool dense;             // what is inside is known
     local_error error;      // of the step, by the embedded formula
 } internal_step;
@@ -98,7 +100,8 @@ struct scheme_solver {
     double *scratch, *shift;                        // w_count
     double *turns, *turn_rates;                     // rad, rad/s: per joint, at the current point
     int doubtful_joint;                             // a joint that may have turned more often, or -1
-    void *memory[72];
+    size_t inside_count; // numbers in last.inside
+    void *memory[96];
     int memory_count;
 
     double momentum[INVARIANTS_MAX]; // to be kept
@@ -141,6 +144,8 @@ bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w);
 /// (P9) The point (y_next, w_next) of M and of the invariants at `time` in the last internal step, and the work until
 /// then.
 bool rk_find_output(scheme_solver *s, double time);
+/// (y, y1) += h sum_j weights_j k_j
+void rk_add_stages(const scheme_solver *s, double h, const double *weights, int count, double *y, double *y1);
 
 // ---- flat positions (projected_rk_flat.c) ---------------------------------------------------------------
 
