@@ -865,9 +865,10 @@ void jet_energies(const jet_space *jet, const double *w, double *energy, double 
     for (int k = 0; k < jet->mechanism_count; ++k) energy[k] = scale[k] = 0.0;
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
-        double kinetic = 0.0,
-               weight = -b->mass *
-                        vec3_dot(system->gravity, vec3_load(jet->pose + POSE_SIZE * (size_t)i));
+        // heights from the start on: what stands still, heavy as it may be, rounds nothing off
+        hn_vec3 fallen = vec3_subtract(vec3_load(jet->pose + POSE_SIZE * (size_t)i),
+                                       vec3_load(system->q_start + POSE_SIZE * (size_t)i));
+        double kinetic = 0.0, weight = -b->mass * vec3_dot(system->gravity, fallen);
         for (int m = 0; m < b->w_count; ++m)
             kinetic += 0.5 * b->inertia[m] * w[b->w + m] * w[b->w + m];
         energy[b->mechanism] += kinetic + weight;

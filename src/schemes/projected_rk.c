@@ -79,6 +79,9 @@ enum {
     MEMORY_ANGLES = MEMORY_MOMENTUM + INVARIANTS_MAX
 };
 
+static const double MEMORY_FORM =
+    2.0; // energies with heights from the start on; 1 had them from the origin
+
 // ---- one step (P4), (P8) --------------------------------------------------------------------------------
 
 // y += sum_j factors_j k_j from `first` on, eight numbers at a time
@@ -687,7 +690,7 @@ static bool memory_belongs(const scheme_solver *s, const scheme_step *step)
 {
     const double *memory = step->state->memory;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
-    if (memory == NULL || memory[MEMORY_VALID] == 0.0 ||
+    if (memory == NULL || memory[MEMORY_VALID] != MEMORY_FORM ||
         !(fabs(memory[MEMORY_TIME] - step->time) <= SAME_TIME * fabs(step->time)))
         return false;
     const double *reported = memory + MEMORY_ANGLES + s->system->angle_count + s->inside_count +
@@ -759,7 +762,7 @@ static void remember(scheme_solver *s, const scheme_step *step)
     const internal_step *last = &s->last;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
     if (memory == NULL) return;
-    memory[MEMORY_VALID] = 1.0;
+    memory[MEMORY_VALID] = MEMORY_FORM;
     memory[MEMORY_TIME] = step->time + step->step_size;
     memory[MEMORY_BEGIN] = last->begin, memory[MEMORY_END] = last->end;
     memory[MEMORY_STEP] = s->h;

@@ -7,7 +7,10 @@
 
 static const double INVARIANT_TOLERANCE = 1e-14; // of the size of an invariant's parts
 static const double INVARIANT_PIVOT =
-    1e-10; // an invariant with less is a consequence of the others
+    1e-10;                              // an invariant with less is a consequence of the others
+static const double HELD_SLOPE = 1e-13; // of what bodies without joints had: no more than round-off
+static const double CORRECTION_MAX =
+    0.1; // of the velocities: what would need more is work of forces on round-off, and no error of a motion
 enum { INVARIANT_ITERATIONS_MAX = 8 };
 
 double rk_energy(scheme_solver *s, const double *w)
@@ -130,8 +133,9 @@ static void step_to_energies(scheme_solver *s, double *w)
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         int part = b->mechanism;
-        bool moves = s->sums[part] > INVARIANT_PIVOT * s->scale[part];
+        bool moves = s->sums[part] > HELD_SLOPE * s->scale[part];
         double x = moves ? (s->energy[part] - s->found[part]) / s->sums[part] : 0.0;
+        if (fabs(x) > CORRECTION_MAX) x = 0.0;
         for (int k = b->w; k < b->w + b->w_count; ++k) {
             s->scratch[k] = x * s->c[0][k];
             w[k] += x * s->dw[0][k];

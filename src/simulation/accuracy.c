@@ -7,6 +7,8 @@
 //   (U3)  d = q_n+1 - 3 q_n + 3 q_n-1 - q_n-2: an error where none was measured is the third difference times the ratio
 //         of both where one was, of the largest ratio lately; no less than the difference where a step was made in
 //         halves. Schemes of first order: the second difference
+//   (U4)  ratios hold among differences like those they were found with: a step with one far beyond is measured, and
+//         where no reference follows counts the difference itself
 //
 // Steps are measured at intervals, and where (U3) says that they are worse than all before.
 #include "simulation/simulation.h"
@@ -28,7 +30,9 @@ static const double CREDIT_START =
     100.0; // more where steps seem worse; at the start so many at once
 static const double SPREADING =
     0.4; // of the steps so far is the longest pause between two measured ones
-static const double WORSE = 1.5;       // a step so much worse than all before is measured
+static const double WORSE = 1.5; // a step so much worse than all before is measured
+static const double ROUGHER =
+    2.5; // one with a difference so many times beyond those of measured steps is, whatever it costs
 static const double FORGETTING = 0.7;  // of ratios found before
 static const double RESOLVED = 0.1;    // rad, parts of the size: coarse references agree to this,
 static const double NOT_SMALLER = 0.1; // and the error is no smaller part of their difference
@@ -268,6 +272,15 @@ void accuracy_begin(hn_simulation *s)
     memcpy(s->angles_before, s->angles, (size_t)system->angle_count * sizeof(double));
 }
 
+// (U4) Does a ratio of gentle steps say nothing about this one?
+static bool is_rougher(const accuracy_record *a, const local_error *third)
+{
+    if (a->step_count <= 3 || a->settling > 0) return false;
+    for (int m = 0; m < ERROR_MEASURES; ++m)
+        if (third->value[m] > ROUGHER * a->known[m]) return true;
+    return false;
+}
+
 // Measure the last step where its turn has come, or where it seems worse than all before. The first three steps are
 // measured, then ever fewer, until the reference costs COST_PART of the run.
 static hn_status measure_in_turn(hn_simulation *s, const local_error *third, bool worse,
@@ -275,19 +288,27 @@ static hn_status measure_in_turn(hn_simulation *s, const local_error *third, boo
 {
     accuracy_record *a = &s->accuracy;
     local_error floor;
-    bool known, in_turn = a->step_count >= a->next_step;
+    bool known, in_turn = a->step_count >= a->next_step, rougher = is_rougher(a, third);
     a->credit += COST_PART;
-    if (!in_turn && !(worse && a->credit > 0.0)) return HN_OK;
+    bool paid = worse && a->credit > 0.0;
+    if (!in_turn && !paid && !rougher) return HN_OK;
+    local_error guessed = *error;
+    int64_t unresolved = a->unresolved_count;
     TRY(measure(s, &floor, error, &known));
-    if (!in_turn) a->credit -= a->cost;
+    if (!in_turn && paid) a->credit -= a->cost;
     double pause = fmin(SPREADING * (double)a->step_count, a->cost / COST_PART);
     if (in_turn)
         a->next_step = a->step_count + (pause < 1.0 || a->step_count < 3 ? 1 : (int64_t)pause);
+    if (rougher && !in_turn && !paid) {
+        error_at_least(error, &guessed, 1.0); // references may all jump over the same
+        if (!known || a->unresolved_count > unresolved) error_at_least(error, third, 1.0);
+    }
     if (!known) return HN_OK;
     a->sample_count++;
     for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3 && a->settling == 0; ++m) {
         double now = ratio(error->value[m], fmax(third->value[m], floor.value[m]));
-        a->ratio[m] = fmax(now, FORGETTING * a->ratio[m]);
+        a->ratio[m] = fmax(now, (in_turn || paid ? FORGETTING : 1.0) * a->ratio[m]);
+        a->known[m] = fmax(a->known[m], third->value[m]);
     }
     return HN_OK;
 }

@@ -15,6 +15,7 @@ typedef struct accuracy_record {
     double time[ERROR_MEASURES]; ///< s, end of the step where it was
     double sum[ERROR_MEASURES];  ///< over all steps
     double ratio[ERROR_MEASURES]; ///< measured error over third difference, the largest lately
+    double known[ERROR_MEASURES]; ///< largest third difference of a step that was measured
     double spin_step, spin_time; ///< largest h |omega|, and when (s)
     int spin_body;
     double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s)

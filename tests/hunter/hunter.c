@@ -37,11 +37,12 @@ enum { STEPS_MAX = 120, SAMPLES = 4, PARTS = 32, FINER = 4, SECONDS_MAX = 60 };
 static const double ALLOWED = 10.0; // times what the run says of itself
 static const double SURE =
     0.2; // a reference counts when its own error is below this part of what it judges
-static const double FLOOR = 3e-12;          // rad, parts of the size: below it all is round-off
-static const double CHAOTIC = 1e5;          // growth above which end positions mean nothing
-static const double NEIGHBOUR_NEAR = 1e-10; // the same for the growth of round-off
-static const double NEIGHBOUR = 1e-6;       // part of its velocities that a neighbour differs by
-static const double SAME_MOTION = 1e-8;     // by which reductions may differ, times the growth
+static const double FLOOR = 3e-12;             // rad, parts of the size: below it all is round-off
+static const double PLACE_ROUND_OFF = 0x1p-53; // of a coordinate, in every part of a reference
+static const double CHAOTIC = 1e5;             // growth above which end positions mean nothing
+static const double NEIGHBOUR_NEAR = 1e-10;    // the same for the growth of round-off
+static const double NEIGHBOUR = 1e-6;          // part of its velocities that a neighbour differs by
+static const double SAME_MOTION = 1e-8;        // by which reductions may differ, times the growth
 
 // How a run ended.
 typedef enum outcome {
@@ -115,6 +116,16 @@ static double relative_difference(const hn_system *system, const double *x, cons
     return worst;
 }
 
+// Round-off of the coordinates of bodies far from the origin, over their sizes, in the finest reference of a step.
+static double place_floor(const hn_simulation *s)
+{
+    double reach = 0.0;
+    for (int i = 0; i < s->system->body_count; ++i)
+        reach = fmax(reach, vec3_norm(vec3_load(s->state.q + POSE_SIZE * (size_t)i)) /
+                                s->system->sizes[i]);
+    return FLOOR + 4 * PARTS * PLACE_ROUND_OFF * reach;
+}
+
 // ---- one run --------------------------------------------------------------------------------------------
 
 typedef struct run {
@@ -125,10 +136,11 @@ typedef struct run {
     double step;
     int steps;
     outcome outcome;
-    bool too_long;   // the ledger warns of steps too long for the motion
-    bool not_unique; // of steps with several solutions, of which the scheme took one
-    double growth;   // of local errors until the end, at least 1
-    double *q;       // at the end
+    bool too_long;     // the ledger warns of steps too long for the motion
+    bool not_unique;   // of steps with several solutions, of which the scheme took one
+    double growth;     // of local errors until the end, at least 1
+    bool growth_known; // a sampled step told
+    double *q;         // at the end
 } run;
 
 static void report(hunt *h, const run *r, finding what, double value, const char *text)
@@ -198,6 +210,8 @@ static bool go_on(hn_simulation *reference, const motion_state *from, double dur
 typedef struct step_verdict {
     double error; // of the last step against converged ones from the same state; negative: not sure
     double growth; // of it until the end of the run; 0: not known
+    double
+        inside; // of errors early in the step until its end, at least 1, where a scheme makes many of its own in it
 } step_verdict;
 
 // Do three results, of which the first two and the last two differ so much, tell how far another one is off?
@@ -223,11 +237,33 @@ static double growth_between(hn_simulation *reference, const motion_state *x, co
     return apart > 0.0 ? end / apart : 0.0;
 }
 
+// How far a neighbour gets apart in a step, over what it would without forces.
+static double growth_inside(hn_simulation *reference, const motion_state *from, double h,
+                            motion_state *neighbour, motion_state *work)
+{
+    const hn_system *system = reference->system;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    double apart[2] = {0.0};
+    memcpy(neighbour->q, from->q, count * sizeof(double));
+    memcpy(neighbour->angles, from->angles, (size_t)system->angle_count * sizeof(double));
+    neighbour->time = from->time;
+    for (size_t k = 0; k < count; ++k) neighbour->p[k] = from->p[k] * (1.0 + NEIGHBOUR);
+    for (int k = 0; k < 2; ++k) {
+        int parts = k == 0 ? 1 : 4 * PARTS;
+        double time = h * parts / (4 * PARTS);
+        if (!go_on(reference, from, time, parts)) return 1.0;
+        take_state(reference, 0.0, work);
+        if (!go_on(reference, neighbour, time, parts)) return 1.0;
+        apart[k] = relative_difference(system, reference->state.q, work->q);
+    }
+    return apart[0] > 0.0 ? fmax(1.0, apart[1] / (apart[0] * 4 * PARTS)) : 1.0;
+}
+
 static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const motion_state *from,
                                int steps_left)
 {
     const hn_system *system = s->system;
-    step_verdict verdict = {.error = -1.0};
+    step_verdict verdict = {.error = -1.0, .inside = 1.0};
     double h = s->def.step_size;
     motion_state coarse = new_state(system), fine = new_state(system), own = new_state(system);
     // three references in ever more parts: their differences must shrink as those of a convergent method
@@ -246,6 +282,11 @@ static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const
     if (solved) {
         verdict.error = relative_difference(system, own.q, fine.q);
         if (!is_convergent(change, verdict.error)) verdict.error = -1.0;
+    }
+    if (verdict.error > FLOOR && s->def.scheme == HN_SCHEME_PROJECTED_RK) {
+        motion_state neighbour = new_state(system);
+        verdict.inside = growth_inside(reference, from, h, &neighbour, &coarse);
+        free(neighbour.q);
     }
     if (verdict.error >= 0.0 && verdict.error <= FLOOR) {
         // too small to tell how it grows: a neighbour with other velocities does
@@ -305,7 +346,7 @@ static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
     const hn_accuracy *a = &ledger.accuracy;
     r->too_long = a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit;
     r->not_unique = a->ambiguous_step_count > 0 && !s->scheme->may_halve;
-    double allowed = ALLOWED * a->relative.value + FLOOR;
+    double allowed = ALLOWED * a->relative.value + place_floor(s);
     if (worst_step < 0.0) return;
     h->sum.worst_step = fmax(h->sum.worst_step, worst_step / allowed);
     if (worst_step > allowed) {
@@ -348,7 +389,9 @@ static double perform(hunt *h, run *r)
         if (!sampled || status != HN_OK) continue;
         step_verdict verdict = judge_step(s, reference, &before, r->steps - k - 1);
         r->growth = fmax(r->growth, verdict.growth);
-        if (verdict.error >= 0.0) h->sum.steps_judged++, worst = fmax(worst, verdict.error);
+        r->growth_known = r->growth_known || verdict.growth > 0.0;
+        if (verdict.error >= 0.0)
+            h->sum.steps_judged++, worst = fmax(worst, verdict.error / verdict.inside);
         else h->sum.steps_unsure++;
     }
     free(before.q);
@@ -415,9 +458,51 @@ static truth find_truth(const random_model *m, double step, int64_t steps, bool 
     return t;
 }
 
-static void judge_end(hunt *h, const run *r, const truth *t, double sum)
+// How far two runs get apart, one with velocities larger by `part` after its first step, over what they are apart after
+// the second; 0: one of them stops.
+static double neighbour_growth(const run *r, hn_reduction way, double part)
+{
+    hn_simulation *s[2];
+    double growth = 0.0, apart = 0.0;
+    bool fine = true;
+    for (int k = 0; k < 2; ++k) {
+        s[k] = create(r->model, r->scheme, way, r->step, false);
+        fine = s[k] != NULL && hn_simulation_step(s[k], 1) == HN_OK && fine;
+    }
+    for (int i = 0; fine && i < POSE_SIZE * s[1]->system->body_count; ++i)
+        s[1]->state.impetus[i] *= 1.0 + part;
+    if (fine) s[1]->past.count = 0;
+    for (int n = 1; n < r->steps && fine; ++n) {
+        for (int k = 0; k < 2; ++k) fine = fine && hn_simulation_step(s[k], 1) == HN_OK;
+        double now = relative_difference(s[0]->system, s[0]->state.q, s[1]->state.q);
+        if (n == 1) apart = fmax(now, FLOOR * NEIGHBOUR_NEAR);
+        growth = fmax(growth, now / apart);
+    }
+    for (int k = 0; k < 2; ++k) hn_simulation_destroy(s[k]);
+    return fine ? growth : 0.0;
+}
+
+// Is a run four times as fine where the finest one was, as far as `difference` tells, and sure of its steps?
+static bool is_confirmed(const run *r, const truth *t, double difference)
+{
+    int parts = 16 * FINER;
+    hn_simulation *s =
+        create(r->model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, r->step / parts, false);
+    alarm(SECONDS_MAX);
+    bool same = s != NULL && hn_simulation_step(s, (int64_t)r->steps * parts) == HN_OK &&
+                hn_simulation_statistics(s).ambiguous_step_count == 0 &&
+                relative_difference(s->system, s->state.q, t->q) <= SURE * difference;
+    alarm(0);
+    hn_simulation_destroy(s);
+    return same;
+}
+
+static void judge_end(hunt *h, run *r, const truth *t, double sum)
 {
     if (r->outcome != RUN_FINISHED) return;
+    // where no step had a sure reference, a neighbouring run of the same scheme tells the growth
+    if (t->known && !r->growth_known)
+        r->growth = fmax(r->growth, neighbour_growth(r, r->reduction, NEIGHBOUR));
     if (!t->known || !(r->growth < CHAOTIC) || r->too_long) {
         h->sum.ends_chaotic++;
         return;
@@ -427,6 +512,7 @@ static void judge_end(hunt *h, const run *r, const truth *t, double sum)
     // two runs that jump over the same thing agree, and both say so
     bool sure = is_convergent(t->change, fmax(difference, allowed)) &&
                 t->sum <= SURE * fmax(difference, allowed);
+    if (sure && difference - t->change[1] / 3.0 > allowed) sure = is_confirmed(r, t, difference);
     if (!sure) {
         h->sum.ends_unsure++;
         return;
@@ -440,30 +526,6 @@ static void judge_end(hunt *h, const run *r, const truth *t, double sum)
                  difference, sum, r->growth);
         report(h, r, END_ERROR, difference / allowed, text);
     }
-}
-
-// How far two runs of `reduced` get apart, one with velocities a little larger after its first step, over what they are
-// apart after the second; 0: one of them stops.
-static double neighbour_growth(const run *r)
-{
-    hn_simulation *s[2];
-    double growth = 0.0, apart = 0.0;
-    bool fine = true;
-    for (int k = 0; k < 2; ++k) {
-        s[k] = create(r->model, r->scheme, HN_REDUCTION_REDUCED, r->step, false);
-        fine = s[k] != NULL && hn_simulation_step(s[k], 1) == HN_OK && fine;
-    }
-    for (int i = 0; fine && i < POSE_SIZE * s[1]->system->body_count; ++i)
-        s[1]->state.impetus[i] *= 1.0 + NEIGHBOUR_NEAR;
-    if (fine) s[1]->past.count = 0;
-    for (int n = 1; n < r->steps && fine; ++n) {
-        for (int k = 0; k < 2; ++k) fine = fine && hn_simulation_step(s[k], 1) == HN_OK;
-        double now = relative_difference(s[0]->system, s[0]->state.q, s[1]->state.q);
-        if (n == 1) apart = fmax(now, FLOOR * NEIGHBOUR_NEAR);
-        growth = fmax(growth, now / apart);
-    }
-    for (int k = 0; k < 2; ++k) hn_simulation_destroy(s[k]);
-    return fine ? growth : 0.0;
 }
 
 // ---- one model --------------------------------------------------------------------------------------------
@@ -500,7 +562,7 @@ static void hunt_model(hunt *h, uint64_t index)
             r.scheme = (hn_scheme)scheme;
             r.reduction = (hn_reduction)way;
             r.q = way == 0 ? ends : ends + count;
-            r.too_long = r.not_unique = false;
+            r.too_long = r.not_unique = r.growth_known = false;
             r.growth = 1.0;
             if (t.frame == NULL) {
                 // what no scheme takes need not be tried with all
@@ -519,7 +581,7 @@ static void hunt_model(hunt *h, uint64_t index)
                 relative_difference(t.frame->system, ends, r.q) / (SAME_MOTION * r.growth);
             if (apart > 1.0) {
                 // the samples may have missed what makes the motion grow
-                double growth = neighbour_growth(&r);
+                double growth = neighbour_growth(&r, HN_REDUCTION_REDUCED, NEIGHBOUR_NEAR);
                 if (!(growth < CHAOTIC)) continue;
                 apart *= r.growth / fmax(r.growth, growth);
             }
