@@ -48,8 +48,10 @@ struct saddle {
     joint_view *views;   // the same
     joint *turned;       // some of their rows
     int joint_count;
-    int loop_row_count; // rows of joints on loops
-    tree_mass *tree;    // SADDLE_TWISTS of a tree: projections go without the matrix
+    int loop_row_count;       // rows of joints on loops
+    tree_mass *tree;          // SADDLE_TWISTS of a tree: projections go without the matrix
+    double *tree_multipliers; // of the last one between two poses,
+    bool tree_solved;         // if it went so
     independent_rows *choice;
     saddle_choice last; // what was chosen last,
     bool chosen;        // if anything
@@ -68,6 +70,7 @@ void saddle_destroy(saddle *s)
     hn_context *context = s->system->context;
     block_lu_destroy(s->lu);
     tree_mass_destroy(s->tree);
+    context_release(context, s->tree_multipliers);
     context_release(context, s->right);
     context_release(context, s->total);
     context_release(context, s->internal);
@@ -238,6 +241,10 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
     }
     if (status == HN_OK && level == SADDLE_TWISTS && !lends && tree_mass_fits(system))
         status = tree_mass_create(system, &s->tree);
+    if (status == HN_OK && s->tree != NULL) {
+        s->tree_multipliers = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
+        if (s->tree_multipliers == NULL) status = HN_OUT_OF_MEMORY;
+    }
 done:
     context_release(context, sizes);
     context_release(context, blocks.sequence);
@@ -992,6 +999,10 @@ static void set_rate(saddle *s, int k, int r, const constraint_row *row, double 
 hn_status saddle_project_between(saddle *s, const double *q_start, const double *q, const double *p,
                                  const double *v, double *twists)
 {
+    s->tree_solved = s->tree != NULL &&
+                     tree_mass_project_between(s->tree, q_start, q, p, v, twists) &&
+                     tree_mass_multipliers(s->tree, s->joints, q, p, twists, s->tree_multipliers);
+    if (s->tree_solved) return HN_OK;
     TRY(factor_mass(s, q_start, q, 0.5));
     set_momenta(s, s->poses, p);
     for (int k = 0; k < s->joint_count; ++k)
@@ -1008,6 +1019,11 @@ hn_status saddle_project_between(saddle *s, const double *q_start, const double 
 const joint_place *saddle_joint(const saddle *s, int index, double *multipliers)
 {
     const joint_place *p = &s->joints[index];
+    if (s->tree_solved) {
+        memcpy(multipliers, s->tree_multipliers + p->multiplier,
+               (size_t)p->rows->row_count * sizeof(double));
+        return p;
+    }
     const double *solution = s->right + block_lu_offset(s->lu, p->node) + p->place;
     double mass = s->system->unit_mass[p->b < 0 ? p->a : p->b];
     for (int r = 0; r < p->rows->row_count; ++r)

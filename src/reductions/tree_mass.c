@@ -3,6 +3,7 @@
 #include "reductions/tree_mass.h"
 
 #include "base/six.h"
+#include "linalg/small_lu.h"
 #include "reductions/tree_pivots.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
@@ -16,6 +17,9 @@ static void layout(arena *a, const hn_system *system, tree_mass *x)
     tree_layout(a, system, &x->tree);
     x->steps = arena_bytes(a, n * sizeof(joint_step));
     x->loads = arena_doubles(a, TWIST_SIZE * n);
+    x->given = arena_doubles(a, TWIST_SIZE * n);
+    x->delta = arena_doubles(a, POSE_SIZE * n);
+    x->middle = arena_doubles(a, POSE_SIZE * n);
 }
 
 bool tree_mass_fits(const hn_system *system)
@@ -303,6 +307,112 @@ void tree_mass_make_tangent(tree_mass *x, const double *q, double *twists)
     }
 }
 
+// What momenta of a body have beside those of a twist at q, as a wrench at a pose where forces belong
+static void wrench_beside(const tree_mass *x, int body, const double *q, const double *pose,
+                          const double *own, const double *twist, double *wrench)
+{
+    const double *inertia = x->tree.bodies[body].inertia;
+    double v[POSE_SIZE];
+    twist_to_velocity(q, twist, v);
+    for (int k = 0; k < POSE_SIZE; ++k) v[k] = own[k] - inertia[k / 3] * v[k];
+    force_to_wrench(pose, v, wrench);
+    if (!x->tree.bodies[body].rigid) vec3_store(vec3(0.0, 0.0, 0.0), wrench + 3);
+}
+
+// twists += the last solution; point masses do not turn
+static void add_solution(const tree_mass *x, double *twists)
+{
+    int n = x->system->body_count;
+    for (int k = 0; k < TWIST_SIZE * n; ++k) twists[k] += x->tree.twists[k];
+    for (int i = 0; i < n; ++i)
+        if (!x->tree.bodies[i].rigid)
+            memset(twists + TWIST_SIZE * (size_t)i + 3, 0, 3 * sizeof(double));
+}
+
+bool tree_mass_project_between(tree_mass *x, const double *q_start, const double *q,
+                               const double *p, const double *v, double *twists)
+{
+    const hn_system *system = x->system;
+    size_t n = (size_t)system->body_count;
+    for (size_t k = 0; k < POSE_SIZE * n; ++k) {
+        x->delta[k] = q[k] - q_start[k];
+        x->middle[k] = q[k] - 0.5 * x->delta[k];
+    }
+    for (size_t i = 0; i < n; ++i)
+        velocity_to_twist(q + POSE_SIZE * i, v + POSE_SIZE * i, x->given + TWIST_SIZE * i);
+    memcpy(twists, x->given, TWIST_SIZE * n * sizeof(double));
+    tree_mass_make_tangent(x, q, twists);
+    for (size_t k = 0; k < TWIST_SIZE * n; ++k) twists[k] -= x->given[k];
+    for (size_t i = 0; i < n; ++i)
+        wrench_beside(x, (int)i, q + POSE_SIZE * i, x->middle + POSE_SIZE * i, p + POSE_SIZE * i,
+                      twists + TWIST_SIZE * i, x->loads + TWIST_SIZE * i);
+    const tree_place place = {.q = q, .delta = x->delta, .weight = 0.5};
+    if (!tree_mass_factor(x, &place, x->loads)) return false;
+    add_solution(x, twists);
+    return true;
+}
+
+// Wrenches of the rows of a joint on its two bodies, in the middle of the last two poses
+static void row_wrenches(const tree_mass *x, const joint_place *j,
+                         double wrenches[2][JOINT_ROWS_MAX][TWIST_SIZE])
+{
+    const int body[2] = {j->a, j->b};
+    for (int r = 0; r < j->rows->row_count; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+        row_gradient(&row, system_pose(x->middle, j->a), system_pose(x->middle, j->b), gradient);
+        for (int side = 0; side < 2; ++side) {
+            double flat[POSE_SIZE];
+            if (body[side] < 0) continue;
+            for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
+            force_to_wrench(system_pose(x->middle, body[side]), flat, wrenches[side][r]);
+            if (!x->tree.bodies[body[side]].rigid)
+                vec3_store(vec3(0.0, 0.0, 0.0), wrenches[side][r] + 3);
+        }
+    }
+}
+
+bool tree_mass_multipliers(tree_mass *x, const joint_place *joints, const double *q,
+                           const double *p, const double *twists, double *mu)
+{
+    const hn_system *system = x->system;
+    double *rest = x->loads;
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        wrench_beside(x, i, q + at, x->middle + at, p + at, twists + TWIST_SIZE * (size_t)i,
+                      rest + TWIST_SIZE * (size_t)i);
+    }
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        const joint_place *j = &joints[i];
+        int count = j->rows->row_count, side = j->b == i ? 1 : 0, above = side == 1 ? j->a : j->b;
+        double wrenches[2][JOINT_ROWS_MAX][TWIST_SIZE], matrix[JOINT_ROWS_MAX * JOINT_ROWS_MAX],
+            length = system->sizes[i], *lambda = mu + j->multiplier;
+        const double weight[2] = {1.0, 1.0 / (length * length)};
+        const double *own = rest + TWIST_SIZE * (size_t)i;
+        int exchange[JOINT_ROWS_MAX];
+        if (count == 0) continue;
+        row_wrenches(x, j, wrenches);
+        for (int r = 0; r < count; ++r) {
+            const double *w = wrenches[side][r];
+            lambda[r] = 0.0;
+            for (int k = 0; k < TWIST_SIZE; ++k) lambda[r] += weight[k / 3] * w[k] * own[k];
+            for (int s = 0; s < count; ++s) {
+                double sum = 0.0;
+                for (int k = 0; k < TWIST_SIZE; ++k)
+                    sum += weight[k / 3] * w[k] * wrenches[side][s][k];
+                matrix[count * r + s] = sum;
+            }
+        }
+        if (!small_lu_factor(count, count, matrix, exchange)) return false;
+        small_lu_solve(count, count, matrix, exchange, 1, 1, lambda);
+        for (int r = 0; r < count && above >= 0; ++r)
+            for (int k = 0; k < TWIST_SIZE; ++k)
+                rest[TWIST_SIZE * above + k] -= lambda[r] * wrenches[1 - side][r][k];
+    }
+    return true;
+}
+
 bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *twists)
 {
     const hn_system *system = x->system;
@@ -312,19 +422,12 @@ bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *t
     tree_mass_make_tangent(x, q, twists);
     double *rest = x->loads;
     for (int i = 0; i < system->body_count; ++i) {
-        const double *pose = q + POSE_SIZE * (size_t)i, *own = p + POSE_SIZE * (size_t)i;
-        const double *inertia = x->tree.bodies[i].inertia;
-        double v[POSE_SIZE], *to = rest + TWIST_SIZE * (size_t)i;
-        twist_to_velocity(pose, twists + TWIST_SIZE * (size_t)i, v);
-        for (int k = 0; k < POSE_SIZE; ++k) v[k] = own[k] - inertia[k / 3] * v[k];
-        force_to_wrench(pose, v, to);
-        if (!x->tree.bodies[i].rigid) vec3_store(vec3(0.0, 0.0, 0.0), to + 3);
+        const double *pose = q + POSE_SIZE * (size_t)i;
+        wrench_beside(x, i, pose, pose, p + POSE_SIZE * (size_t)i, twists + TWIST_SIZE * (size_t)i,
+                      rest + TWIST_SIZE * (size_t)i);
     }
     const tree_place place = {.q = q, .weight = 1.0};
     if (!tree_mass_factor(x, &place, rest)) return false;
-    for (int k = 0; k < TWIST_SIZE * system->body_count; ++k) twists[k] += x->tree.twists[k];
-    for (int i = 0; i < system->body_count; ++i)
-        if (!x->tree.bodies[i].rigid)
-            memset(twists + TWIST_SIZE * (size_t)i + 3, 0, 3 * sizeof(double));
+    add_solution(x, twists);
     return true;
 }

@@ -9,6 +9,7 @@
 #ifndef REDUCTIONS_TREE_MASS_H
 #define REDUCTIONS_TREE_MASS_H
 
+#include "reductions/joint_blocks.h"
 #include "reductions/tree.h"
 
 typedef struct tree_mass {
@@ -16,6 +17,8 @@ typedef struct tree_mass {
     tree_solver tree;
     joint_step *steps; ///< per body: directions of links
     double *loads;     ///< 6 per body
+    double *given;     ///< 6 per body
+    double *delta, *middle; ///< 12 per body: q - q_start, and half way
     void *memory;
 } tree_mass;
 
@@ -44,5 +47,13 @@ void tree_mass_make_tangent(tree_mass *x, const double *q, double *twists);
 /// stays as it is, and the matrix is solved for the rest alone: its error, the same in every step, does not change the
 /// speed of all bodies by its part. False when the matrix is singular.
 bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *twists);
+/// (T10) with forces in the middle between two poses and motions at the second one, beside velocities v (12 per body):
+/// M t + G(q_mid)^T mu = P_int(q_mid)^T p,  G(q) (P_int t + v) = 0. False when the matrix is singular.
+bool tree_mass_project_between(tree_mass *x, const double *q_start, const double *q, const double *p, const double *v,
+                               double *twists);
+/// mu of that solution, row by row of the joints (by body, with their places in `mu`): what is left of p is passed on
+/// from the leaves. `twists` are as that found them. False: rows of a joint depend on each other.
+bool tree_mass_multipliers(tree_mass *x, const joint_place *joints, const double *q, const double *p,
+                           const double *twists, double *mu);
 
 #endif
