@@ -69,7 +69,7 @@ class BeamProgram:
 
     def run(self):
         s = exudyn.SimulationSettings()
-        s.timeIntegration.verboseMode, s.solutionSettings.writeSolutionToFile = 0, False
+        s.timeIntegration.verboseMode, s.solution.file.write = 0, False
         s.timeIntegration.newton.useModifiedNewton = True
         s.linearSolver.solverType = exudyn.LinearSolverType.EigenSparse
         s.timeIntegration.endTime, s.timeIntegration.numberOfSteps = self.task.end, round(self.task.end / self.task.step)
@@ -158,8 +158,7 @@ class Program:
     def settings(self):
         s = exudyn.SimulationSettings()
         s.timeIntegration.verboseMode = 0
-        s.solutionSettings.writeSolutionToFile = False
-        s.solutionSettings.sensorsWriteFileFooter = s.solutionSettings.sensorsWriteFileHeader = False
+        s.solution.file.write = False
         small = len(self.mechanism.bodies) < (20 if self.form == "tree" else 6)
         kind = exudyn.LinearSolverType
         s.linearSolver.solverType = kind.EXUdense if small else kind.EigenSparse
