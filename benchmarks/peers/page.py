@@ -10,7 +10,12 @@ import aims
 COLOURS = {"Holonom": "#1b6ca8", "MuJoCo": "#d1495b", "Pinocchio": "#2e8b57", "Bullet": "#e08e0b", "DART": "#6a4c93", "Simbody": "#444444",
            "ODE": "#00a0a0", "SUNDIALS": "#b5651d", "Exudyn": "#c2185b", "Drake": "#7a9e00"}
 DASHES = ["", "7 3", "2 3", "8 3 2 3", "4 4", "12 4"]
-WIDTH, HEIGHT, LEFT, BOTTOM, RIGHT = 800, 470, 60, 45, 300
+WIDTH, HEIGHT, LEFT, BOTTOM, RIGHT = 860, 500, 60, 45, 350
+
+
+def ours(name):
+    """Of this version, which cannot lose against itself."""
+    return name.startswith("Holonom ") and not name.startswith("Holonom 0.1.0")
 
 
 def ticks(low, high):
@@ -49,7 +54,7 @@ def picture(title, curves, across, up):
 
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{html.escape(title)}</title>',
              f'<text x="{LEFT}" y="18" class="head">{html.escape(title)}</text>', *frame(xs, ys, at, across, up)]
-    names = sorted(curves, key=lambda name: (not name.startswith("Holonom"), name))
+    names = sorted(curves, key=lambda name: (not ours(name), not name.startswith("Holonom"), name))
     space, of_engine = min(16.0, (HEIGHT - 40) / len(names)), {}
     for k, name in enumerate(names):
         engine = name.split()[0]
@@ -62,7 +67,8 @@ def picture(title, curves, across, up):
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{colour}"/>' for x, y in places]
         level = 34 + space * k
         parts.append(f'<line x1="{WIDTH - RIGHT + 10}" y1="{level - 4:.1f}" x2="{WIDTH - RIGHT + 40}" y2="{level - 4:.1f}" {style}/>'
-                     f'<text x="{WIDTH - RIGHT + 46}" y="{level:.1f}" style="font-size:{min(11.0, space):.1f}px">{html.escape(name)}</text>')
+                     f'<text x="{WIDTH - RIGHT + 46}" y="{level:.1f}" style="font-size:{min(11.0, space):.1f}px">'
+                     f'{html.escape(re.sub(r"^Holonom [0-9.]+", "Holonom", name) if ours(name) else name)}</text>')
     return "".join(parts) + "</svg>"
 
 
@@ -76,21 +82,21 @@ def shown(key, value):
     return f"{value:,}" if isinstance(value, int) and key == "steps" else str(value)
 
 
-def cell(key, value):
+def cell(key, value, own=False):
     if value is None or value == "":
         return "<td></td>"
     kind = "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
-    kind += " lost" if key == "ratio" and value > 1.0 else ""
+    kind += " lost" if key == "ratio" and value > 1.0 and not own else ""
     kind += " bad" if value is False else ""
     return f'<td class="{kind.strip()}">{html.escape(shown(key, value))}</td>'
 
 
 def table(rows, columns):
     """Rows that we lose first, by how much; then the others."""
-    rows = sorted(rows, key=lambda r: -r["ratio"] if r.get("ratio") is not None else 1e9)
+    rows = sorted(rows, key=lambda r: -min(r["ratio"], 1.0 if ours(r["engine"]) else 1e9) if r.get("ratio") is not None else 1e9)
     head = "".join(f'<th class="{"" if key in ("case", "engine", "integrator", "note", "same") else "number"}">{html.escape(name)}</th>'
                    for key, name in columns)
-    body = "".join("<tr>" + "".join(cell(key, row.get(key)) for key, _ in columns) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(cell(key, row.get(key), ours(row["engine"])) for key, _ in columns) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -116,19 +122,20 @@ def matrix(title, rows, across, key, columns):
     if not names:
         return ""
 
-    def worst(found):
-        return max((row["ratio"] for row in found.values() if row.get("ratio")), default=0.0)
+    def worst(name, found):
+        ratio = max((row["ratio"] for row in found.values() if row.get("ratio")), default=0.0)
+        return min(ratio, 1.0) if ours(name) else ratio
 
     def one(row):
         if row is None:
             return "<td></td><td></td>"
         doubt = ' title="not the same system" class="number bad"' if row.get("same") is False else ' class="number"'
         ratio = row.get("ratio")
-        second = f'<td class="ratio{" lost" if ratio > 1.0 else ""}">{shown("ratio", float(ratio))}</td>' if ratio else "<td></td>"
+        second = f'<td class="ratio{" lost" if ratio > 1.0 and not ours(row["engine"]) else ""}">{shown("ratio", float(ratio))}</td>' if ratio else "<td></td>"
         return f"<td{doubt}>{plain(row[key])}</td>{second}"
     head = "".join(f'<th class="number" colspan="2">{html.escape(str(name))}</th>' for _, name in columns)
     body = "".join(f"<tr><td>{html.escape(name)}</td>" + "".join(one(found.get(value)) for value, _ in columns) + "</tr>"
-                   for name, found in sorted(names.items(), key=lambda n: -worst(n[1])))
+                   for name, found in sorted(names.items(), key=lambda n: -worst(*n)))
     return f"<h3>{html.escape(title)}</h3><table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
