@@ -891,12 +891,15 @@ void jet_mechanism_rates(const jet_space *jet, const double *w, const double *d,
     for (int k = 0; k < jet->mechanism_count; ++k) rate[k] = 0.0;
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
-        double *largest = &rate[b->mechanism];
+        // lengths of the body, or turns; sqrt of the largest
+        double fastest = 0.0, strongest = 0.0, length = 1.0 / b->length;
         for (int m = 0; m < b->w_count; ++m) {
-            double over = 1.0 / sqrt(b->weight[m]); // lengths of the body, or turns
-            *largest = fmax(*largest, over * fabs(w[b->w + m]));
-            *largest = fmax(*largest, sqrt(over * fabs(d[b->w + m])));
+            double over = b->weight[m] == 1.0 ? 1.0 : length, x = over * fabs(w[b->w + m]),
+                   y = over * fabs(d[b->w + m]);
+            if (!(x <= fastest)) fastest = x;
+            if (!(y <= strongest)) strongest = y;
         }
+        rate[b->mechanism] = fmax(rate[b->mechanism], fmax(fastest, sqrt(strongest)));
     }
 }
 

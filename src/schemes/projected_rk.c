@@ -134,6 +134,13 @@ static void find_embedded(scheme_solver *s, double h, const double *weights)
     rk_add_stages(s, h, weights, s->method->stages, s->error, s->error1);
 }
 
+// the larger one without its sign; what is not a number may get lost, and is found in the error itself
+static inline double larger(double a, double b)
+{
+    a = fabs(a), b = fabs(b);
+    return a > b ? a : b;
+}
+
 // (P8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
 // root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in
 // the fastest rate of the mechanism.
@@ -145,9 +152,9 @@ static double norm_of(scheme_solver *s, const double *x, const double *x1, const
     jet_rates(&s->jet, s->y, s->w, s->a1);
     memset(s->sums, 0, (size_t)s->jet.mechanism_count * sizeof(double));
     for (int i = 0; i < s->jet.y_count; ++i) {
-        double size = absolute * s->unit[i] + relative * fmax(fabs(s->y[i]), fabs(y[i]));
-        double size1 = absolute * s->unit[i] * s->rates[s->part[i]] +
-                       relative * fmax(fabs(s->a1[i]), fabs(y1[i]));
+        double size = absolute * s->unit[i] + relative * larger(s->y[i], y[i]);
+        double size1 =
+            absolute * s->unit[i] * s->rates[s->part[i]] + relative * larger(s->a1[i], y1[i]);
         double in_y = x[i] / size, in_y1 = x1[i] != 0.0 ? x1[i] / size1 : 0.0;
         s->sums[s->part[i]] += in_y * in_y + in_y1 * in_y1;
     }
@@ -274,6 +281,7 @@ static bool begin_step(scheme_solver *s, bool start)
     if (!s->at_end || s->loops) {
         jet_set_position(jet, s->y);
         if (jet->tree == NULL) rk_evaluate_rows(s);
+        else jet_set_velocity(jet, s->w);
         if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
         if (!rk_factor_both(s)) return false;
         rk_note_margins(s, 0);
@@ -676,10 +684,11 @@ static double *exchange_arrays(scheme_solver *s, double *memory, bool write)
                               s->last.power[4],
                               s->last.power[5]};
     const size_t sizes[] = {ny, nw, nw, ny, nw, nw, s->inside_count, m, m, m, m, m, m, m, m, m};
+    const bool dense = memory[MEMORY_DENSE] != 0.0; // otherwise there is nothing inside
     memory += MEMORY_ANGLES + s->system->angle_count;
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
-        if (write) memcpy(memory, arrays[k], sizes[k] * sizeof(double));
-        else memcpy(arrays[k], memory, sizes[k] * sizeof(double));
+        double *from = write ? arrays[k] : memory, *to = write ? memory : arrays[k];
+        if (dense || arrays[k] != s->last.inside) memcpy(to, from, sizes[k] * sizeof(double));
         memory += sizes[k];
     }
     return memory;
@@ -927,7 +936,8 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     step->multipliers_later = jet->tree != NULL;
     if (jet->tree == NULL && !find_multipliers(s, step, target, y, w, between))
         return HN_SINGULAR_SYSTEM;
-    double worst = system_check_constraints(system, step->q).residual;
+    // joints of a tree hold as the projection left them
+    double worst = jet->tree != NULL ? 0.0 : system_check_constraints(system, step->q).residual;
     if (s->redundant && worst > fmax(DROPPED_TOLERANCE, 10.0 * s->tolerance))
         return HN_NOT_CONVERGED;
     for (size_t k = 0; k < POSE_SIZE * (size_t)system->body_count; ++k)

@@ -159,7 +159,7 @@ bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
 {
     jet_space *jet = &s->jet;
     double begin = rk_seconds(s);
-    jet_set_velocity(jet, w);
+    if (jet->tree == NULL) jet_set_velocity(jet, w); // landing on a tree did that
     jet_forces(jet, moment);
     if (jet->tree == NULL) jet_distribution(jet, w);
     else if (!jet_tree_distribution(jet, w)) return false;
