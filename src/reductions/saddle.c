@@ -1062,6 +1062,24 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
     return true;
 }
 
+bool saddle_joints_hold(const saddle *s, const step_data *step)
+{
+    const double WELL = 0.1; // of what is allowed: another iteration is cheaper than a doubt
+    if (s->level != SADDLE_COORDINATES) return true;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        for (int r = 0; r < p->rows->row_count; ++r) {
+            if (row_dropped(s, k, r)) continue;
+            constraint_row row;
+            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            double value = row_value(&row, system_pose(step->q, p->a), system_pose(step->q, p->b));
+            double allowed = measure_row_tolerance(s->system, p->rows, &row, p->a, p->b, step->q);
+            if (!(fabs(value) <= WELL * allowed)) return false;
+        }
+    }
+    return true;
+}
+
 bool saddle_restore_rows(saddle *s, const double *q)
 {
     bool restored = false;

@@ -48,6 +48,8 @@ bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
 /// Do the rows of loops that are equations hold at the iterate, beyond what its last increment promises? Near a
 /// singular position they may not, where rows of tree joints are left out of the matrix.
 bool saddle_rows_hold(const saddle *s, const step_data *step);
+/// SADDLE_COORDINATES: are the joints themselves closed at the iterate?
+bool saddle_joints_hold(const saddle *s, const step_data *step);
 /// Put back the dropped rows that q violates by more than round-off explains: the rank went up within the step. False
 /// when there are none.
 bool saddle_restore_rows(saddle *s, const double *q);

@@ -861,3 +861,34 @@ TEST(loop_reactions, multipliers_are_the_same_for_all_reductions)
             }
         }
 }
+
+// Small steps are predicted so well that one iteration is enough, but for round-off: with multipliers found all at
+// once, those of a heavy bar opened the joints of the light ones by 1e-10 of their lengths.
+TEST(closed_loops, joints_between_heavy_and_light_bars_stay_closed)
+{
+    const hn_vec3 z = {0.0, 0.0, 1.0}, at[] = {{0.0, 0.0, 0.0}, {0.3, 0.1, 0.0}, {0.2, 1.0, 0.0},
+                                               {1.0, 1.2, 0.0}, {1.5, 0.6, 0.0}, {1.2, 0.0, 0.0}};
+    const double masses[] = {1e-4, 3e5, 10.0, 0.4, 10.0};
+    mechanism m = mechanism_create(8, vec3(9.0, -3.0, 0.0));
+    for (int k = 0; k < 5; ++k) mechanism_bar(&m, at[k], at[k + 1], masses[k], 0.05);
+    for (int k = 0; k <= 5; ++k)
+        mechanism_joint_between(&m, HN_JOINT_REVOLUTE, k == 0 ? MECHANISM_GROUND : k - 1,
+                                k == 5 ? MECHANISM_GROUND : k, at[k], z);
+    static const hn_scheme BOTH[] = {HN_SCHEME_VARIATIONAL, HN_SCHEME_RATTLE};
+    for (int k = 0; k < 2; ++k) {
+        mechanism_run x = mechanism_build(&m, &AS_IT_IS);
+        hn_simulation_def def = hn_simulation_def_default();
+        def.scheme = BOTH[k];
+        def.reduction = HN_REDUCTION_MULTIPLIERS;
+        def.step_size = 4e-4;
+        def.ledger = true;
+        mechanism_start(&x, &def);
+        run_step(&x.r, 80);
+        hn_ledger ledger;
+        CHECK_OK(x.r.context, hn_simulation_ledger(x.r.sim, &ledger));
+        CHECK_BELOW(ledger.entry[HN_PROMISE_CONSTRAINTS].error,
+                    1e-13); // measured 1.2e-15; 3.7e-12 before
+        mechanism_end(&x);
+    }
+    mechanism_destroy(&m);
+}
