@@ -173,76 +173,62 @@ static void add_skew(double *matrix, int column, double s, hn_vec3 f)
     matrix[30 + column + 0] -= s * f.y, matrix[30 + column + 1] += s * f.x;
 }
 
-bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
-                    const tree_joint_state *state, const double *r)
+// U and K_pc of a body's edge, or NULL
+static const double *edge_of(const tree_solver *solver, int body)
+{
+    return solver->edge_of[body] < 0 ? NULL : solver->edges + 72 * (size_t)solver->edge_of[body];
+}
+
+// Rows B^T S + Y^c of body c, and Y^p + B^T U.
+static void projected_rows(const tree_solver *solver, int body, const joint_step *step,
+                           const tree_joint_state *state, double *own, double *through_parent)
 {
     const tree_body *b = &solver->bodies[body];
     const joint *j = &solver->system->joints[body];
-    const joint_type *type = joint_type_of(j->kind);
     const tree_node *node = &solver->nodes[b->node];
-    tree_node *above = tree_node_above(solver, b);
-    tree_general *f = &solver->generals[b->general];
-    tree_general_memory *memory = tree_memory_of(solver, b);
-    const motion *outer = &memory->projected, *inner = &f->now;
-    int dof = outer->dof;
-    const double *edge =
-        solver->edge_of[body] < 0 ? NULL : solver->edges + 72 * (size_t)solver->edge_of[body];
-    motion_of(solver, body, step, state->parent_now, state->child_now, &f->now);
-    hn_vec3 force = vec3_load(node->wrench), moment = vec3_load(node->wrench + 3);
-
-    // rows B^T S + Y^c, and Y^p + B^T U
-    double reduced[36], through_parent[36] = {0.0};
-    for (int k = 0; k < dof; ++k)
+    const motion *outer = &tree_memory_of(solver, b)->projected;
+    const double *edge = edge_of(solver, body);
+    for (int k = 0; k < outer->dof; ++k)
         for (int i = 0; i < 6; ++i) {
             const double *s = node->stiffness + i;
             hn_vec3 upper = vec3(s[0], s[6], s[12]), lower = vec3(s[18], s[24], s[30]);
-            reduced[6 * k + i] =
-                vec3_dot(outer->linear[k], upper) + vec3_dot(outer->angular[k], lower);
+            own[6 * k + i] = vec3_dot(outer->linear[k], upper) + vec3_dot(outer->angular[k], lower);
             if (edge == NULL) continue;
             const double *u = edge + i;
             through_parent[6 * k + i] = vec3_dot(outer->linear[k], vec3(u[0], u[6], u[12])) +
                                         vec3_dot(outer->angular[k], vec3(u[18], u[24], u[30]));
         }
-    if (state->weight != 0.0) {
-        motion_term terms[JOINT_TERMS_MAX];
-        int count = type->terms(j, step, state->parent_projected, state->child_projected, force,
-                                moment, terms);
-        for (int t = 0; t < count; ++t) {
-            const motion_term *term = &terms[t];
-            if (!term->on_child && above == NULL) continue;
-            double *row = (term->on_child ? reduced : through_parent) + 6 * term->row;
-            hn_vec3 reference = solver->bodies[term->on_child ? body : b->parent].reference;
-            hn_vec3 x =
-                pose_direction(term->on_child ? state->child_now : state->parent_now,
-                               vec3_add_scaled(term->local, -term->phi_coefficient, reference));
-            hn_vec3 turn = vec3_cross(x, term->z);
-            vec3_store(
-                vec3_add_scaled(vec3_load(row), state->weight * term->phi_coefficient, term->z),
-                row);
-            vec3_store(vec3_add_scaled(vec3_load(row + 3), state->weight, turn), row + 3);
-        }
+    if (state->weight == 0.0) return;
+    motion_term terms[JOINT_TERMS_MAX];
+    int count =
+        joint_type_of(j->kind)->terms(j, step, state->parent_projected, state->child_projected,
+                                      vec3_load(node->wrench), vec3_load(node->wrench + 3), terms);
+    for (int t = 0; t < count; ++t) {
+        const motion_term *term = &terms[t];
+        if (!term->on_child && b->parent < 0) continue;
+        double *row = (term->on_child ? own : through_parent) + 6 * term->row;
+        hn_vec3 reference = solver->bodies[term->on_child ? body : b->parent].reference;
+        hn_vec3 x = pose_direction(term->on_child ? state->child_now : state->parent_now,
+                                   vec3_add_scaled(term->local, -term->phi_coefficient, reference));
+        hn_vec3 turn = vec3_cross(x, term->z);
+        vec3_store(vec3_add_scaled(vec3_load(row), state->weight * term->phi_coefficient, term->z),
+                   row);
+        vec3_store(vec3_add_scaled(vec3_load(row + 3), state->weight, turn), row + 3);
     }
+}
 
-    // (T2)
-    for (int i = 0; i < dof; ++i) {
-        hn_vec3 upper = vec3_load(reduced + 6 * i), lower = vec3_load(reduced + 6 * i + 3);
-        for (int k = 0; k < dof; ++k)
-            memory->pivots[dof * i + k] =
-                vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
-    }
-    if (!small_lu_factor(dof, dof, memory->pivots, memory->exchange)) return false;
-
-    // (T3)
-    double right[6];
-    project(outer, node->load, right);
-    for (int k = 0; k < dof; ++k) f->step[k] = -(r[k] + right[k]);
-    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
-    if (above == NULL) return true;
-    times_carry(inner, dof, reduced);
-    for (int k = 0; k < 6 * dof; ++k) f->gain[k] = reduced[k] + through_parent[k];
-    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 6, 6, f->gain);
-
-    // (T4)
+// (T4): what body c, with k and L found, adds to its parent
+static void pass_stiffness(tree_solver *solver, int body, const tree_joint_state *state,
+                           tree_node *above)
+{
+    const tree_body *b = &solver->bodies[body];
+    const tree_node *node = &solver->nodes[b->node];
+    const tree_general *f = &solver->generals[b->general];
+    tree_general_memory *memory = tree_memory_of(solver, b);
+    const motion *outer = &memory->projected, *inner = &f->now;
+    const double *edge = edge_of(solver, body);
+    int dof = outer->dof;
+    hn_vec3 force = vec3_load(node->wrench);
     double carried[36];
     memcpy(carried, node->stiffness, sizeof carried);
     carry_times(outer, carried);
@@ -278,6 +264,40 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
             above->load[i] += factor * f->step[d];
         }
     }
+}
+
+bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
+                    const tree_joint_state *state, const double *r)
+{
+    const tree_body *b = &solver->bodies[body];
+    tree_node *above = tree_node_above(solver, b);
+    tree_general *f = &solver->generals[b->general];
+    tree_general_memory *memory = tree_memory_of(solver, b);
+    const motion *inner = &f->now;
+    int dof = memory->projected.dof;
+    motion_of(solver, body, step, state->parent_now, state->child_now, &f->now);
+    double reduced[36], through_parent[36] = {0.0};
+    projected_rows(solver, body, step, state, reduced, through_parent);
+
+    // (T2)
+    for (int i = 0; i < dof; ++i) {
+        hn_vec3 upper = vec3_load(reduced + 6 * i), lower = vec3_load(reduced + 6 * i + 3);
+        for (int k = 0; k < dof; ++k)
+            memory->pivots[dof * i + k] =
+                vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
+    }
+    if (!small_lu_factor(dof, dof, memory->pivots, memory->exchange)) return false;
+
+    // (T3)
+    double right[6];
+    project(&memory->projected, solver->nodes[b->node].load, right);
+    for (int k = 0; k < dof; ++k) f->step[k] = -(r[k] + right[k]);
+    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 1, 1, f->step);
+    if (above == NULL) return true;
+    times_carry(inner, dof, reduced);
+    for (int k = 0; k < 6 * dof; ++k) f->gain[k] = reduced[k] + through_parent[k];
+    small_lu_solve(dof, dof, memory->pivots, memory->exchange, 6, 6, f->gain);
+    pass_stiffness(solver, body, state, above);
     return true;
 }
 
