@@ -19,7 +19,7 @@ file(GLOB sources src/*/*.c fmu/*.c)
 add_library(unit MODULE ${sources})
 target_include_directories(unit PRIVATE include src fmu "${AMD_FOLDER}")
 target_compile_options(unit PRIVATE -ffp-contract=off)
-set_property(SOURCE src/reductions/reduced.c APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast) # as the library
+set_property(SOURCE src/reductions/reduced.c src/system/evaluate.c APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast) # as the library
 target_link_libraries(unit PRIVATE PkgConfig::FYAML PkgConfig::MUPARSER PkgConfig::LAPACKE lapack blas amd
     suitesparseconfig m)
 set_target_properties(unit PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)

@@ -342,13 +342,15 @@ void row_internal(int index, constraint_row *row);
 /// Largest value of these rows at a pose; a NaN stays.
 static inline double pose_orthonormality(const double *q)
 {
-    double worst = 0.0;
+    double worst = 0.0, sum = 0.0;
     for (int i = 3; i < POSE_SIZE; i += 3)
         for (int k = i; k < POSE_SIZE; k += 3) {
             double dot = vec3_dot(vec3_load(q + i), vec3_load(q + k));
-            worst = worse_of(worst, fabs(i == k ? 0.5 * dot - 0.5 : dot));
+            double size = fabs(i == k ? 0.5 * dot - 0.5 : dot);
+            sum += size;
+            worst = size > worst ? size : worst;
         }
-    return worst;
+    return sum == sum ? worst : sum; // one that is no number
 }
 
 #endif

@@ -51,6 +51,18 @@ static inline hn_vec3 pivot_displacement(const joint *j, const double *parent_de
     return vec3_subtract(pose_point(parent_delta, j->rho_a), pose_direction(child_delta, j->rho_b));
 }
 
+/// All rows of the joint at once: how far its points are apart, and the cosines of a revolute joint's axis with what it
+/// is upright on.
+static inline void pivot_rows(pivot_kind pivot, const joint *j, const double *a, const double *b, hn_vec3 *opening,
+                              double cosines[2])
+{
+    *opening = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
+    cosines[0] = cosines[1] = 0.0;
+    if (pivot != PIVOT_AXIS) return;
+    hn_vec3 axis = pose_direction(a, j->a[2]);
+    for (int k = 0; k < 2; ++k) cosines[k] = vec3_dot(axis, pose_direction(b, j->b[k]));
+}
+
 static inline void revolute_settle(const joint *j, const double *parent, double *child)
 {
     settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])), child);

@@ -13,6 +13,7 @@
 // Steps are measured at intervals, and where (U3) says that they are worse than all before.
 #include "simulation/simulation.h"
 
+#include "base/six.h"
 #include "base/sum.h"
 #include "simulation/statics.h"
 #include "system/mass.h"
@@ -233,16 +234,18 @@ static local_error differences_of(hn_simulation *s)
         const double *q = s->state.q + POSE_SIZE * (size_t)i,
                      *before = s->q_before + POSE_SIZE * (size_t)i;
         double *first = s->differences + 2 * POSE_SIZE * (size_t)i, *second = first + POSE_SIZE;
-        double move = 0.0, turn = 0.0;
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            double change = q[k] - before[k], twice = change - first[k],
-                   third = twice - last * second[k];
-            first[k] = change;
-            second[k] = twice;
-            if (k < 3) move += third * third;
-            else turn += third * third;
+        double third[POSE_SIZE];
+        for (int k = 0; k < POSE_SIZE; k += 2) {
+            pair change = pair_load(q + k) - pair_load(before + k),
+                 twice = change - pair_load(first + k);
+            pair_store(twice - last * pair_load(second + k), third + k);
+            pair_store(change, first + k);
+            pair_store(twice, second + k);
         }
-        local_error_note_body(&e, system, i, sqrt(move), sqrt(0.5 * turn));
+        double turn = 0.0;
+        for (int k = 3; k < POSE_SIZE; k += 3)
+            turn += vec3_dot(vec3_load(third + k), vec3_load(third + k));
+        local_error_note_body(&e, system, i, vec3_norm(vec3_load(third)), sqrt(0.5 * turn));
     }
     return e;
 }
@@ -268,7 +271,12 @@ void accuracy_begin(hn_simulation *s)
     size_t size = POSE_SIZE * (size_t)system->body_count * sizeof(double);
     simulation_update_momenta(s);
     memcpy(s->q_before, s->state.q, size);
-    memcpy(s->p_before, s->momenta, size);
+    // those at the end of the step are found in other memory
+    double *momenta = s->momenta;
+    if (s->own_momenta == s->momenta) s->own_momenta = s->p_before;
+    s->momenta = s->p_before;
+    s->p_before = momenta;
+    s->momenta_valid = false;
     memcpy(s->angles_before, s->angles, (size_t)system->angle_count * sizeof(double));
 }
 

@@ -92,6 +92,15 @@ static double spin_squared(const hn_system *system, const double *q, int body, h
     return x * x + y * y + z * z;
 }
 
+// The least moment of inertia, kg m^2: |omega| is at most |l| over it. None: not known.
+static inline double least_moment(const hn_system *system, int body)
+{
+    hn_vec3 j = mass_moments(system, body);
+    double least = j.x < j.y ? j.x : j.y;
+    least = j.z < least ? j.z : least;
+    return least > 0.0 && system->bodies[body].has_directors ? least : -HUGE_VAL;
+}
+
 static ledger_sample take(hn_simulation *s)
 {
     const hn_system *system = s->system;
@@ -108,15 +117,19 @@ static ledger_sample take(hn_simulation *s)
         force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
         hn_vec3 p = vec3_load(wrench), spin = vec3(0.0, 0.0, 0.0);
         if (system->bodies[i].has_directors) spin = vec3_load(wrench + 3);
-        double rate = spin_squared(system, q, i, spin, p);
-        if (rate > fastest) fastest = rate, spinning = i;
+        double turns = vec3_norm(spin);
+        if (!(turns <= fastest * least_moment(system, i))) {
+            double rate = sqrt(spin_squared(system, q, i, spin, p));
+            if (rate > fastest) fastest = rate, spinning = i;
+        }
         linear = vec3_add(linear, p);
         angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
         for (int k = 0; k < 3; ++k) m.distance = worse_of(m.distance, fabs(q[k]));
-        m.linear += vec3_norm(p);
-        m.angular += vec3_norm(pose_center(q)) * vec3_norm(p) + vec3_norm(spin);
+        double size = vec3_norm(p);
+        m.linear += size;
+        m.angular += vec3_norm(pose_center(q)) * size + turns;
     }
-    accuracy_note_spin(s, sqrt(fastest), spinning);
+    accuracy_note_spin(s, fastest, spinning);
     for (int k = 0; k < s->translation_count; ++k)
         m.maps[k] = vec3_dot(vec3_load(s->translations[k]), linear);
     for (int k = 0; k < s->rotation_count; ++k)
@@ -357,96 +370,66 @@ static void describe_habit(const scheme_type *scheme, const energy_band *seen, d
     snprintf(text, size, "%s; band of %.2g so far%s", habit, band, grows ? ", growing" : "");
 }
 
-hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
+// The energy, by the worst mechanism where there are several, or one that is free.
+static void energy_entry(const hn_simulation *s, bool kept, hn_ledger *ledger,
+                         energy_verdict *verdict)
 {
-    REQUIRE(NULL, s != NULL);
-    REQUIRE(s->context, ledger != NULL);
-    if (!s->def.ledger)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "this simulation was created without a ledger");
     const ledger_record *r = &s->record;
-    memset(ledger, 0, sizeof *ledger);
-    ledger->step_count = s->step_count;
-    ledger->accuracy = accuracy_of(s);
-    ledger->energy_scale = energy_scale(s);
-    ledger->momentum_scale = r->angular_scale;
-    ledger->energy_min = r->band.low;
-    ledger->energy_max = r->band.high;
-    ledger->energy_decays = s->scheme->decays;
-    ledger->energy_lost = s->losses[0];
-    ledger->energy_dissipated = s->losses[1];
-    for (int k = 0; k < 3; ++k) {
-        ledger->linear_component[k] = s->symmetries.linear[k];
-        ledger->angular_component[k] = s->symmetries.angular[k];
-    }
-    ledger->angular_point = s->symmetries.point;
-    hn_ledger_entry *e = ledger->entry;
+    hn_ledger_entry *e = &ledger->entry[HN_PROMISE_ENERGY];
     int64_t n = s->step_count;
     double carried = ROUND_OFF_STEP * (double)n;
-    bool imposes = s->scheme->imposes_invariants;
-    bool energy = s->scheme->energy_kept || (imposes && s->def.impose_energy);
-    bool linear = imposes ? s->def.impose_momentum : !s->scheme->linear_momentum_not_kept;
-    bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
-    // where there are several mechanisms, or one that is free, by the worst of them
-    energy_verdict verdict;
     round_off_floor floor = find_floor(s);
     // while little has moved yet, heights are known no better, nor velocities from places
     double whole = ledger->energy_scale,
            known = ratio(HEIGHT_ROUND_OFF * standing_energy(s) + floor.moving, whole);
-    if (!mechanisms_verdict(s, ENERGY_BOUND + carried, &verdict))
-        fill(&e[HN_PROMISE_ENERGY], energy,
-             energy_above_floor(s, r->energy_error, whole, floor.energy),
+    if (!mechanisms_verdict(s, ENERGY_BOUND + carried, verdict)) {
+        fill(e, kept, energy_above_floor(s, r->energy_error, whole, floor.energy),
              energy_above_floor(s, r->energy_drift, whole, floor.energy), ENERGY_BOUND,
              carried + fmax(0.0, known - ENERGY_BOUND), n);
-    else {
-        if (verdict.part != NULL) ledger->energy_scale = verdict.scale;
-        fill(&e[HN_PROMISE_ENERGY], energy, verdict.error, verdict.drift, ENERGY_BOUND,
-             carried + fmax(0.0, verdict.floor - ENERGY_BOUND), n);
+        return;
     }
-    momentum_verdict momenta[2];
-    momentum_of(s, false, linear && s->translation_count > 0, n, &e[HN_PROMISE_LINEAR_MOMENTUM],
-                &momenta[0]);
-    momentum_of(s, true, angular && s->rotation_count > 0, n, &e[HN_PROMISE_ANGULAR_MOMENTUM],
-                &momenta[1]);
-    if (momenta[1].first >= 0) ledger->momentum_scale = momenta[1].scale;
-    // a joint is open by what is too much for its own size; the largest opening may be another one's
-    bool joined = s->system->constraint_count > s->system->internal_count;
-    fill(&e[HN_PROMISE_JOINTS], joined, r->opening, r->opening_now, r->open_bound, 0.0, n);
-    e[HN_PROMISE_JOINTS].kept =
-        isfinite(r->opening) && isfinite(r->openness) && (!joined || r->openness <= 1.0);
-    fill(&e[HN_PROMISE_CONSTRAINTS], s->system->constraint_count > 0, r->residual, r->residual_now,
-         imposes ? PROJECTED_CONSTRAINT_BOUND : CONSTRAINT_BOUND, 0.0, n);
-    bool solved = !s->scheme->no_equations;
-    fill(&e[HN_PROMISE_EQUATIONS], solved, r->equations, r->equations_now, EQUATION_BOUND, 0.0, n);
+    if (verdict->part != NULL) ledger->energy_scale = verdict->scale;
+    fill(e, kept, verdict->error, verdict->drift, ENERGY_BOUND,
+         carried + fmax(0.0, verdict->floor - ENERGY_BOUND), n);
+}
 
-    // which components, and why not
-    char *text = e[HN_PROMISE_ENERGY].note;
-    size_t size = sizeof e[0].note;
-    if (energy) {
+// Whose energy it is, or what it does where it is not kept.
+static void describe_energy(const hn_simulation *s, bool kept, const energy_verdict *verdict,
+                            hn_ledger *ledger)
+{
+    char *text = ledger->entry[HN_PROMISE_ENERGY].note;
+    size_t size = sizeof ledger->entry[0].note;
+    bool parted = s->part_count > 0 && verdict->part != NULL;
+    if (kept) {
         int used =
             snprintf(text, size, s->symmetries.loaded ? "energy minus work of loads" : "energy");
         if (s->scheme->decays)
             used += snprintf(text + used, size - (size_t)used, ", plus %.3g J that the scheme took",
                              s->losses[0]);
-        if (s->part_count > 0 && verdict.part != NULL)
+        if (parted)
             snprintf(text + used, size - (size_t)used, "%s of the mechanism of '%.60s'",
-                     verdict.centre                         ? " of the centre of mass"
-                     : mechanisms_have_centre(verdict.part) ? " about the centre of mass"
-                                                            : "",
-                     s->system->bodies[verdict.part->first].name);
+                     verdict->centre                         ? " of the centre of mass"
+                     : mechanisms_have_centre(verdict->part) ? " about the centre of mass"
+                                                             : "",
+                     s->system->bodies[verdict->part->first].name);
     } else {
-        bool parted = s->part_count > 0 && verdict.part != NULL;
-        describe_habit(s->scheme, parted ? verdict.band : &r->band, ledger->energy_scale, text,
-                       size);
+        describe_habit(s->scheme, parted ? verdict->band : &s->record.band, ledger->energy_scale,
+                       text, size);
     }
     size_t length = strlen(text);
     if (s->fine_load >= 0)
         snprintf(text + length, size - length, "; load '%s' is finer than the step",
                  s->system->elements[s->fine_load].name);
+}
+
+// Which components of the momenta are kept, and why the others are not.
+static void describe_momenta(const hn_simulation *s, bool linear, bool angular, hn_ledger_entry *e)
+{
     static const char *const NOT_KEPT = "not kept by this scheme";
     const char *reason = s->symmetries.loaded ? "not conserved: loads act"
                                               : "not conserved: gravity or ground reactions";
-    text = e[HN_PROMISE_LINEAR_MOMENTUM].note;
+    size_t size = sizeof e->note;
+    char *text = e[HN_PROMISE_LINEAR_MOMENTUM].note;
     if (!linear) snprintf(text, size, "%s", NOT_KEPT);
     else if (s->translation_count == 3) snprintf(text, size, "all components");
     else if (s->translation_count > 0)
@@ -460,7 +443,23 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
                  s->rotations[0][4], s->rotations[0][5]);
     else if (s->rotation_count > 1) snprintf(text, size, "%d of 3 axes", s->rotation_count);
     else snprintf(text, size, "%s", reason);
-    for (int k = 0; k < 2; ++k) name_mechanism(s, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
+}
+
+// Joints, constraints and equations.
+static void constraint_entries(const hn_simulation *s, hn_ledger_entry *e)
+{
+    const ledger_record *r = &s->record;
+    int64_t n = s->step_count;
+    size_t size = sizeof e->note;
+    // a joint is open by what is too much for its own size; the largest opening may be another one's
+    bool joined = s->system->constraint_count > s->system->internal_count;
+    fill(&e[HN_PROMISE_JOINTS], joined, r->opening, r->opening_now, r->open_bound, 0.0, n);
+    e[HN_PROMISE_JOINTS].kept =
+        isfinite(r->opening) && isfinite(r->openness) && (!joined || r->openness <= 1.0);
+    fill(&e[HN_PROMISE_CONSTRAINTS], s->system->constraint_count > 0, r->residual, r->residual_now,
+         s->scheme->imposes_invariants ? PROJECTED_CONSTRAINT_BOUND : CONSTRAINT_BOUND, 0.0, n);
+    bool solved = !s->scheme->no_equations;
+    fill(&e[HN_PROMISE_EQUATIONS], solved, r->equations, r->equations_now, EQUATION_BOUND, 0.0, n);
     if (e[HN_PROMISE_JOINTS].kept || r->open_joint < 0)
         snprintf(e[HN_PROMISE_JOINTS].note, size, "worst opening in m");
     else
@@ -472,5 +471,46 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     else if (r->equations_step > 0)
         snprintf(e[HN_PROMISE_EQUATIONS].note, size, "worst at body '%.60s' in step %lld",
                  s->system->bodies[r->equations_body].name, (long long)r->equations_step);
+}
+
+hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, ledger != NULL);
+    if (!s->def.ledger)
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "this simulation was created without a ledger");
+    const ledger_record *r = &s->record;
+    *ledger = (hn_ledger){.step_count = s->step_count,
+                          .accuracy = accuracy_of(s),
+                          .energy_scale = energy_scale(s),
+                          .momentum_scale = r->angular_scale,
+                          .energy_min = r->band.low,
+                          .energy_max = r->band.high,
+                          .energy_decays = s->scheme->decays,
+                          .energy_lost = s->losses[0],
+                          .energy_dissipated = s->losses[1],
+                          .angular_point = s->symmetries.point};
+    for (int k = 0; k < 3; ++k) {
+        ledger->linear_component[k] = s->symmetries.linear[k];
+        ledger->angular_component[k] = s->symmetries.angular[k];
+    }
+    hn_ledger_entry *e = ledger->entry;
+    bool imposes = s->scheme->imposes_invariants;
+    bool energy = s->scheme->energy_kept || (imposes && s->def.impose_energy);
+    bool linear = imposes ? s->def.impose_momentum : !s->scheme->linear_momentum_not_kept;
+    bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
+    energy_verdict verdict;
+    energy_entry(s, energy, ledger, &verdict);
+    describe_energy(s, energy, &verdict, ledger);
+    momentum_verdict momenta[2];
+    momentum_of(s, false, linear && s->translation_count > 0, s->step_count,
+                &e[HN_PROMISE_LINEAR_MOMENTUM], &momenta[0]);
+    momentum_of(s, true, angular && s->rotation_count > 0, s->step_count,
+                &e[HN_PROMISE_ANGULAR_MOMENTUM], &momenta[1]);
+    if (momenta[1].first >= 0) ledger->momentum_scale = momenta[1].scale;
+    describe_momenta(s, linear, angular, e);
+    for (int k = 0; k < 2; ++k) name_mechanism(s, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
+    constraint_entries(s, e);
     return HN_OK;
 }

@@ -201,7 +201,8 @@ static void note_differences(const double *values, const int *slots, int known, 
     for (int order = 1; order <= known; ++order) {
         // `older` holds differences of order - 1 that end at each age, `change` the one that ends at the new value
         change -= older[0];
-        largest[order - 1] = fmax(largest[order - 1], fabs(change));
+        double size = fabs(change);
+        if (size > largest[order - 1]) largest[order - 1] = size;
         for (int age = 0; age + order < known; ++age) older[age] -= older[age + 1];
     }
 }

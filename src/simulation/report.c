@@ -177,8 +177,8 @@ double simulation_kinetic_energy(const hn_simulation *s)
         const double *m = mass_node(system, i), *p = s->momenta + POSE_SIZE * (size_t)i,
                      *own = s->own_momenta + POSE_SIZE * (size_t)i;
         double twice = 0.0;
-        for (int k = 0; k < POSE_SIZE; ++k)
-            if (m[k / 3] > 0.0) twice += p[k] * own[k] / m[k / 3];
+        for (int k = 0; k < 4; ++k)
+            if (m[k] > 0.0) twice += vec3_dot(vec3_load(p + 3 * k), vec3_load(own + 3 * k)) / m[k];
         sum_add(&sum, 0.5 * twice);
     }
     return sum_total(&sum);

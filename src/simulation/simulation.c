@@ -1250,7 +1250,6 @@ static hn_status noted_step(hn_simulation *s)
     snapshot_keep(s, s->before);
     accuracy_begin(s);
     TRY(one_step(s));
-    simulation_update_angles(s);
     TRY(ledger_note(s));
     // finer steps without the event are no reference
     hn_status status = HN_OK;

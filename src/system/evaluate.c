@@ -2,7 +2,9 @@
 // Quantities of a system at a configuration: constraints, twists, wrenches.
 #include "system/system.h"
 
+#include "base/processor.h"
 #include "base/sum.h"
+#include "joints/pivot.h"
 
 void twist_to_velocity(const double *q, const double *twist, double *v)
 {
@@ -33,7 +35,8 @@ double system_joint_size(const hn_system *system, const joint *j)
 {
     if (j->parent < 0) return system->sizes[j->child];
     if (j->child < 0) return system->sizes[j->parent];
-    return fmin(system->sizes[j->parent], system->sizes[j->child]);
+    double a = system->sizes[j->parent], b = system->sizes[j->child];
+    return a < b ? a : b;
 }
 
 static const double OPENING_BOUND = 1e-10;      // of a joint, over its size,
@@ -41,21 +44,107 @@ static const double ROUND_OFF = 16.0 * 0x1p-52; // and over the coordinates and 
 static const double PLACE_PART =
     0.01; // of its distance from the origin: a joint's size is no less for its residual
 
+// The larger of two; poses that are no numbers are seen elsewhere.
+static inline double larger_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 // Largest coordinate of a body, and its size: what round-off at its joints is made of.
-static double place_of(const hn_system *system, const double *q, int body)
+static inline double place_of(const hn_system *system, const double *q, int body)
 {
     if (body < 0) return 0.0;
     const double *pose = system_pose(q, body);
-    return fmax(fabs(pose[0]), fmax(fabs(pose[1]), fabs(pose[2]))) + system->sizes[body];
+    return larger_of(fabs(pose[0]), larger_of(fabs(pose[1]), fabs(pose[2]))) + system->sizes[body];
+}
+
+// What residuals of a joint's places are measured by, m.
+static inline double gap_unit(double size, double place)
+{
+    return larger_of(size, PLACE_PART * place);
 }
 
 double system_gap_unit(const hn_system *system, const joint *j, const double *q)
 {
-    double place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child));
-    return fmax(system_joint_size(system, j), PLACE_PART * place);
+    double place = larger_of(place_of(system, q, j->parent), place_of(system, q, j->child));
+    return gap_unit(system_joint_size(system, j), place);
 }
 
-constraint_check system_check_constraints(const hn_system *system, const double *q)
+// What is left of a joint's rows.
+typedef struct joint_gaps {
+    double opening, misalignment; // sums of squares: of lengths, m^2, and of cosines
+    double translation, rotation; // the worst row of each: m, and a cosine
+} joint_gaps;
+
+static ALWAYS_INLINE void note_length(joint_gaps *gaps, double length)
+{
+    gaps->opening += length * length;
+    gaps->translation = worse_of(gaps->translation, fabs(length));
+}
+
+static ALWAYS_INLINE void note_cosine(joint_gaps *gaps, double cosine)
+{
+    gaps->misalignment += cosine * cosine;
+    gaps->rotation = worse_of(gaps->rotation, fabs(cosine));
+}
+
+static ALWAYS_INLINE joint_gaps gaps_of(const joint *j, const double *a, const double *b)
+{
+    joint_gaps gaps = {0};
+    const joint_type *type = joint_type_of(j->kind);
+    if (type->pivot != PIVOT_NONE) {
+        hn_vec3 opening;
+        double cosines[2];
+        pivot_rows(type->pivot, j, a, b, &opening, cosines);
+        note_length(&gaps, opening.x), note_length(&gaps, opening.y), note_length(&gaps, opening.z);
+        note_cosine(&gaps, cosines[0]), note_cosine(&gaps, cosines[1]);
+        return gaps;
+    }
+    for (int r = 0; r < j->row_count; ++r) {
+        constraint_row row;
+        type->row(j, r, &row);
+        double g = row_value(&row, a, b);
+        // a distance row is half the difference of squares: the opening is the difference of lengths
+        if (row.rotational) note_cosine(&gaps, g);
+        else note_length(&gaps, j->kind == HN_JOINT_DISTANCE ? g / j->length : g);
+    }
+    return gaps;
+}
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+// Take in joint k. A joint that is no worse than those before, as nearly all are, costs neither roots nor quotients.
+static ALWAYS_INLINE void note_joint(constraint_check *check, int k, const joint_gaps *gaps,
+                                     double size, double place)
+{
+    double unit = gap_unit(size, place), round_off = ROUND_OFF * place,
+           bound = OPENING_BOUND * size + round_off;
+    check->residual = worse_of(check->residual, gaps->rotation);
+    if (!(gaps->translation <= check->residual * unit))
+        check->residual = worse_of(check->residual, gaps->translation / unit);
+    if (!(gaps->opening <= square(check->opening)))
+        check->opening = worse_of(check->opening, sqrt(gaps->opening));
+    if (!(gaps->misalignment <= square(check->misalignment)))
+        check->misalignment = worse_of(check->misalignment, sqrt(gaps->misalignment));
+    if (!(gaps->opening <= square(check->openness * bound)) || check->open_joint < 0) {
+        check->openness = sqrt(gaps->opening) / bound;
+        check->open_joint = k;
+        check->open_bound = bound;
+    }
+    if (gaps->misalignment <= square(check->relative) &&
+        gaps->opening <= square(check->relative * size + round_off) && check->worst_joint >= 0)
+        return;
+    double opening = sqrt(gaps->opening), misalignment = sqrt(gaps->misalignment);
+    check->relative = worse_of(misalignment, worse_of(0.0, opening - round_off) / size);
+    check->worst_joint = k;
+    check->worst_opening = opening;
+    check->worst_misalignment = misalignment;
+}
+
+static ALWAYS_INLINE constraint_check check_constraints(const hn_system *system, const double *q)
 {
     constraint_check check = {.worst_joint = -1, .open_joint = -1};
     for (int i = 0; i < system->body_count; ++i)
@@ -65,43 +154,25 @@ constraint_check system_check_constraints(const hn_system *system, const double 
     check.residual = check.orthonormality;
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
-        const joint_type *type = joint_type_of(j->kind);
-        const double *a = system_pose(q, j->parent), *b = system_pose(q, j->child);
-        double opening = 0.0, misalignment = 0.0, size = system_joint_size(system, j),
-               place = fmax(place_of(system, q, j->parent), place_of(system, q, j->child)),
-               gap = system_gap_unit(system, j, q);
-        for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            type->row(j, r, &row);
-            double g = row_value(&row, a, b);
-            if (row.rotational) {
-                check.residual = worse_of(check.residual, fabs(g));
-                misalignment += g * g;
-            } else {
-                // a distance row is half the difference of squares: the opening is the difference of lengths
-                double length = j->kind == HN_JOINT_DISTANCE ? g / j->length : g;
-                check.residual = worse_of(check.residual, fabs(length) / gap);
-                opening += length * length;
-            }
-        }
         if (j->row_count == 0) continue;
-        opening = sqrt(opening);
-        misalignment = sqrt(misalignment);
-        check.opening = worse_of(check.opening, opening);
-        check.misalignment = worse_of(check.misalignment, misalignment);
-        double bound = OPENING_BOUND * size + ROUND_OFF * place;
-        if (!(opening <= check.openness * bound) || check.open_joint < 0) {
-            check.openness = opening / bound;
-            check.open_joint = k;
-            check.open_bound = bound;
-        }
-        double relative = worse_of(misalignment, worse_of(0.0, opening - ROUND_OFF * place) / size);
-        if (!(relative <= check.relative) || check.worst_joint < 0) {
-            check.relative = relative;
-            check.worst_joint = k;
-            check.worst_opening = opening;
-            check.worst_misalignment = misalignment;
-        }
+        joint_gaps gaps = gaps_of(j, system_pose(q, j->parent), system_pose(q, j->child));
+        note_joint(&check, k, &gaps, system_joint_size(system, j),
+                   larger_of(place_of(system, q, j->parent), place_of(system, q, j->child)));
     }
     return check;
+}
+
+static constraint_check check_plain(const hn_system *system, const double *q)
+{
+    return check_constraints(system, q);
+}
+
+FUSED_FORM static constraint_check check_fused(const hn_system *system, const double *q)
+{
+    return check_constraints(system, q);
+}
+
+constraint_check system_check_constraints(const hn_system *system, const double *q)
+{
+    return processor_fuses() ? check_fused(system, q) : check_plain(system, q);
 }

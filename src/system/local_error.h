@@ -28,7 +28,8 @@ static inline void local_error_note_body(local_error *e, const hn_system *system
 {
     local_error_note(e, ERROR_POSITION, position, body);
     local_error_note(e, ERROR_ANGLE, angle, body);
-    local_error_note(e, ERROR_RELATIVE, fmax(position / system->sizes[body], angle), body);
+    local_error_note(e, ERROR_RELATIVE, position / system->sizes[body], body);
+    local_error_note(e, ERROR_RELATIVE, angle, body);
 }
 
 /// Add the errors of a further step, or of a part of one.

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(sys.argv[2])
 LONGEST = 100
 LONG, MANY = 60, 18
 # functions that are longer today; a name goes from here when it need not be any more
-KNOWN = {"hn_simulation_ledger", "tree_eliminate"}
+KNOWN = set()
 
 
 def functions(path):
