@@ -41,6 +41,16 @@ static inline hn_vec3 cayley_compose(hn_vec3 second, hn_vec3 first)
     return (hn_vec3){x.x + more * x.x, x.y + more * x.y, x.z + more * x.z};
 }
 
+/// The same where the square of the second does not count.
+static inline hn_vec3 cayley_compose_little(hn_vec3 second, hn_vec3 first)
+{
+    double part = 0.25 * vec3_dot(second, first);
+    hn_vec3 c = vec3_cross(second, first);
+    return (hn_vec3){first.x + (second.x + 0.5 * c.x + part * first.x),
+                     first.y + (second.y + 0.5 * c.y + part * first.y),
+                     first.z + (second.z + 0.5 * c.z + part * first.z)};
+}
+
 /// Rotation matrix exp(rotation_vector^), by Rodrigues' formula (BL 43).
 hn_mat3 rotation_exponential(hn_vec3 rotation_vector);
 

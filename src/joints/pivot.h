@@ -44,6 +44,17 @@ static inline void pivot_turn(pivot_kind pivot, const joint *j, const double *u,
     else spherical_turn(u, child_start, step, child_step);
 }
 
+/// The same for an increment whose square does not count; `turn` is what it turns the child by altogether.
+static inline void pivot_turn_little(pivot_kind pivot, const double *u, hn_vec3 turn, const double *child_start,
+                                     joint_step *step, body_step *child_step)
+{
+    child_step->turn = turn;
+    child_step->rotation = cayley_compose_little(turn, child_step->rotation);
+    double angle = step->increment[0];
+    if (pivot == PIVOT_AXIS) step->increment[0] = angle + u[0] * (1.0 + 0.25 * angle * angle);
+    else vec3_store(pose_components(child_start, child_step->rotation), step->increment);
+}
+
 /// Displacement of the child from the changes of both poses in the step: Delta phi_c = Delta p_p - Delta rho_c, linear
 /// in the changes of the directors.
 static inline hn_vec3 pivot_displacement(const joint *j, const double *parent_delta, const double *child_delta)

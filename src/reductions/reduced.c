@@ -483,6 +483,9 @@ static ALWAYS_INLINE double sweep_inward(reduction *r, const step_equations *equ
     return largest;
 }
 
+// Of turns below this, rad, the square is less than a hundredth of round-off.
+static const double LITTLE = 1e-9;
+
 // (T5) unless the increments are there already, and (T9): move the iterate, root to leaves; returns the size of the
 // increment
 static ALWAYS_INLINE double sweep_outward(reduction *r, step_data *step, bool solved)
@@ -503,9 +506,17 @@ static ALWAYS_INLINE double sweep_outward(reduction *r, step_data *step, bool so
         const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
         const double *start = step->q_start + at;
         double *q = step->q + at, *delta = step->delta + at;
+        hn_vec3 turned = vec3_load(t + 3); // displacements about pivots are those of turns
+        double turned_squared = vec3_dot(turned, turned);
         if (b->pivot != PIVOT_NONE) {
-            pivot_turn(b->pivot, j, u, start, q, parent_step, &step->joints[i], &step->bodies[i]);
-            step_turn_directors(step->bodies[i].rotation, start, q, delta);
+            if (turned_squared <= LITTLE * LITTLE) {
+                pivot_turn_little(b->pivot, u, turned, start, &step->joints[i], &step->bodies[i]);
+                step_turn_directors_little(turned, start, q, delta);
+            } else {
+                pivot_turn(b->pivot, j, u, start, q, parent_step, &step->joints[i],
+                           &step->bodies[i]);
+                step_turn_directors(step->bodies[i].rotation, start, q, delta);
+            }
             step->bodies[i].displacement =
                 pivot_displacement(j, p < 0 ? still : step->delta + POSE_SIZE * (size_t)p, delta);
             step_move_centre(step->bodies[i].displacement, start, q, delta);
@@ -520,8 +531,7 @@ static ALWAYS_INLINE double sweep_outward(reduction *r, step_data *step, bool so
             double length = measure_length(system, i, step->q, step->delta);
             linear = larger(linear, vec3_dot(moved, moved) / (length * length));
         }
-        hn_vec3 turned = vec3_load(t + 3); // displacements about pivots are those of turns
-        angular = larger(angular, vec3_dot(turned, turned));
+        angular = larger(angular, turned_squared);
     }
     return sqrt(larger(linear, angular));
 }

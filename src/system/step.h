@@ -99,6 +99,16 @@ static inline void step_turn_directors(hn_vec3 rotation, const double *start, do
     }
 }
 
+/// The same after a further turn that is so small that its square does not count.
+static inline void step_turn_directors_little(hn_vec3 turn, const double *start, double *q, double *delta)
+{
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        hn_vec3 change = vec3_add(vec3_load(delta + k), vec3_cross(turn, vec3_load(q + k)));
+        vec3_store(change, delta + k);
+        vec3_store(vec3_add(vec3_load(start + k), change), q + k);
+    }
+}
+
 /// Centre of mass of a pose from its displacement in the step.
 static inline void step_move_centre(hn_vec3 displacement, const double *start, double *q, double *delta)
 {
