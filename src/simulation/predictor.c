@@ -192,18 +192,19 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     }
 }
 
-// What each order would have left of a component: its backward differences. `slots` from the newest on.
-static void note_differences(const double *values, const int *slots, int known, double increment,
-                             double *largest)
+// What each order would have left of a component: its backward differences. `slots` from the newest on; what is not
+// known yet says nothing, about higher orders alone.
+static inline void note_differences(const double *values, const int *slots, double increment,
+                                    double *restrict largest)
 {
     double older[HISTORY_DEPTH], change = increment;
-    for (int age = 0; age < known; ++age) older[age] = values[slots[age]];
-    for (int order = 1; order <= known; ++order) {
+    for (int age = 0; age < HISTORY_DEPTH; ++age) older[age] = values[slots[age]];
+    for (int order = 1; order <= HISTORY_DEPTH; ++order) {
         // `older` holds differences of order - 1 that end at each age, `change` the one that ends at the new value
         change -= older[0];
         double size = fabs(change);
-        if (size > largest[order - 1]) largest[order - 1] = size;
-        for (int age = 0; age + order < known; ++age) older[age] -= older[age + 1];
+        largest[order - 1] = size > largest[order - 1] ? size : largest[order - 1];
+        for (int age = 0; age + order < HISTORY_DEPTH; ++age) older[age] -= older[age + 1];
     }
 }
 
@@ -241,7 +242,7 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
             increment = own;
         }
         for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
-            if (choose) note_differences(values, slots, past->count, increment[k], largest);
+            if (choose) note_differences(values, slots, increment[k], largest);
             values[slot] = increment[k];
         }
     }
