@@ -129,6 +129,46 @@ bool closures_choose(closures *c, const double *q, bool keep, row_choice *choice
     return c->regular;
 }
 
+size_t closures_memory_size(const hn_system *system)
+{
+    size_t rows = 0;
+    for (int k = 0; k < system->body_count + system->cut_count; ++k) {
+        bool cut = k >= system->body_count;
+        if (cut) rows += (size_t)system->cuts[k - system->body_count].row_count;
+        else if (system->in_loop[k]) rows += (size_t)system->joints[k].row_count;
+    }
+    return sizeof(row_memory) + rows * sizeof(bool);
+}
+
+// Of its angle, the part that may change from one choice to the next, one to eight steps apart; and the sine below
+// which rows are chosen in every step: twice that at which passages of singular positions look at it.
+static const double LASTING_PART = 1.0 / 32.0, LASTING_ANGLE = 0.2;
+
+bool closures_choose_lasting(closures *c, const double *q, const newton_options *options,
+                             row_choice *choice)
+{
+    row_memory *memory = options->rows;
+    size_t size = (size_t)(c->first_cut_row + c->system->cut_row_count) * sizeof(bool);
+    if (memory->lasting && !options->rows_anew) {
+        c->last = memory->choice;
+        c->regular = true;
+        memcpy(c->dropped, memory->dropped, size);
+    } else {
+        c->regular = choose(c, q);
+        double angle = sqrt(fmax(0.0, c->last.smallest_kept));
+        // a step that is solved again chooses the same
+        if (memory->step != options->step) memory->before = memory->angle;
+        memory->step = options->step;
+        memory->angle = angle;
+        memory->lasting = c->regular && angle > LASTING_ANGLE &&
+                          fabs(angle - memory->before) <= LASTING_PART * angle;
+        memory->choice = c->last;
+        memcpy(memory->dropped, c->dropped, size);
+    }
+    *choice = c->last;
+    return c->regular;
+}
+
 bool closures_is_kept(const closures *c, int cut, int row)
 {
     return !c->dropped[c->first_cut_row + c->system->cut_row[cut] + row];

@@ -5,7 +5,7 @@
 
 #include "reductions/border.h"
 #include "reductions/independent_rows.h"
-#include "reductions/measures.h"
+#include "reductions/reduction.h"
 
 typedef struct closures closures;
 
@@ -19,6 +19,11 @@ void closures_destroy(closures *c);
 /// tree, or `keep` the last decision. False when rows are about to lose rank: then the loops are better left to the
 /// sparse system.
 bool closures_choose(closures *c, const double *q, bool keep, row_choice *choice);
+
+/// The same; rows in `options->rows` that last are taken from there, unless the step is to choose anew.
+bool closures_choose_lasting(closures *c, const double *q, const newton_options *options, row_choice *choice);
+/// Bytes of that memory.
+size_t closures_memory_size(const hn_system *system);
 
 /// Is a row of a cut joint kept?
 bool closures_is_kept(const closures *c, int cut, int row);

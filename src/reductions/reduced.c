@@ -650,7 +650,10 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     const hn_system *system = r->system;
     row_choice choice;
     if (!options->continued) {
-        r->beside = closures_choose(r->closures, step->q_start, options->keep_rows, &choice);
+        bool lasting = options->rows != NULL && !options->keep_rows;
+        r->beside = lasting
+                        ? closures_choose_lasting(r->closures, step->q_start, options, &choice)
+                        : closures_choose(r->closures, step->q_start, options->keep_rows, &choice);
         newton_note_loops(report, &choice);
     }
     newton_options afresh = *options; // of the sparse system

@@ -8,6 +8,15 @@
 
 enum { NEWTON_HISTORY = 64 };
 
+/// What is remembered of the independent rows of loops from step to step: a part of the state (closures.h).
+typedef struct row_memory {
+    bool lasting;         ///< they are far from losing rank and will be for some steps
+    int64_t step;         ///< in which they were chosen
+    double angle, before; ///< sine of the smallest angle then, and when they were chosen before that
+    row_choice choice;
+    bool dropped[]; ///< per row
+} row_memory;
+
 typedef struct newton_options {
     double residual_tolerance;  ///< of the scales of every body's own equations (measures.h); 0: never small enough
     double increment_tolerance; ///< rad, m over the body's length
@@ -17,6 +26,9 @@ typedef struct newton_options {
     bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
     bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
     bool keep_rows;     ///< the independent rows of loops are those of the last solution, as they were found for it
+    row_memory *rows;   ///< `reduced`: rows that last are not chosen anew; NULL: always
+    bool rows_anew;     ///< but in this step,
+    int64_t step;       ///< which has this number
     bool settle_places_alone; ///< `reduced` on trees: a later step removes what is collected until then
     bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
 } newton_options;

@@ -2,6 +2,7 @@
 // Creation, the step loop with its way out of failures.
 #include "simulation/simulation.h"
 
+#include "reductions/closures.h"
 #include "simulation/ownership.h"
 #include "simulation/both_levels.h"
 #include "simulation/composed.h"
@@ -112,6 +113,10 @@ static void layout(arena *a, hn_simulation *s)
     s->hold_space = arena_doubles(a, holds * (holds + 4));
     events_layout(a, s);
     composed_layout(a, s);
+    bool lasting = s->scheme->solver_step == NULL && s->composition == NULL &&
+                   s->reduction_kind == &reduction_reduced && system->cut_count > 0;
+    s->rows_size = lasting ? closures_memory_size(system) : 0;
+    s->rows = lasting ? arena_bytes(a, s->rows_size) : NULL;
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
     s->other_impetus = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
@@ -685,6 +690,9 @@ static newton_options newton_options_of(const hn_simulation *s)
                             .reuse_factors = true,
                             // (KO6): one set of independent rows in all substeps
                             .keep_rows = s->stage > 0,
+                            .rows = s->rows,
+                            .rows_anew = !predict_is_under_way(s),
+                            .step = s->step_count,
                             .settle_places_alone = predict_is_under_way(s),
                             .measure_left = equations_are_due(s)};
 }
@@ -810,6 +818,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     if (plain && (status != HN_OK || long_steps_seem(s, step))) {
         newton_options straight = newton_options_of(s);
         straight.keep_rows = false; // of other solvers
+        straight.rows_anew = true;
         bool found = status == HN_OK;
         status = long_steps_solve(s, step, &straight);
         // a scheme that needs all steps alike stays with what its reduction found; others may find another

@@ -148,6 +148,8 @@ struct hn_simulation {
     double *histories;    ///< of all substeps (composed.h)
     prediction stage_pasts[COMPOSITION_STAGES_MAX]; ///< `past` of the others
     int stage_counts[COMPOSITION_STAGES_MAX];       ///< history_count of `levels`, of the others
+    row_memory *rows;     ///< of loops under `reduced`; NULL: there are none
+    size_t rows_size;
     int64_t step_count;
     double work;
     double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns

@@ -65,6 +65,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
         snapshot_part(action, s->damper_rows, rows * sizeof(double), buffer, &used);
         snapshot_part(action, s->damper_reference, POSE_SIZE * n * sizeof(double), buffer, &used);
     }
+    snapshot_part(action, s->rows, s->rows_size, buffer, &used);
     // of all substeps; between steps the first one is selected
     size_t stages = s->composition == NULL ? 1 : (size_t)s->composition->stage_count;
     snapshot_part(action, s->histories, stages * s->history_size * sizeof(double), buffer, &used);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The first iterate of a step from the steps before: its order follows the motion, and a snapshot knows it.
+#include "physics/ladder.h"
 #include "physics/run.h"
 
 static double iterations_per_step(const char *model, hn_reduction way, double step, int64_t steps)
@@ -48,4 +49,39 @@ TEST(prediction, goes_on_bit_for_bit_from_a_snapshot)
     CHECK(memcmp(there, again, (size_t)r.coordinate_count * sizeof(double)) == 0);
     free(snapshot);
     run_end(&r);
+}
+
+// A parallelogram that turns evenly, through two flat positions in a round: its rows are chosen once in eight steps
+// away from these, and in every step near them.
+TEST(prediction, rows_of_loops_last_but_near_flat_positions)
+{
+    enum { STEPS = 4000 };
+    const double speed = 1.0, h = 2e-3;
+    mechanism m = ladder_mechanism(1, speed, false);
+    m.gravity = vec3(0.0, 0.0, 0.0);
+    mechanism_run x = mechanism_build(&m, &AS_IT_IS);
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = h;
+    mechanism_start(&x, &def);
+    const hn_simulation *s = x.r.sim;
+    double nearest = 1.0, worst = 0.0;
+    int lasting = 0;
+    for (int i = 1; i <= STEPS; ++i) {
+        CHECK_OK(x.r.context, hn_simulation_step(x.r.sim, 1));
+        hn_joint_state foot;
+        CHECK_OK(x.r.context, hn_simulation_joint_state(x.r.sim, x.joint[0], &foot));
+        double angle = i * h * speed;
+        worst = fmax(worst, fabs(foot.coordinates[0] + angle));
+        if (!s->rows->lasting) continue;
+        lasting++;
+        nearest = fmin(nearest, fabs(cos(angle)));
+        CHECK(s->step_count - s->rows->step <= HISTORY_DEPTH);
+    }
+    MEASURED(nearest);
+    MEASURED((double)lasting);
+    CHECK(lasting > STEPS / 2);
+    CHECK(nearest > 0.15);    // cosine of the angle to the base; measured 0.189
+    CHECK_BELOW(worst, 1e-5); // rad; measured 2.7e-6
+    mechanism_end(&x);
+    mechanism_destroy(&m);
 }
