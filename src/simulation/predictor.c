@@ -74,6 +74,17 @@ size_t predict_size(const hn_system *system, const reduction_type *kind)
     return HISTORY_DEPTH * count;
 }
 
+void predict_prepare(hn_simulation *simulation)
+{
+    bool joints = simulation->reduction_kind->joint_prediction;
+    for (int i = 0; i < simulation->system->body_count && simulation->history_size > 0; ++i) {
+        const joint *j = &simulation->system->joints[i];
+        simulation->predicted[i] =
+            (predicted_body){.count = (unsigned char)component_count(j, joints),
+                             .pivot = (unsigned char)(joints ? joint_pivot(j) : PIVOT_NONE)};
+    }
+}
+
 // twist of a body at t_n from what the scheme keeps (v, or p through the inertia)
 static void start_twist(const hn_simulation *simulation, int body, bool from_momenta, double *twist)
 {
@@ -142,21 +153,20 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     if (!velocities) find_weights(simulation, h, weights);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
-        const joint_type *type = joint_type_of(j->kind);
-        pivot_kind pivot = joint_pivot(j);
         double increment[TWIST_SIZE];
-        if (!velocities) {
-            int count = component_count(j, joints);
-            extrapolate(values, count, weights, increment);
-            values += HISTORY_DEPTH * count;
-        }
         int p = j->parent;
         const body_step *parent_step = p < 0 ? &ground : &step->bodies[p];
-        if (joints && !velocities && pivot != PIVOT_NONE) {
-            predict_pivot(increment, step, i, j, pivot, parent_step,
-                          p < 0 ? still : step->delta + POSE_SIZE * (size_t)p);
-            continue;
+        if (!velocities) {
+            const predicted_body of = simulation->predicted[i];
+            extrapolate(values, of.count, weights, increment);
+            values += HISTORY_DEPTH * of.count;
+            if (joints && of.pivot != PIVOT_NONE) {
+                predict_pivot(increment, step, i, j, (pivot_kind)of.pivot, parent_step,
+                              p < 0 ? still : step->delta + POSE_SIZE * (size_t)p);
+                continue;
+            }
         }
+        const joint_type *type = joint_type_of(j->kind);
         double *q = step->q + POSE_SIZE * (size_t)i;
         const double *start = step->q_start + POSE_SIZE * (size_t)i;
         memcpy(q, start, POSE_SIZE * sizeof(double));
@@ -192,19 +202,26 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     }
 }
 
-// What each order would have left of a component: its backward differences. `slots` from the newest on; what is not
-// known yet says nothing, about higher orders alone.
-static inline void note_differences(const double *values, const int *slots, double increment,
-                                    double *restrict largest)
+// Weights of all orders by slot.
+static void find_all_weights(const prediction *past, double weights[HISTORY_DEPTH][HISTORY_DEPTH])
 {
-    double older[HISTORY_DEPTH], change = increment;
-    for (int age = 0; age < HISTORY_DEPTH; ++age) older[age] = values[slots[age]];
-    for (int order = 1; order <= HISTORY_DEPTH; ++order) {
-        // `older` holds differences of order - 1 that end at each age, `change` the one that ends at the new value
-        change -= older[0];
-        double size = fabs(change);
-        largest[order - 1] = size > largest[order - 1] ? size : largest[order - 1];
-        for (int age = 0; age + order < HISTORY_DEPTH; ++age) older[age] -= older[age + 1];
+    for (int age = 0; age < HISTORY_DEPTH; ++age)
+        for (int order = 0; order < HISTORY_DEPTH; ++order)
+            weights[slot_of(past, age)][order] = WEIGHTS[order][age];
+}
+
+// What each order would have left of a component, at most so far; orders beyond what is known say nothing.
+static inline void note_left(const double *values, double weights[HISTORY_DEPTH][HISTORY_DEPTH],
+                             double increment, double *restrict largest)
+{
+    double left[HISTORY_DEPTH];
+    for (int order = 0; order < HISTORY_DEPTH; ++order) left[order] = increment;
+    for (int slot = 0; slot < HISTORY_DEPTH; ++slot)
+        for (int order = 0; order < HISTORY_DEPTH; ++order)
+            left[order] -= weights[slot][order] * values[slot];
+    for (int order = 0; order < HISTORY_DEPTH; ++order) {
+        double size = fabs(left[order]);
+        largest[order] = size > largest[order] ? size : largest[order];
     }
 }
 
@@ -229,10 +246,10 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
     const bool choose = past->count > 0 && (past->newest == 0 || past->count < HISTORY_DEPTH);
     double *values = simulation->history, largest[HISTORY_DEPTH] = {0.0};
     const int slot = slot_of(past, HISTORY_DEPTH - 1);
-    int slots[HISTORY_DEPTH];
-    for (int age = 0; age < HISTORY_DEPTH; ++age) slots[age] = slot_of(past, age);
+    double weights[HISTORY_DEPTH][HISTORY_DEPTH];
+    if (choose) find_all_weights(past, weights);
     for (int i = 0; i < system->body_count; ++i) {
-        int count = component_count(&system->joints[i], joints);
+        int count = simulation->predicted[i].count;
         double own[TWIST_SIZE];
         const double *increment = solved->data.joints[i].increment;
         if (!joints) {
@@ -242,7 +259,7 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
             increment = own;
         }
         for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
-            if (choose) note_differences(values, slots, increment[k], largest);
+            if (choose) note_left(values, weights, increment[k], largest);
             values[slot] = increment[k];
         }
     }

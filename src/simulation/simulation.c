@@ -318,6 +318,7 @@ static hn_status unless_cancelled(const hn_simulation *s)
 
 static hn_status create_reductions(hn_simulation *s)
 {
+    predict_prepare(s);
     TRY(s->reduction_kind->create(s->system, &s->reduction));
     return long_steps_create(s);
 }

@@ -29,6 +29,11 @@ typedef struct prediction {
     int newest; ///< place in the rings of increments
     int order;  ///< how many of them are extrapolated
 } prediction;
+/// What of a body is predicted, side by side: loops over all of them need no more of their joints.
+typedef struct predicted_body {
+    unsigned char count; ///< components of its increment
+    unsigned char pivot; ///< a pivot_kind; none: not from joints, or of another kind
+} predicted_body;
 /// More dampers than these have mobilities without joints.
 enum { DAMPERS_MAX = 64 };
 
@@ -144,6 +149,7 @@ struct hn_simulation {
     both_levels levels;   ///< of it: history and history_count
     double *history;      ///< predictor: rings of HISTORY_DEPTH, one per component, of the selected substep
     size_t history_size;  ///< numbers in it
+    predicted_body *predicted; ///< per body
     prediction past;      ///< what it holds
     double *histories;    ///< of all substeps (composed.h)
     prediction stage_pasts[COMPOSITION_STAGES_MAX]; ///< `past` of the others
@@ -274,6 +280,8 @@ static inline double simulation_rotation_limit(const hn_simulation *simulation)
 
 /// How far a solved step ends from where the velocities at its start lead: rad, m over the body's length.
 double predict_distance(hn_simulation *simulation, const solved_step *step);
+/// Fill `predicted`; once, after the layout.
+void predict_prepare(hn_simulation *simulation);
 /// Numbers in the history of a substep.
 size_t predict_size(const hn_system *system, const reduction_type *kind);
 /// Is the step one of those between two at which the ring of increments begins anew? Round-off of directions is left
