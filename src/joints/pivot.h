@@ -74,6 +74,18 @@ static inline void pivot_rows(pivot_kind pivot, const joint *j, const double *a,
     for (int k = 0; k < 2; ++k) cosines[k] = vec3_dot(axis, pose_direction(b, j->b[k]));
 }
 
+/// Their rates at velocities of all vectors of the poses.
+static inline void pivot_row_rates(pivot_kind pivot, const joint *j, const double *a, const double *b, const double *va,
+                                   const double *vb, hn_vec3 *opening, double cosines[2])
+{
+    *opening = vec3_subtract(pose_point(vb, j->rho_b), pose_point(va, j->rho_a));
+    cosines[0] = cosines[1] = 0.0;
+    if (pivot != PIVOT_AXIS) return;
+    hn_vec3 axis = pose_direction(a, j->a[2]), moving = pose_direction(va, j->a[2]);
+    for (int k = 0; k < 2; ++k)
+        cosines[k] = vec3_dot(moving, pose_direction(b, j->b[k])) + vec3_dot(axis, pose_direction(vb, j->b[k]));
+}
+
 static inline void revolute_settle(const joint *j, const double *parent, double *child)
 {
     settle_directors(vec3_cross(pose_direction(child, j->b[2]), pose_direction(parent, j->a[2])), child);

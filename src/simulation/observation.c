@@ -6,6 +6,7 @@
 #include "simulation/simulation.h"
 
 #include "base/sum.h"
+#include "joints/pivot.h"
 #include "simulation/redundancy.h"
 #include "system/mass.h"
 
@@ -479,8 +480,8 @@ static double row_rate(const constraint_row *row, const double *qa, const double
     double sum = 0.0;
     row_gradient(row, qa, qb, gradient);
     for (int k = 0; k < 4; ++k) {
-        if (va != NULL) sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
-        if (vb != NULL) sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
+        sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
+        sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
     }
     return sum;
 }
@@ -494,6 +495,13 @@ static bool touches_massless(const hn_system *system, const constraint_row *row,
         if (mass_node(system, body)[k % 4] == 0.0) return true;
     }
     return false;
+}
+
+static bool has_massless(const hn_system *system, int body)
+{
+    if (body < 0) return false;
+    const double *m = mass_node(system, body);
+    return m[0] == 0.0 || m[1] == 0.0 || m[2] == 0.0 || m[3] == 0.0;
 }
 
 // Rates of the constraints of rigidity (row_internal), written out: d_I . v_J + d_J . v_I, half of it for I = J.
@@ -516,6 +524,7 @@ static double internal_rates(const hn_system *system, int body, const double *q,
 static double hidden_residual(const hn_system *system, const double *q, const double *v,
                               bool of_momenta)
 {
+    static const double still[POSE_SIZE] = {0.0};
     double worst = 0.0;
     constraint_row row;
     for (int i = 0; i < system->body_count; ++i) {
@@ -525,13 +534,23 @@ static double hidden_residual(const hn_system *system, const double *q, const do
     }
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
-        const double *va = j->parent < 0 ? NULL : v + POSE_SIZE * (size_t)j->parent;
-        const double *vb = j->child < 0 ? NULL : v + POSE_SIZE * (size_t)j->child;
+        const joint_type *type = joint_type_of(j->kind);
+        const double *a = system_pose(q, j->parent), *b = system_pose(q, j->child);
+        const double *va = j->parent < 0 ? still : v + POSE_SIZE * (size_t)j->parent;
+        const double *vb = j->child < 0 ? still : v + POSE_SIZE * (size_t)j->child;
+        if (type->pivot != PIVOT_NONE &&
+            !(of_momenta && (has_massless(system, j->parent) || has_massless(system, j->child)))) {
+            hn_vec3 opening;
+            double cosines[2];
+            pivot_row_rates(type->pivot, j, a, b, va, vb, &opening, cosines);
+            worst = fmax(worst, fmax(fabs(opening.x), fmax(fabs(opening.y), fabs(opening.z))));
+            worst = fmax(worst, fmax(fabs(cosines[0]), fabs(cosines[1])));
+            continue;
+        }
         for (int r = 0; r < j->row_count; ++r) {
-            joint_type_of(j->kind)->row(j, r, &row);
+            type->row(j, r, &row);
             if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
-            worst = fmax(worst, fabs(row_rate(&row, system_pose(q, j->parent),
-                                              system_pose(q, j->child), va, vb)));
+            worst = fmax(worst, fabs(row_rate(&row, a, b, va, vb)));
         }
     }
     return worst;

@@ -269,6 +269,23 @@ TEST(rows, of_pivots_are_found_at_once)
                 joint_type_of(j.kind)->row(&j, r, &row);
                 CHECK_NEAR(found[r], row_value(&row, a, b), 1e-14); // m, cosines; measured 9e-16
             }
+            // any numbers serve as velocities
+            double va[POSE_SIZE], vb[POSE_SIZE];
+            random_pose(&numbers, va);
+            random_pose(&numbers, vb);
+            pivot_row_rates(joint_type_of(j.kind)->pivot, &j, a, b, va, vb, &opening, cosines);
+            const double rates[5] = {opening.x, opening.y, opening.z, cosines[0], cosines[1]};
+            for (int r = 0; r < j.row_count; ++r) {
+                constraint_row row;
+                hn_vec3 gradient[8];
+                double rate = 0.0;
+                joint_type_of(j.kind)->row(&j, r, &row);
+                row_gradient(&row, a, b, gradient);
+                for (int k = 0; k < 4; ++k)
+                    rate += vec3_dot(gradient[k], vec3_load(va + 3 * k)) +
+                            vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
+                CHECK_NEAR(rates[r], rate, 1e-14);
+            }
         }
 }
 
