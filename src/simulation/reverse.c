@@ -93,7 +93,7 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     s->work = 0.0;
     s->accuracy = (accuracy_record){0};
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
-    memset(s->differences, 0, 2 * count * sizeof(double));
+    memset(s->differences, 0, s->difference_count * sizeof(double));
     simulation_forget_derived(s);
     TRY(ledger_start(s));
     return observe_subscribed(s);

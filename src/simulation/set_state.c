@@ -103,7 +103,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
     s->accuracy = (accuracy_record){0};
     step_control_forget(s);
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
-    memset(s->differences, 0, 2 * count * sizeof(double));
+    memset(s->differences, 0, s->difference_count * sizeof(double));
     dampers_follow(s);
     simulation_forget_derived(s);
     TRY(ledger_start(s));

@@ -133,7 +133,8 @@ static void layout(arena *a, hn_simulation *s)
     s->part_of = arena_bytes(a, (size_t)s->part_count * sizeof(int));
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
-    s->differences = arena_doubles(a, 2 * POSE_SIZE * n);
+    s->difference_count = 2 * POSE_SIZE * measured;
+    s->differences = arena_doubles(a, s->difference_count);
     s->q_before = arena_doubles(a, POSE_SIZE * measured);
     s->p_before = arena_doubles(a, POSE_SIZE * measured);
     s->angles_before = arena_doubles(a, s->def.ledger ? (size_t)system->angle_count : 0);

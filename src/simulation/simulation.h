@@ -167,7 +167,8 @@ struct hn_simulation {
     int part_count;       ///< of mechanisms.h; 0: the whole model is one
     energy_part *parts;
     double *works;        ///< J, per mechanism: as `work`
-    double *differences;  ///< first and second backward differences of q: 24 per body
+    double *differences;  ///< first and second backward differences of q: 24 per body, for a ledger
+    size_t difference_count;
 
     // derived
     bool other_scheme;    ///< a reference: of a simulation whose rates of drives are not its own

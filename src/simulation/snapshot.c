@@ -82,7 +82,7 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
                   &used);
     snapshot_part(action, s->inputs.values, inputs_count(s) * sizeof(double), buffer, &used);
-    snapshot_part(action, s->differences, 2 * POSE_SIZE * n * sizeof(double), buffer, &used);
+    snapshot_part(action, s->differences, s->difference_count * sizeof(double), buffer, &used);
     return used;
 }
 

@@ -698,7 +698,7 @@ static hn_status start_over(hn_simulation *s)
     s->statistics = (hn_statistics){0};
     s->accuracy = (accuracy_record){0};
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
-    memset(s->differences, 0, 2 * count * sizeof(double));
+    memset(s->differences, 0, s->difference_count * sizeof(double));
     simulation_forget_derived(s);
     simulation_update_angles(s);
     TRY(dampers_update(s));
