@@ -100,7 +100,7 @@ void composed_layout(arena *a, hn_simulation *s)
     s->history_size =
         s->scheme->solver_step == NULL ? predict_size(s->system, s->reduction_kind) : 0;
     s->histories = arena_doubles(a, stages * s->history_size);
-    s->predicted = arena_bytes(a, s->history_size > 0 ? n * sizeof(predicted_body) : 0);
+    s->predicted = arena_bytes(a, s->scheme->solver_step == NULL ? n * sizeof(predicted_body) : 0);
     s->levels.histories = arena_doubles(a, stages * CURVATURE_DEPTH * POSE_SIZE * levels);
     s->history = s->histories;
     s->levels.history = s->levels.histories;

@@ -77,7 +77,7 @@ size_t predict_size(const hn_system *system, const reduction_type *kind)
 void predict_prepare(hn_simulation *simulation)
 {
     bool joints = simulation->reduction_kind->joint_prediction;
-    for (int i = 0; i < simulation->system->body_count && simulation->history_size > 0; ++i) {
+    for (int i = 0; i < simulation->system->body_count; ++i) {
         const joint *j = &simulation->system->joints[i];
         simulation->predicted[i] =
             (predicted_body){.count = (unsigned char)component_count(j, joints),
@@ -233,8 +233,9 @@ static int best_order(const double *largest, int count)
 {
     int best = 0;
     for (int k = 1; k < count; ++k)
-        if (largest[k] < largest[best] && (k < ORDER_ROUGH || largest[k] < SMOOTH)) best = k;
-    return best + 1;
+        if (largest[k] < largest[best]) best = k;
+    if (largest[best] < SMOOTH) return best + 1;
+    return count < ORDER_ROUGH ? count + 1 : ORDER_ROUGH; // the step that tells is known as well
 }
 
 void predict_record(hn_simulation *simulation, const solved_step *solved)
