@@ -63,7 +63,9 @@ static inline int component_count(const joint *j, bool joints)
 {
     if (!joints) return TWIST_SIZE;
     if (joint_pivot(j) == PIVOT_AXIS) return 1;
-    return j->dof + joint_type_of(j->kind)->increment_surplus;
+    // a link that stays in a plane has its turn in space all the same
+    int surplus = joint_type_of(j->kind)->increment_surplus;
+    return surplus > 0 && j->plane_child ? 3 : j->dof + surplus;
 }
 
 size_t predict_size(const hn_system *system, const reduction_type *kind)
