@@ -285,7 +285,7 @@ static void print_plane(const hn_model *model, const hn_simulation_def *spatial)
 {
     hn_simulation_def def = *spatial;
     def.scheme = HN_SCHEME_PROJECTED_RK;
-    def.planar = true;
+    def.projected_rk.planar = true;
     hn_simulation *simulation = NULL;
     if (hn_model_body_count(model) <= PLANE_BODIES_MAX && most_joints(model) <= PLANE_JOINTS_MAX &&
         hn_simulation_create(model, &def, &simulation) == HN_OK)
@@ -297,6 +297,7 @@ static void print_plane(const hn_model *model, const hn_simulation_def *spatial)
 static int check(const hn_model *model, const hn_run_options *options, int limit)
 {
     hn_simulation_def def = hn_simulation_def_default();
+    if (hn_simulation_def_from_model(model, &def) != HN_OK) return EXIT_MODEL;
     def.scheme = options->scheme;
     def.reduction = options->reduction;
     def.step_size = options->step > 0.0 ? options->step : SUBSTITUTE_STEP;

@@ -211,7 +211,8 @@ static bool list_variants(comparison *c)
 /// Do internal steps depend on tolerances instead of the step? Finer runs then have narrower ones.
 static bool follows_tolerances(hn_scheme scheme, const hn_simulation_def *def)
 {
-    return scheme == HN_SCHEME_PROJECTED_RK && def->dense_output && !def->fixed_steps;
+    return scheme == HN_SCHEME_PROJECTED_RK && def->projected_rk.dense_output &&
+           !def->projected_rk.fixed_steps;
 }
 
 static hn_status create(const hn_model *model, const hn_simulation_def *settings, const variant *v,
@@ -223,8 +224,10 @@ static hn_status create(const hn_model *model, const hn_simulation_def *settings
     def.step_size = v->step;
     def.ledger = ledger;
     if (follows_tolerances(v->scheme, &def)) {
-        def.absolute_tolerance = fmax(def.absolute_tolerance * v->tolerance_factor, TOLERANCE_MIN);
-        def.relative_tolerance = fmax(def.relative_tolerance * v->tolerance_factor, TOLERANCE_MIN);
+        def.projected_rk.absolute_tolerance =
+            fmax(def.projected_rk.absolute_tolerance * v->tolerance_factor, TOLERANCE_MIN);
+        def.projected_rk.relative_tolerance =
+            fmax(def.projected_rk.relative_tolerance * v->tolerance_factor, TOLERANCE_MIN);
     }
     return hn_simulation_create(model, &def, simulation);
 }
@@ -553,9 +556,11 @@ static double plane_and_space_apart(const hn_model *model, comparison *c, const 
     for (int k = 0; k < 2 && status == HN_OK; ++k) {
         hn_simulation *simulation = NULL;
         hn_simulation_def def = c->def;
-        def.planar = k == 1;
-        def.absolute_tolerance = fmin(def.absolute_tolerance, PLANE_TOLERANCE);
-        def.relative_tolerance = fmin(def.relative_tolerance, PLANE_TOLERANCE);
+        def.projected_rk.planar = k == 1;
+        def.projected_rk.absolute_tolerance =
+            fmin(def.projected_rk.absolute_tolerance, PLANE_TOLERANCE);
+        def.projected_rk.relative_tolerance =
+            fmin(def.projected_rk.relative_tolerance, PLANE_TOLERANCE);
         runs[k] = (variant){.scheme = row->scheme,
                             .step = row->step,
                             .step_count = row->step_count,
@@ -583,7 +588,7 @@ static void print_planar(const hn_model *model, comparison *c)
                           .step_count = spatial->step_count,
                           .tolerance_factor = 1.0};
         hn_simulation_def def = c->def;
-        def.planar = true;
+        def.projected_rk.planar = true;
         if (time_steps(model, &def, &planar) != HN_OK) return; // not a planar model
         double apart = plane_and_space_apart(model, c, spatial);
         printf("\n  projected-rk, planar formulation at h = %g s: takes 1/%.1f of the time of the "
@@ -591,7 +596,7 @@ static void print_planar(const hn_model *model, comparison *c)
                planar.step, spatial->step_seconds / planar.step_seconds);
         if (apart >= 0.0)
             printf(";\n  both agree at the end to %.1e with tolerances of %.0e", apart,
-                   fmin(c->def.relative_tolerance, PLANE_TOLERANCE));
+                   fmin(c->def.projected_rk.relative_tolerance, PLANE_TOLERANCE));
         putchar('\n');
         return;
     }
@@ -731,7 +736,8 @@ int command_compare(int argument_count, char **arguments)
     if (code == EXIT_FINE) {
         hn_run_options run = hn_model_run_options(model);
         c->def = hn_simulation_def_default();
-        bool known = apply_scheme_settings("compare", settings, &c->def) &&
+        bool known = hn_simulation_def_from_model(model, &c->def) == HN_OK &&
+                     apply_scheme_settings("compare", settings, &c->def) &&
                      parse_schemes(schemes, c) && parse_reductions(reductions, c) &&
                      parse_steps(steps, run.step, c) && parse_end(end, run.end, c) &&
                      list_variants(c);

@@ -394,6 +394,7 @@ static int prepare_unit(unit_export *e)
 {
     const fmu_words *words = e->words;
     e->setup.def = hn_simulation_def_default();
+    if (hn_simulation_def_from_model(e->model, &e->setup.def) != HN_OK) return EXIT_MODEL;
     e->setup.def.ledger = false;
     e->options = hn_model_run_options(e->model);
     if ((words->texts.scheme != NULL &&
@@ -410,7 +411,7 @@ static int prepare_unit(unit_export *e)
     e->setup.def.scheme = e->options.scheme;
     e->setup.def.reduction = e->options.reduction;
     e->setup.def.step_size = e->options.step;
-    if (e->options.rho > 0.0) e->setup.def.rho = e->options.rho;
+    if (e->options.rho > 0.0) e->setup.def.energy_decaying.rho = e->options.rho;
     if (e->options.order > 0 && e->options.scheme == hn_model_run_options(e->model).scheme)
         e->setup.def.order = e->options.order;
     if (!apply_scheme_settings(COMMAND, words->settings, &e->setup.def)) return EXIT_USAGE;

@@ -162,11 +162,9 @@ static int run_linearise(linear_run *r, const linear_words *words)
 {
     int code = model_source_load(r->context, "linearise", &words->source, &r->model);
     if (code != EXIT_FINE) return code;
-    hn_run_options options = hn_model_run_options(r->model);
     hn_simulation_def run = hn_simulation_def_default();
-    run.scheme = options.scheme;
-    run.reduction = options.reduction;
-    run.step_size = options.step > 0.0 ? options.step : 1e-3;
+    if (hn_simulation_def_from_model(r->model, &run) != HN_OK) return EXIT_MODEL;
+    if (run.step_size == 0.0) run.step_size = 1e-3;
     run.ledger = false;
     if (words->step != NULL &&
         !option_positive_number("linearise", "--step", words->step, &run.step_size))

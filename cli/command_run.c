@@ -524,9 +524,13 @@ static int run_model(run *r, const run_words *words)
     bool complete = false;
     int code = words->resume == NULL ? EXIT_FINE : take_up(r, words, &complete);
     if (code != EXIT_FINE || complete) return code;
-    if (!r->resumed &&
-        !merge_run_options("run", r->model, &words->texts, &r->options, &r->step_count))
-        return EXIT_USAGE;
+    if (!r->resumed) {
+        r->def = hn_simulation_def_default();
+        if (hn_simulation_def_from_model(r->model, &r->def) != HN_OK ||
+            !apply_scheme_settings("run", words->settings, &r->def) ||
+            !merge_run_options("run", r->model, &words->texts, &r->options, &r->step_count))
+            return EXIT_USAGE;
+    }
     return perform(r);
 }
 

@@ -19,11 +19,9 @@ int main(int argument_count, char **arguments)
 
     TRY(hn_model_load(context, argument_count > 1 ? arguments[1] : "model.yaml", &model));
 
-    hn_run_options options = hn_model_run_options(model);
     hn_simulation_def run = hn_simulation_def_default();
-    run.scheme = options.scheme;
-    run.reduction = options.reduction;
-    run.step_size = options.step > 0.0 ? options.step : 1e-3; // s
+    run.step_size = 1e-3; // s, unless the file says another
+    TRY(hn_simulation_def_from_model(model, &run));
     TRY(hn_simulation_create(model, &run, &simulation));
 
     for (int i = 0; i < 10; ++i) {

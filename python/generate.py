@@ -28,6 +28,7 @@ def declarations(compiler: str, include: pathlib.Path) -> str:
     text = re.sub(r"#if defined\(__GNUC__\).*?#endif", "#define HN_API\n#define HN_NODISCARD\n#define HN_PRINTF(a, b)\n",
                   text, count=1, flags=re.S)
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
+    text = re.sub(r"^static inline ([^{;]*?)\s*\{.*?^\}", r"\1;", text, flags=re.M | re.S)
     done = subprocess.run([compiler, "-E", "-P", "-"], input=text, capture_output=True, text=True, check=True)
     numbers = "".join(f"#define {name} ...\n" for name in re.findall(r"^#define (HN_\w+) \d+\s*$", text, flags=re.M))
     return numbers + re.sub(r"\b_Bool\b", "bool", done.stdout)

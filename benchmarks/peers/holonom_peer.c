@@ -9,6 +9,13 @@
 
 #include <holonom/holonom.h>
 
+// Version 0.1.0, built beside this one, has the settings of projected-rk among all others.
+#if HN_VERSION_MINOR > 1
+#define RK(def) (def).projected_rk
+#else
+#define RK(def) (def)
+#endif
+
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         hn_status tried = (call);                                                                  \
@@ -164,8 +171,8 @@ static bool choose(engine *e, const char *name)
         else if (strcmp(word, "records") == 0) e->def.ledger = e->records = true;
         else if (strcmp(word, "adaptive") == 0) e->adaptive = true;
         else if (strcmp(word, "controlled") == 0) e->adaptive = e->controlled = true;
-        else if (strcmp(word, "fixed") == 0) e->def.fixed_steps = true;
-        else if (strcmp(word, "planar") == 0) e->def.planar = true;
+        else if (strcmp(word, "fixed") == 0) RK(e->def).fixed_steps = true;
+        else if (strcmp(word, "planar") == 0) RK(e->def).planar = true;
         else if (strcmp(word, "quadratic") == 0) e->quadratic = true;
         else if (strchr(word, '=') != NULL) {
             if (!set(e, word)) return false;
@@ -182,7 +189,7 @@ static void set_step(engine *e, const peer_task *task)
 #if HN_VERSION_MINOR > 1
     if (e->controlled) e->def.step_tolerance = task->step;
 #endif
-    if (!e->controlled) e->def.absolute_tolerance = e->def.relative_tolerance = task->step;
+    if (!e->controlled) RK(e->def).absolute_tolerance = RK(e->def).relative_tolerance = task->step;
 }
 
 static void start(void *from)

@@ -30,6 +30,13 @@ HN_API const char *hn_version(void);
 /// The same as a number, 10000 major + 100 minor + patch: 200 for 0.2.0. Since 0.2.
 HN_API int hn_version_number(void);
 
+// Definitions, the structs that a program fills, begin with their size: hn_body_def_default() and its like set it to
+// what the program was compiled with, through hn_body_def_init. A later version may add fields at the end of a
+// definition, and in place of `reserved`: a program that does not know them gets their defaults, without being compiled
+// again. A library that does not know a field which a program sets refuses it. Structs that the library fills are
+// closed within a version of two numbers (0.2); what comes beside them has functions of its own, or a name: settings,
+// views and result series are found by name.
+
 /// Vector of three numbers; unit and frame stand at each use.
 typedef struct hn_vec3 {
     double x, y, z;

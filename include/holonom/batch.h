@@ -14,7 +14,7 @@ extern "C" {
 typedef struct hn_batch hn_batch;
 
 typedef struct hn_batch_def {
-    hn_simulation_def simulation; ///< scheme, step size, ... of all members
+    size_t size;                  ///< bytes of this struct: set by hn_batch_def_default
     int member_count;             ///< at least 1
     int thread_count;             ///< 0: one per processor
     bool resident;                ///< every member has a simulation of its own: more memory, nothing is copied between
@@ -22,10 +22,17 @@ typedef struct hn_batch_def {
     const char *const *parameters;  ///< names of parameters of the model file; members are then resident
     int parameter_count;
     const double *parameter_values; ///< by parameter, then member: parameter_count x member_count
+    hn_simulation_def simulation;   ///< scheme, step size, ... of all members
 } hn_batch_def;
 
 /// Defaults: those of hn_simulation_def_default, no members, all processors, no parameters.
-HN_API hn_batch_def hn_batch_def_default(void);
+HN_API void hn_batch_def_init(hn_batch_def *def, size_t size);
+static inline hn_batch_def hn_batch_def_default(void)
+{
+    hn_batch_def def;
+    hn_batch_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Make all members, at the start of the model, with memory and messages of `context`. Where several threads make
 /// members with parameters, the context's allocator is called by all of them: it must allow that, as malloc does. A

@@ -29,12 +29,19 @@ typedef struct hn_model hn_model;
 HN_API hn_body_id hn_ground(void);
 
 typedef struct hn_model_def {
+    size_t size; ///< bytes of this struct: set by hn_model_def_default
     const char *name; ///< shown in reports; NULL: "model"
     hn_vec3 gravity;  ///< m/s^2, world frame
 } hn_model_def;
 
 /// Defaults: no name, gravity (0, 0, -9.81).
-HN_API hn_model_def hn_model_def_default(void);
+HN_API void hn_model_def_init(hn_model_def *def, size_t size);
+static inline hn_model_def hn_model_def_default(void)
+{
+    hn_model_def def;
+    hn_model_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Create an empty model. The context must outlive it.
 HN_API HN_NODISCARD hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model **model);
@@ -131,6 +138,7 @@ HN_API const char *hn_body_kind_name(hn_body_kind kind);
 HN_API bool hn_body_kind_from_name(const char *name, hn_body_kind *kind);
 
 typedef struct hn_body_def {
+    size_t size; ///< bytes of this struct: set by hn_body_def_default
     const char *name;            ///< unique in the model; NULL: "body1", "body2", ...
     hn_body_kind kind;
     double mass;                 ///< kg, positive
@@ -146,7 +154,13 @@ typedef struct hn_body_def {
 } hn_body_def;
 
 /// Defaults: rigid, no mass (to be set), body frame on the world frame.
-HN_API hn_body_def hn_body_def_default(void);
+HN_API void hn_body_def_init(hn_body_def *def, size_t size);
+static inline hn_body_def hn_body_def_default(void)
+{
+    hn_body_def def;
+    hn_body_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Fill mass, centre of mass, inertia and picture from solid shapes in the body frame. The shapes are not copied
 /// until the body is added.
@@ -218,6 +232,7 @@ HN_API bool hn_beam_shape_from_name(const char *name, hn_beam_shape *shape);
 
 /// The reference shape, free of stress, is the shape at the start.
 typedef struct hn_beam_def {
+    size_t size; ///< bytes of this struct: set by hn_beam_def_default
     const char *name;         ///< unique among beams; NULL: "beam1", ... Nodes are the bodies "name.0", "name.1", ...
     hn_beam_shape shape;
     const hn_vec3 *points;    ///< m, world; copied
@@ -234,7 +249,13 @@ typedef struct hn_beam_def {
 } hn_beam_def;
 
 /// Defaults: a polyline of ten elements, no section (to be set).
-HN_API hn_beam_def hn_beam_def_default(void);
+HN_API void hn_beam_def_init(hn_beam_def *def, size_t size);
+static inline hn_beam_def hn_beam_def_default(void)
+{
+    hn_beam_def def;
+    hn_beam_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Add a beam and its nodes.
 /// @return HN_OK, HN_INVALID_MODEL (name, points, frames, section, more than 45 degrees between neighbouring nodes),
@@ -283,6 +304,7 @@ HN_API bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind);
 
 /// Places and directions are world ones in the start configuration, or body-frame ones with `body_coordinates`.
 typedef struct hn_joint_def {
+    size_t size; ///< bytes of this struct: set by hn_joint_def_default
     const char *name;      ///< unique among joints; NULL: "joint1", ...
     hn_joint_kind kind;
     hn_body_id body_a;     ///< coordinates describe the motion of b relative to a
@@ -301,7 +323,13 @@ typedef struct hn_joint_def {
     double pitch;          ///< m, screw only, not zero: displacement of a turn; positive: right-handed
 } hn_joint_def;
 
-HN_API hn_joint_def hn_joint_def_default(hn_joint_kind kind);
+HN_API void hn_joint_def_init(hn_joint_def *def, size_t size, hn_joint_kind kind);
+static inline hn_joint_def hn_joint_def_default(hn_joint_kind kind)
+{
+    hn_joint_def def;
+    hn_joint_def_init(&def, sizeof def, kind);
+    return def;
+}
 
 /// Add a joint. A screw brings a coupling of its own, with its name, whose effort (N) is the axial force of the thread.
 /// @return HN_OK, HN_INVALID_MODEL (bodies, axis, length, pitch, name), HN_OUT_OF_MEMORY
@@ -336,6 +364,7 @@ typedef struct hn_profile {
 
 /// Force or torque on a body, its vector fixed in space or in the body.
 typedef struct hn_load_def {
+    size_t size; ///< bytes of this struct: set by hn_load_def_default
     const char *name;   ///< NULL: "load1", ...
     hn_body_id body;
     bool torque;        ///< false: force at `point`; true: pure torque
@@ -345,11 +374,18 @@ typedef struct hn_load_def {
     hn_profile profile;
 } hn_load_def;
 
-HN_API hn_load_def hn_load_def_default(void);
+HN_API void hn_load_def_init(hn_load_def *def, size_t size);
+static inline hn_load_def hn_load_def_default(void)
+{
+    hn_load_def def;
+    hn_load_def_init(&def, sizeof def);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id *load);
 
 /// Load by length on a whole beam: on each node its part, as hn_load_def has it. The loads are named "name.0", ...
 typedef struct hn_beam_load_def {
+    size_t size; ///< bytes of this struct: set by hn_beam_load_def_default
     const char *name;   ///< NULL: "line_load1", ...
     hn_beam_id beam;
     bool body_fixed;    ///< the vector turns with the sections
@@ -357,11 +393,18 @@ typedef struct hn_beam_load_def {
     hn_profile profile;
 } hn_beam_load_def;
 
-HN_API hn_beam_load_def hn_beam_load_def_default(void);
+HN_API void hn_beam_load_def_init(hn_beam_load_def *def, size_t size);
+static inline hn_beam_load_def hn_beam_load_def_default(void)
+{
+    hn_beam_load_def def;
+    hn_beam_load_def_init(&def, sizeof def);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_beam_load(hn_model *model, const hn_beam_load_def *def);
 
 /// Linear spring and damper between two points.
 typedef struct hn_spring_def {
+    size_t size; ///< bytes of this struct: set by hn_spring_def_default
     const char *name;      ///< NULL: "spring1", ...
     hn_body_id body_a, body_b;
     bool body_coordinates; ///< false: points are world ones at the start
@@ -371,11 +414,18 @@ typedef struct hn_spring_def {
     double rest_length;    ///< m; negative: the length at the start
 } hn_spring_def;
 
-HN_API hn_spring_def hn_spring_def_default(void);
+HN_API void hn_spring_def_init(hn_spring_def *def, size_t size);
+static inline hn_spring_def hn_spring_def_default(void)
+{
+    hn_spring_def def;
+    hn_spring_def_init(&def, sizeof def);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_spring(hn_model *model, const hn_spring_def *def, hn_load_id *spring);
 
 /// Torsional spring and damper on the angle of a revolute, cylindrical or planar joint.
 typedef struct hn_torsion_spring_def {
+    size_t size; ///< bytes of this struct: set by hn_torsion_spring_def_default
     const char *name;   ///< NULL: "torsion_spring1", ...
     hn_joint_id joint;
     double stiffness;   ///< N m/rad, not negative
@@ -383,7 +433,13 @@ typedef struct hn_torsion_spring_def {
     double rest_angle;  ///< rad, relative to the start configuration
 } hn_torsion_spring_def;
 
-HN_API hn_torsion_spring_def hn_torsion_spring_def_default(void);
+HN_API void hn_torsion_spring_def_init(hn_torsion_spring_def *def, size_t size);
+static inline hn_torsion_spring_def hn_torsion_spring_def_default(void)
+{
+    hn_torsion_spring_def def;
+    hn_torsion_spring_def_init(&def, sizeof def);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_def *def,
                                                           hn_load_id *spring);
 
@@ -391,6 +447,7 @@ HN_API HN_NODISCARD hn_status hn_model_add_torsion_spring(hn_model *model, const
 /// where its frames on the bodies meet: at the start, or with `body_coordinates` where they are put. Forces are along
 /// the axes as a carries them; a turn by an angle about one of them is answered by stiffness times its sine.
 typedef struct hn_bushing_def {
+    size_t size; ///< bytes of this struct: set by hn_bushing_def_default
     const char *name;         ///< NULL: "bushing1", ...
     hn_body_id body_a, body_b;
     bool body_coordinates;    ///< false: point_a and frame_a are world ones at the start, of both bodies
@@ -400,7 +457,13 @@ typedef struct hn_bushing_def {
     double damping[6];        ///< N s/m; N m s/rad; not negative
 } hn_bushing_def;
 
-HN_API hn_bushing_def hn_bushing_def_default(void); ///< no stiffness, no damping, axes x, y, z
+HN_API void hn_bushing_def_init(hn_bushing_def *def, size_t size); ///< no stiffness, no damping, axes x, y, z
+static inline hn_bushing_def hn_bushing_def_default(void)
+{
+    hn_bushing_def def;
+    hn_bushing_def_init(&def, sizeof def);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_bushing(hn_model *model, const hn_bushing_def *def, hn_load_id *bushing);
 
 // ---- drives and laws on the coordinates of joints --------------------------------------------------
@@ -439,6 +502,7 @@ typedef struct hn_drive_id {
 /// Efforts are N for displacements and N m for angles; a positive one makes the coordinate grow. The work of each in a
 /// step is its effort times the change of the coordinate, exactly; energy-momentum and convected close the balance.
 typedef struct hn_drive_def {
+    size_t size; ///< bytes of this struct: set by hn_drive_def_default
     const char *name;      ///< NULL: "drive1", ...
     hn_drive_kind kind;
     hn_joint_id joint;
@@ -472,7 +536,13 @@ typedef struct hn_drive_def {
     void *law_user;        ///< handed to it
 } hn_drive_def;
 
-HN_API hn_drive_def hn_drive_def_default(hn_drive_kind kind);
+HN_API void hn_drive_def_init(hn_drive_def *def, size_t size, hn_drive_kind kind);
+static inline hn_drive_def hn_drive_def_default(hn_drive_kind kind)
+{
+    hn_drive_def def;
+    hn_drive_def_init(&def, sizeof def, kind);
+    return def;
+}
 HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_id *drive);
 
 /// A motion by a rotation that is a function of time, of a spherical joint or of a body (a free joint from the ground):
@@ -480,6 +550,7 @@ HN_API HN_NODISCARD hn_status hn_model_add_drive(hn_model *model, const hn_drive
 /// axes x, y, z in some order; one axis with an angle is such a path too, with nothing for the others. The frame of
 /// body b seen from that of a is where the path says at every node, however often it turns. Since 0.2.
 typedef struct hn_rotation_def {
+    size_t size; ///< bytes of this struct: set by hn_rotation_def_default
     const char *name;      ///< NULL: "drive1", ...
     hn_joint_id joint;
     hn_vec3 axes[3];       ///< in the frame of body a; by default x, y, z
@@ -487,7 +558,13 @@ typedef struct hn_rotation_def {
     double scales[3];
 } hn_rotation_def;
 
-HN_API hn_rotation_def hn_rotation_def_default(void);
+HN_API void hn_rotation_def_init(hn_rotation_def *def, size_t size);
+static inline hn_rotation_def hn_rotation_def_default(void)
+{
+    hn_rotation_def def;
+    hn_rotation_def_init(&def, sizeof def);
+    return def;
+}
 /// Adds three drives of the kind motion one after the other, `first` of them: "NAME.x", "NAME.y", "NAME.z", of a body
 /// "NAME.turn_x" and so on. Their efforts are the components of the torque in the frame of body a (N m), their
 /// coordinates the turns about its axes, summed up over the steps (rad), their works what each did. Since 0.2.
@@ -529,6 +606,7 @@ typedef struct hn_coupling_id {
 /// kinds are such a relation, and differ in what a model file says of them. Joints whose rates are not set start with
 /// those that follow. `energy-momentum` and `variational` take couplings.
 typedef struct hn_coupling_def {
+    size_t size; ///< bytes of this struct: set by hn_coupling_def_default
     const char *name;      ///< NULL: "coupling1", ...
     hn_coupling_kind kind;
     int term_count;        ///< 2 to HN_COUPLING_TERMS_MAX
@@ -537,7 +615,13 @@ typedef struct hn_coupling_def {
     double factors[HN_COUPLING_TERMS_MAX];  ///< none of them zero
 } hn_coupling_def;
 
-HN_API hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind);
+HN_API void hn_coupling_def_init(hn_coupling_def *def, size_t size, hn_coupling_kind kind);
+static inline hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind)
+{
+    hn_coupling_def def;
+    hn_coupling_def_init(&def, sizeof def, kind);
+    return def;
+}
 /// @return HN_OK, HN_INVALID_MODEL (joints, coordinates, factors, name), HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
                                                     hn_coupling_id *coupling);

@@ -38,6 +38,7 @@ HN_API const char *hn_output_frame_name(hn_output_frame frame);
 HN_API bool hn_output_frame_from_name(const char *name, hn_output_frame *frame);
 
 typedef struct hn_output_def {
+    size_t size; ///< bytes of this struct: set by hn_output_def_default
     const char *name; ///< unique among outputs; NULL: "output1", ...
     hn_output_kind kind;
     hn_body_id body_a;    ///< the body; distance, angle: the first one
@@ -53,7 +54,13 @@ typedef struct hn_output_def {
     const char *expression; ///< copied
 } hn_output_def;
 
-HN_API hn_output_def hn_output_def_default(hn_output_kind kind);
+HN_API void hn_output_def_init(hn_output_def *def, size_t size, hn_output_kind kind);
+static inline hn_output_def hn_output_def_default(hn_output_kind kind)
+{
+    hn_output_def def;
+    hn_output_def_init(&def, sizeof def, kind);
+    return def;
+}
 
 /// Add an output. Simulations of the model then have the view "outputs/value", one array of all their numbers, and
 /// result files the series outputs/NAME. It costs nothing until it is viewed or recorded.

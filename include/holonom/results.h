@@ -27,6 +27,7 @@ HN_API bool hn_result_kind_from_name(const char *name, hn_result_kind *kind);
 
 /// What a result file keeps of its run beside the settings of the simulation.
 typedef struct hn_results_def {
+    size_t size; ///< bytes of this struct: set by hn_results_def_default
     int64_t every;              ///< steps between records; 0: not known
     int64_t step_count;         ///< steps the run shall take; 0: not known
     double checkpoint_interval; ///< s between hn_results_checkpoint, for whoever resumes; 0: none
@@ -35,7 +36,13 @@ typedef struct hn_results_def {
     const char *series;         ///< series or groups of them to write, such as "outputs,bodies/position", with commas;
                                 ///< time and step are always there. NULL: all. What is left out is not computed
 } hn_results_def;
-HN_API hn_results_def hn_results_def_default(void);
+HN_API void hn_results_def_init(hn_results_def *def, size_t size);
+static inline hn_results_def hn_results_def_default(void)
+{
+    hn_results_def def;
+    hn_results_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Start a result file for a simulation of `model`. Data go to `path`.part until hn_results_finish renames it to
 /// `path`. The .part is locked: a second writer of the same name is refused. So is a path that leads, also through

@@ -21,47 +21,72 @@ typedef enum hn_projection {
 HN_API const char *hn_projection_name(hn_projection projection);
 HN_API bool hn_projection_from_name(const char *name, hn_projection *projection);
 
+/// Settings of `generalized-alpha`. Since 0.2 a struct of its own, as those of the other schemes.
+typedef struct hn_generalized_alpha_options {
+    double spectral_radius; ///< at infinite frequency, 0 to 1
+    double reserved[3];     ///< zero: room for settings to come
+} hn_generalized_alpha_options;
+
+/// Settings of `energy-decaying`.
+typedef struct hn_energy_decaying_options {
+    double rho;         ///< spectral radius at infinite frequency, 1/3 (most is lost) to 1 (nothing is); 0: what the
+                        ///< model says, or 1/3
+    double reserved[3]; ///< zero
+} hn_energy_decaying_options;
+
+/// Settings of `projected-rk`.
+typedef struct hn_projected_rk_options {
+    double absolute_tolerance;   ///< Atol of the step control, in sizes of the body for places, rad for turns, and for
+                                 ///< rates these times the fastest rate in its mechanism
+    double relative_tolerance;   ///< Rtol, of each coordinate and its rate
+    double first_step;           ///< s; 0 means chosen
+    double step_growth_max;      ///< fac_max
+    double projection_tolerance; ///< residual at which projections stop: gaps over a joint's size, rad
+    hn_projection projection;
+    bool fixed_steps;     ///< one Runge-Kutta step per step, no control
+    bool dense_output;    ///< internal steps run free of the step size, states in between are interpolated and
+                          ///< projected; false: internal steps end on every step
+    bool impose_energy;   ///< energy (with the work of loads) as an invariant
+    bool impose_momentum; ///< conserved momentum maps as invariants
+    bool planar;          ///< the planar formulation (TAN 4.3); refused for spatial models
+    double reserved[6];   ///< zero
+} hn_projected_rk_options;
+
 typedef struct hn_simulation_def {
+    size_t size; ///< bytes of this struct: set by hn_simulation_def_default
     hn_scheme scheme;
     hn_reduction reduction;
-    double step_size;            ///< s, positive
-    double residual_tolerance;   ///< Newton stops when the residual of every body is below this part of the terms that
-                                 ///< cancel in it: its own momentum and forces, and what its joints transmit
-    double increment_tolerance;  ///< or when the last increment was below this (rad, and m over the body's size)
-    int iterations_max;          ///< Newton iterations before a step fails
-    int halvings_max;            ///< how often a failing step may be halved: `energy-momentum`, `convected`,
-                                 ///< `ggl-energy-momentum`, `ggl-classical`, `energy-decaying`; the others end the run
-                                 ///< there
-    bool ledger;                 ///< measure invariants at every step (needed by hn_simulation_ledger)
-    double start_tolerance;      ///< start values off by more than this (relative) are refused, less is projected
-    double rho;                  ///< `energy-decaying`: spectral radius at infinite frequency, 1/3 (most is lost) to 1
-                                 ///< (nothing is); 0: what the model says, or 1/3
-    int order;                   ///< `ggl-energy-momentum`, `rattle`, `variational`: 2, 4, 6 or 8, above 2 by symmetric
-                                 ///< compositions (docs/theory/composition.md); `projected-rk`: 5 or 8; 0: what the
-                                 ///< model says, or the scheme's own, which is all that others have. Since 0.2
-    double spectral_radius;      ///< `generalized-alpha`: at infinite frequency, 0 to 1
-    double absolute_tolerance;   ///< `projected-rk`: Atol of the step control, in sizes of the body for places, rad for
-                                 ///< turns, and for rates these times the fastest rate in its mechanism
-    double relative_tolerance;   ///< `projected-rk`: Rtol, of each coordinate and its rate
-    double first_step;           ///< s, `projected-rk`: 0 means chosen
-    double step_growth_max;      ///< `projected-rk`: fac_max
-    double projection_tolerance; ///< `projected-rk`: residual at which projections stop: gaps over a joint's size, rad
-    bool fixed_steps;            ///< `projected-rk`: one Runge-Kutta step per step, no control
-    bool dense_output;           ///< `projected-rk`: internal steps run free of the step size, states in between are
-                                 ///< interpolated and projected; false: internal steps end on every step
-    hn_projection projection;    ///< `projected-rk`
-    bool impose_energy;          ///< `projected-rk`: energy (with the work of loads) as an invariant
-    bool impose_momentum;        ///< `projected-rk`: conserved momentum maps as invariants
-    bool planar;                 ///< `projected-rk`: the planar formulation (TAN 4.3); refused for spatial models
-    bool inputs;                 ///< efforts on joints and wrenches on bodies can be set between steps, see
-                                 ///< hn_simulation_input; all schemes but `projected-rk`. Since 0.2
-    double step_tolerance;       ///< `energy-momentum`, `ggl-energy-momentum`, `energy-decaying`: largest error of an
-                                 ///< inner step (rad, and m over the body's size); they fill the step, in sizes that
-                                 ///< vary. 0: one step. Since 0.2
+    double step_size;           ///< s, positive
+    double residual_tolerance;  ///< Newton stops when the residual of every body is below this part of the terms that
+                                ///< cancel in it: its own momentum and forces, and what its joints transmit
+    double increment_tolerance; ///< or when the last increment was below this (rad, and m over the body's size)
+    int iterations_max;         ///< Newton iterations before a step fails
+    int halvings_max;           ///< how often a failing step may be halved: `energy-momentum`, `convected`,
+                                ///< `ggl-energy-momentum`, `ggl-classical`, `energy-decaying`; the others end the run
+                                ///< there
+    bool ledger;                ///< measure invariants at every step (needed by hn_simulation_ledger)
+    bool inputs;                ///< efforts on joints and wrenches on bodies can be set between steps, see
+                                ///< hn_simulation_input; all schemes but `projected-rk`. Since 0.2
+    double start_tolerance;     ///< start values off by more than this (relative) are refused, less is projected
+    int order;                  ///< `ggl-energy-momentum`, `rattle`, `variational`: 2, 4, 6 or 8, above 2 by symmetric
+                                ///< compositions (docs/theory/composition.md); `projected-rk`: 5 or 8; 0: what the
+                                ///< model says, or the scheme's own, which is all that others have. Since 0.2
+    double step_tolerance;      ///< `energy-momentum`, `ggl-energy-momentum`, `energy-decaying`: largest error of an
+                                ///< inner step (rad, and m over the body's size); they fill the step, in sizes that
+                                ///< vary. 0: one step. Since 0.2
+    hn_generalized_alpha_options generalized_alpha;
+    hn_energy_decaying_options energy_decaying;
+    hn_projected_rk_options projected_rk;
 } hn_simulation_def;
 
 /// Defaults: energy-momentum, reduced, step_size 0 (to be set), ledger on.
-HN_API hn_simulation_def hn_simulation_def_default(void);
+HN_API void hn_simulation_def_init(hn_simulation_def *def, size_t size);
+static inline hn_simulation_def hn_simulation_def_default(void)
+{
+    hn_simulation_def def;
+    hn_simulation_def_init(&def, sizeof def);
+    return def;
+}
 
 /// The settings above by name, as result files and `--set` have them: "spectral_radius", "scheme", ... Since 0.2.
 HN_API int hn_simulation_option_count(void);
@@ -73,6 +98,16 @@ HN_API HN_NODISCARD hn_status hn_simulation_def_set(hn_context *context, hn_simu
 /// Its value as text; numbers read back exactly. 32 bytes are enough.
 HN_API HN_NODISCARD hn_status hn_simulation_def_get(hn_context *context, const hn_simulation_def *def,
                                                     const char *name, char *value, size_t size);
+
+/// A setting that the model asks for beside hn_run_options, as `run: {scheme: projected-rk, relative_tolerance: 1e-9}`
+/// of its file does; a name that is said again gets the new value. hn_simulation_def_from_model knows them. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (as hn_simulation_def_set; scheme, reduction and step_size are said in
+/// hn_run_options), HN_OUT_OF_MEMORY
+HN_API HN_NODISCARD hn_status hn_model_set_run_setting(hn_model *model, const char *name, const char *value);
+/// Put what the `run:` of a model asks for into a definition begun by hn_simulation_def_default: scheme, reduction,
+/// step and settings; what it does not say stays. Since 0.2.
+/// @return HN_OK, HN_INVALID_ARGUMENT (NULL)
+HN_API HN_NODISCARD hn_status hn_simulation_def_from_model(const hn_model *model, hn_simulation_def *def);
 
 /// Compile the model, make the start values consistent, take all work memory.
 /// The simulation copies what it needs: the model may be destroyed.

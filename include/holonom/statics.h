@@ -31,6 +31,7 @@ typedef struct hn_equilibrium {
 
 /// How to look for an equilibrium.
 typedef struct hn_static_def {
+    size_t size; ///< bytes of this struct: set by hn_static_def_default
     int load_steps;        ///< from no load to all of it; cut where Newton's method needs it. At least 1
     bool at_time;          ///< loads have their size at `time`; false: as they are written, without their profile
     double time;           ///< s
@@ -46,7 +47,13 @@ typedef struct hn_static_def {
     void *user;
 } hn_static_def;
 /// 10 load steps, full loads, 10 halvings, 30 iterations, 1e-8.
-HN_API hn_static_def hn_static_def_default(void);
+HN_API void hn_static_def_init(hn_static_def *def, size_t size);
+static inline hn_static_def hn_static_def_default(void)
+{
+    hn_static_def def;
+    hn_static_def_init(&def, sizeof def);
+    return def;
+}
 
 /// Find an equilibrium from the current configuration, in steps of the load, and make it the state of the simulation,
 /// at rest. Dampers do not act. The last equilibrium goes to `equilibrium` (or NULL), also on failure.
@@ -70,13 +77,20 @@ typedef struct hn_mode {
 } hn_mode;
 
 typedef struct hn_modes_def {
+    size_t size; ///< bytes of this struct: set by hn_modes_def_default
     int count;             ///< modes wanted, from the lowest on. At least 1
     bool at_start;         ///< at the current configuration, also where forces do not balance; false: at the
                            ///< equilibrium found from there, where the simulation is afterwards
     hn_static_def statics; ///< how to find it, and the loads in either case
 } hn_modes_def;
 /// 10 modes at the equilibrium, found as by hn_static_def_default.
-HN_API hn_modes_def hn_modes_def_default(void);
+HN_API void hn_modes_def_init(hn_modes_def *def, size_t size);
+static inline hn_modes_def hn_modes_def_default(void)
+{
+    hn_modes_def def;
+    hn_modes_def_init(&def, sizeof def);
+    return def;
+}
 
 /// What was found beside the modes.
 typedef struct hn_modes_report {

@@ -2,6 +2,7 @@
 // Batches: making members, stepping them on threads, what went wrong in which.
 #include "batch/batch.h"
 
+#include "base/sized.h"
 #include "simulation/snapshot.h"
 
 #include <stdio.h>
@@ -13,9 +14,10 @@ enum { PIECE_MAX = 64, PIECES_PER_WORKER = 8 };
 // numbers of scratch: poses and velocities of a body as callers give them, value and rate of a coordinate
 enum { SCRATCH_PER_BODY = 18, SCRATCH_PER_COORDINATE = 2 };
 
-hn_batch_def hn_batch_def_default(void)
+void hn_batch_def_init(hn_batch_def *def, size_t size)
 {
-    return (hn_batch_def){.simulation = hn_simulation_def_default()};
+    const hn_batch_def known = {.size = size, .simulation = hn_simulation_def_default()};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 // ---- memory that is counted -------------------------------------------------------------------------
@@ -268,6 +270,7 @@ hn_status hn_batch_create(hn_context *context, const hn_model *model, const hn_b
     REQUIRE(context, batch != NULL);
     *batch = NULL;
     REQUIRE(context, context != NULL && model != NULL && def != NULL);
+    OWN_COPY(context, hn_batch_def, def, hn_batch_def_default());
     TRY(check_def(context, model, def));
     hn_batch *b = context_allocate(context, sizeof *b);
     if (b == NULL) return HN_OUT_OF_MEMORY;

@@ -7,6 +7,8 @@
 #include "io/model_reader.h"
 #include "io/urdf.h"
 
+#include <holonom/simulation.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -67,10 +69,41 @@ static hn_status create_model(model_reader *r, int root)
     return hn_model_create(r->context, &def, &r->model);
 }
 
+static bool is_among(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (strcmp(word, words[i]) == 0) return true;
+    return false;
+}
+
+// The words of `run`: its own, and the settings of a simulation that it does not say in another way.
+static int list_settings(const char *const *own, int own_count, const char **words, int size)
+{
+    static const char *const OTHERWISE[] = {"step_size", "ledger", "inputs"};
+    int count = 0;
+    for (int i = 0; i < own_count; ++i) words[count++] = own[i];
+    for (int i = 0; i < hn_simulation_option_count() && count < size; ++i) {
+        const char *name = hn_simulation_option_name(i);
+        if (!is_among(name, own, own_count) && !is_among(name, OTHERWISE, WORD_COUNT(OTHERWISE)))
+            words[count++] = name;
+    }
+    return count;
+}
+
 static hn_status read_run(const model_reader *r, int index)
 {
-    static const char *const WORDS[] = {"scheme", "reduction", "step", "end", "rho", "order"};
-    TRY(reader_expect_keys(r, index, "run", WORDS, WORD_COUNT(WORDS)));
+    static const char *const OWN[] = {"scheme", "reduction", "step", "end", "rho", "order"};
+    enum { OWN_COUNT = WORD_COUNT(OWN), WORDS_MAX = 64 };
+    const char *words[WORDS_MAX];
+    int word_count = list_settings(OWN, OWN_COUNT, words, WORDS_MAX);
+    TRY(reader_expect_keys(r, index, "run", words, word_count));
+    for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
+        const char *name = reader_text(r, k), *value;
+        if (is_among(name, OWN, OWN_COUNT)) continue;
+        TRY(reader_word(r, reader_value(r, k), name, &value));
+        if (hn_model_set_run_setting(r->model, name, value) != HN_OK)
+            return reader_place(r, reader_value(r, k), HN_FILE_FORMAT);
+    }
     hn_run_options run = hn_model_run_options(r->model);
     const char *word, *names[HN_SCHEME_COUNT + HN_REDUCTION_COUNT];
     int node = reader_find(r, index, "scheme");

@@ -14,6 +14,7 @@
 
 #include "base/context.h"
 #include "base/nearest_word.h"
+#include "base/sized.h"
 #include "base/vector.h"
 #include "io/results_checkpoint.h"
 #include "io/results_description.h"
@@ -83,9 +84,10 @@ struct hn_results {
     bool finished;
 };
 
-hn_results_def hn_results_def_default(void)
+void hn_results_def_init(hn_results_def *def, size_t size)
 {
-    return (hn_results_def){0};
+    const hn_results_def known = {.size = size};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static hn_status fail_access(hn_results *results, const char *doing, int error)
@@ -720,6 +722,8 @@ static hn_status make_writer(const hn_model *model, hn_simulation *simulation, c
     *results = NULL;
     REQUIRE(NULL, model != NULL);
     REQUIRE(context, simulation != NULL);
+    hn_results_def own = hn_results_def_default();
+    if (def != NULL) TRY(sized_read(context, "hn_results_def", def, &own, sizeof own));
     if (model_identity(model) != simulation_model_identity(simulation))
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "%s: the simulation was not made from model '%s', or the model was "
@@ -734,10 +738,10 @@ static hn_status make_writer(const hn_model *model, hn_simulation *simulation, c
     created->lock = -1;
     created->file = -1;
     for (int i = 0; i < SERIES_COUNT; ++i) created->series[i].dataset = -1;
-    if (def != NULL) created->description.run = *def;
+    created->description.run = own;
     created->has_ledger = simulation_has_ledger(simulation);
 
-    hn_status status = choose_series(created, def == NULL ? NULL : def->series);
+    hn_status status = choose_series(created, own.series);
     created->description.run.series = NULL;
     if (status == HN_OK) status = take_memory(created, model, path);
     if (status == HN_OK) status = claim_path(created, model, create);
@@ -1133,7 +1137,10 @@ hn_status hn_results_resume(const hn_model *model, hn_simulation *simulation, co
         return status;
     }
     created->description.run = before;
-    if (def != NULL) *def = before;
+    if (def != NULL) {
+        before.size = def->size;
+        sized_fill(def, def->size, &before, sizeof before);
+    }
     created->description.model = NULL; // it may be destroyed from now on
     created->commit_time = clock_seconds();
     *results = created;

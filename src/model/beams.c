@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Beams: validation and storage; their nodes as bodies.
 #include "base/vector.h"
+#include "base/sized.h"
 #include "model/beam_sections.h"
 #include "model/beam_shapes.h"
 
@@ -13,14 +14,17 @@ enum {
     BEAM_NAME_MAX = 88
 }; // room for the node's number within a body's name
 
-hn_beam_def hn_beam_def_default(void)
+void hn_beam_def_init(hn_beam_def *def, size_t size)
 {
-    return (hn_beam_def){.shape = HN_BEAM_POLYLINE, .element_count = 10, .order = 1};
+    const hn_beam_def known = {
+        .size = size, .shape = HN_BEAM_POLYLINE, .element_count = 10, .order = 1};
+    sized_fill(def, size, &known, sizeof known);
 }
 
-hn_beam_load_def hn_beam_load_def_default(void)
+void hn_beam_load_def_init(hn_beam_load_def *def, size_t size)
 {
-    return (hn_beam_load_def){.profile = {.kind = HN_PROFILE_CONSTANT}};
+    const hn_beam_load_def known = {.size = size, .profile = {.kind = HN_PROFILE_CONSTANT}};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 int model_beam_index(const hn_model *model, hn_beam_id beam)
@@ -197,6 +201,7 @@ hn_status hn_model_add_beam(hn_model *model, const hn_beam_def *given, hn_beam_i
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, given != NULL && beam != NULL);
+    OWN_COPY(context, hn_beam_def, given, hn_beam_def_default());
     hn_beam_def pieces, *def = &pieces;
     TRY(count_pieces(context, given, def));
     int count = def->element_count;
@@ -253,6 +258,7 @@ hn_status hn_model_add_beam_load(hn_model *model, const hn_beam_load_def *def)
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL);
+    OWN_COPY(context, hn_beam_load_def, def, hn_beam_load_def_default());
     int index = model_beam_index(model, def->beam);
     char chosen[NODE_NAME_SIZE];
     const char *name = def->name;

@@ -3,6 +3,7 @@
 #include <holonom/model.h>
 
 #include "base/vector.h"
+#include "base/sized.h"
 #include "model/inertia.h"
 #include "model/model.h"
 
@@ -15,9 +16,10 @@ static const double POINT_MASS_TOLERANCE =
     1e-9; // m per m, between a point mass and what is attached to it
 enum { OWNER_SIZE = 128 };
 
-hn_body_def hn_body_def_default(void)
+void hn_body_def_init(hn_body_def *def, size_t size)
 {
-    return (hn_body_def){.kind = HN_BODY_RIGID, .orientation = mat3_identity()};
+    const hn_body_def known = {.size = size, .kind = HN_BODY_RIGID, .orientation = mat3_identity()};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static bool mat3_is_finite(const hn_mat3 *a)
@@ -171,6 +173,7 @@ hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id 
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && body != NULL);
+    OWN_COPY(context, hn_body_def, def, hn_body_def_default());
     char *name = NULL;
     hn_shape *shapes = NULL;
     hn_mat3 inertia = inertia_tensor(def);

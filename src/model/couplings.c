@@ -2,12 +2,16 @@
 // Couplings of joint coordinates: validation, storage, and what they say of start rates.
 #include "model/model.h"
 
+#include "base/sized.h"
+
 #include <math.h>
 #include <string.h>
 
-hn_coupling_def hn_coupling_def_default(hn_coupling_kind kind)
+void hn_coupling_def_init(hn_coupling_def *def, size_t size, hn_coupling_kind kind)
 {
-    return (hn_coupling_def){.kind = kind, .term_count = 2, .factors = {1.0, 1.0, 1.0, 1.0}};
+    const hn_coupling_def known = {
+        .size = size, .kind = kind, .term_count = 2, .factors = {1.0, 1.0, 1.0, 1.0}};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static hn_status check_term(const hn_model *model, const char *name, const hn_coupling_def *def,
@@ -59,6 +63,7 @@ hn_status hn_model_add_coupling(hn_model *model, const hn_coupling_def *def,
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && coupling != NULL);
+    OWN_COPY(context, hn_coupling_def, def, hn_coupling_def_default(def->kind));
     REQUIRE(context, def->term_count >= 2 && def->term_count <= HN_COUPLING_TERMS_MAX);
     model_coupling added = {.kind = def->kind, .term_count = def->term_count};
     for (int i = 0; i < def->term_count; ++i) {

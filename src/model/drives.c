@@ -2,6 +2,7 @@
 // Drives and laws on the coordinates of joints: validation and storage.
 #include "model/model.h"
 
+#include "base/sized.h"
 #include "base/vector.h"
 #include "model/profiles.h"
 
@@ -11,15 +12,17 @@
 
 enum { PATH_NAME_SIZE = 512 }; // a name and what tells the three drives of a rotation apart
 
-hn_drive_def hn_drive_def_default(hn_drive_kind kind)
+void hn_drive_def_init(hn_drive_def *def, size_t size, hn_drive_kind kind)
 {
-    return (hn_drive_def){.kind = kind,
-                          .scale = 1.0,
-                          .limit = HUGE_VAL,
-                          .lower = -HUGE_VAL,
-                          .upper = HUGE_VAL,
-                          .radius = 1.0,
-                          .static_ratio = 1.0};
+    const hn_drive_def known = {.size = size,
+                                .kind = kind,
+                                .scale = 1.0,
+                                .limit = HUGE_VAL,
+                                .lower = -HUGE_VAL,
+                                .upper = HUGE_VAL,
+                                .radius = 1.0,
+                                .static_ratio = 1.0};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 const char *hn_drive_kind_command(hn_drive_kind kind)
@@ -277,6 +280,7 @@ hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && drive != NULL);
+    OWN_COPY(context, hn_drive_def, def, hn_drive_def_default(def->kind));
     model_drive added = {0};
     TRY(model_new_name(context, &model->drive_names, "drive", def->name, model->drive_count,
                        &added.name));
@@ -295,10 +299,12 @@ hn_status hn_model_add_drive(hn_model *model, const hn_drive_def *def, hn_drive_
 
 // ---- rotation paths -----------------------------------------------------------------------------------------
 
-hn_rotation_def hn_rotation_def_default(void)
+void hn_rotation_def_init(hn_rotation_def *def, size_t size)
 {
-    return (hn_rotation_def){.axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}},
-                             .scales = {1.0, 1.0, 1.0}};
+    const hn_rotation_def known = {.size = size,
+                                   .axes = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}},
+                                   .scales = {1.0, 1.0, 1.0}};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static hn_status check_rotation(const hn_model *model, const hn_rotation_def *def, const char *name)
@@ -363,6 +369,7 @@ hn_status hn_model_add_rotation(hn_model *model, const hn_rotation_def *def, hn_
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && first != NULL);
+    OWN_COPY(context, hn_rotation_def, def, hn_rotation_def_default());
     model_drive rows[3] = {{0}};
     char *whole = NULL;
     TRY(model_new_name(context, &model->drive_names, "drive", def->name, model->drive_count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Joints: from a definition in world or body coordinates to points and frames fixed in the two bodies.
 #include "base/rotation.h"
+#include "base/sized.h"
 #include "model/joint_kinds.h"
 #include "model/model.h"
 
@@ -16,14 +17,16 @@ static const double DIRECTION_TOLERANCE =
 static const double TURN = 6.283185307179586; // rad
 static const double DEGREES = 57.29577951308232; // per radian
 
-hn_joint_def hn_joint_def_default(hn_joint_kind kind)
+void hn_joint_def_init(hn_joint_def *def, size_t size, hn_joint_kind kind)
 {
-    return (hn_joint_def){
+    const hn_joint_def known = {
+        .size = size,
         .kind = kind,
         .axis_a = {0.0, 0.0, 1.0},
         .axis_b = {joint_kind_facts_of(kind)->axes == AXES_TWO ? 1.0 : 0.0, 0.0, 0.0},
         .separate_points = kind == HN_JOINT_DISTANCE,
     };
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static bool is_zero(hn_vec3 a)
@@ -333,6 +336,7 @@ hn_status hn_model_add_joint(hn_model *model, const hn_joint_def *def, hn_joint_
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && joint != NULL);
+    OWN_COPY(context, hn_joint_def, def, hn_joint_def_default(def->kind));
     char *name = NULL;
     TRY(model_new_name(context, &model->joint_names, "joint", def->name, model->joint_count,
                        &name));

@@ -3,6 +3,7 @@
 #include <holonom/model.h>
 
 #include "base/vector.h"
+#include "base/sized.h"
 #include "model/joint_kinds.h"
 #include "model/model.h"
 #include "model/profiles.h"
@@ -19,19 +20,22 @@ const load_kind_facts *load_kind_facts_of(model_load_kind kind)
     return &KINDS[kind];
 }
 
-hn_load_def hn_load_def_default(void)
+void hn_load_def_init(hn_load_def *def, size_t size)
 {
-    return (hn_load_def){.profile = {.kind = HN_PROFILE_CONSTANT}};
+    const hn_load_def known = {.size = size, .profile = {.kind = HN_PROFILE_CONSTANT}};
+    sized_fill(def, size, &known, sizeof known);
 }
 
-hn_spring_def hn_spring_def_default(void)
+void hn_spring_def_init(hn_spring_def *def, size_t size)
 {
-    return (hn_spring_def){.rest_length = -1.0};
+    const hn_spring_def known = {.size = size, .rest_length = -1.0};
+    sized_fill(def, size, &known, sizeof known);
 }
 
-hn_torsion_spring_def hn_torsion_spring_def_default(void)
+void hn_torsion_spring_def_init(hn_torsion_spring_def *def, size_t size)
 {
-    return (hn_torsion_spring_def){.rest_angle = 0.0};
+    const hn_torsion_spring_def known = {.size = size, .rest_angle = 0.0};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static hn_status check_not_negative(hn_context *context, const char *name, const char *what,
@@ -91,6 +95,7 @@ hn_status hn_model_add_load(hn_model *model, const hn_load_def *def, hn_load_id 
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && load != NULL);
+    OWN_COPY(context, hn_load_def, def, hn_load_def_default());
     model_load added = {
         .kind = def->torque ? LOAD_TORQUE : LOAD_FORCE,
         .body_a = model_body_index(model, def->body),
@@ -167,6 +172,7 @@ hn_status hn_model_add_spring(hn_model *model, const hn_spring_def *def, hn_load
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && spring != NULL);
+    OWN_COPY(context, hn_spring_def, def, hn_spring_def_default());
     model_load added = {
         .kind = LOAD_SPRING,
         .body_a = model_body_index(model, def->body_a),
@@ -209,6 +215,7 @@ hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_d
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && spring != NULL);
+    OWN_COPY(context, hn_torsion_spring_def, def, hn_torsion_spring_def_default());
     model_load added = {
         .kind = LOAD_TORSION_SPRING,
         .body_a = BODY_GROUND,
@@ -228,9 +235,11 @@ hn_status hn_model_add_torsion_spring(hn_model *model, const hn_torsion_spring_d
 
 // ---- bushings -----------------------------------------------------------------------------------------
 
-hn_bushing_def hn_bushing_def_default(void)
+void hn_bushing_def_init(hn_bushing_def *def, size_t size)
 {
-    return (hn_bushing_def){.frame_a = mat3_identity(), .frame_b = mat3_identity()};
+    const hn_bushing_def known = {
+        .size = size, .frame_a = mat3_identity(), .frame_b = mat3_identity()};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 static hn_status check_bushing_bodies(const hn_model *model, const hn_bushing_def *def,
@@ -310,6 +319,7 @@ hn_status hn_model_add_bushing(hn_model *model, const hn_bushing_def *def, hn_lo
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL && bushing != NULL);
+    OWN_COPY(context, hn_bushing_def, def, hn_bushing_def_default());
     model_load added = {
         .kind = LOAD_BUSHING,
         .body_a = model_body_index(model, def->body_a),

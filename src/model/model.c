@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A model as a whole: create, destroy, names, run options, looking at it.
 #include "model/joint_kinds.h"
+#include "base/sized.h"
 #include "model/model.h"
 #include "model/profiles.h"
 
@@ -22,9 +23,10 @@ hn_body_id hn_ground(void)
     return (hn_body_id){.index1 = UINT32_MAX};
 }
 
-hn_model_def hn_model_def_default(void)
+void hn_model_def_init(hn_model_def *def, size_t size)
 {
-    return (hn_model_def){.name = NULL, .gravity = {0.0, 0.0, -9.81}};
+    const hn_model_def known = {.size = size, .name = NULL, .gravity = {0.0, 0.0, -9.81}};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model **model)
@@ -33,6 +35,7 @@ hn_status hn_model_create(hn_context *context, const hn_model_def *def, hn_model
     *model = NULL;
     REQUIRE(NULL, context != NULL);
     REQUIRE(context, def != NULL);
+    OWN_COPY(context, hn_model_def, def, hn_model_def_default());
     if (!vec3_is_finite(def->gravity))
         return context_fail(context, HN_INVALID_MODEL, "gravity is not finite");
     hn_model *created = context_allocate(context, sizeof *created);
@@ -84,6 +87,9 @@ void hn_model_destroy(hn_model *model)
     for (int i = 0; i < model->parameter_count; ++i)
         context_release(context, model->parameters[i].name);
     context_release(context, model->parameters);
+    for (int i = 0; i < model->run_setting_count; ++i)
+        context_release(context, model->run_settings[i].value);
+    context_release(context, model->run_settings);
     context_release(context, model->beams);
     context_release(context, model->bodies);
     context_release(context, model->joints);
@@ -140,59 +146,10 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
 
 // ---- run options ------------------------------------------------------------------------------------
 
-const char *hn_scheme_name(hn_scheme scheme)
-{
-    switch (scheme) {
-    case HN_SCHEME_ENERGY_MOMENTUM: return "energy-momentum";
-    case HN_SCHEME_VARIATIONAL: return "variational";
-    case HN_SCHEME_RATTLE: return "rattle";
-    case HN_SCHEME_GENERALIZED_ALPHA: return "generalized-alpha";
-    case HN_SCHEME_ENERGY_DECAYING: return "energy-decaying";
-    case HN_SCHEME_GGL_ENERGY_MOMENTUM: return "ggl-energy-momentum";
-    case HN_SCHEME_CONVECTED: return "convected";
-    case HN_SCHEME_GGL_VARIATIONAL: return "ggl-variational";
-    case HN_SCHEME_GGL_CLASSICAL: return "ggl-classical";
-    case HN_SCHEME_PROJECTED_RK: return "projected-rk";
-    }
-    return "";
-}
-
-bool hn_scheme_from_name(const char *name, hn_scheme *scheme)
-{
-    if (name == NULL || scheme == NULL) return false;
-    for (int i = 0; i < HN_SCHEME_COUNT; ++i)
-        if (strcmp(name, hn_scheme_name((hn_scheme)i)) == 0) {
-            *scheme = (hn_scheme)i;
-            return true;
-        }
-    return false;
-}
-
 bool hn_scheme_has_own_solver(hn_scheme scheme)
 {
     // they stand in one piece
     return scheme >= HN_SCHEME_CONVECTED && scheme <= HN_SCHEME_PROJECTED_RK;
-}
-
-const char *hn_reduction_name(hn_reduction reduction)
-{
-    switch (reduction) {
-    case HN_REDUCTION_REDUCED: return "reduced";
-    case HN_REDUCTION_NULLSPACE: return "nullspace";
-    case HN_REDUCTION_MULTIPLIERS: return "multipliers";
-    }
-    return "";
-}
-
-bool hn_reduction_from_name(const char *name, hn_reduction *reduction)
-{
-    if (name == NULL || reduction == NULL) return false;
-    for (int i = 0; i < HN_REDUCTION_COUNT; ++i)
-        if (strcmp(name, hn_reduction_name((hn_reduction)i)) == 0) {
-            *reduction = (hn_reduction)i;
-            return true;
-        }
-    return false;
 }
 
 hn_run_options hn_model_run_options(const hn_model *model)

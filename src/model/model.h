@@ -151,6 +151,12 @@ typedef struct model_output {
     char *text;
 } model_output;
 
+/// A setting of a run that the model asks for, as text.
+typedef struct model_setting {
+    const char *name;
+    char *value;
+} model_setting;
+
 struct hn_model {
     hn_context *context;
     uint32_t tag; ///< of its ids
@@ -180,6 +186,8 @@ struct hn_model {
     int output_count, output_capacity, output_columns; ///< columns: numbers of all outputs
     name_table output_names;
     hn_run_options run;
+    model_setting *run_settings; ///< further ones by name; the name is that of the table in simulation/options.c
+    int run_setting_count, run_setting_capacity;
     char *text; ///< source text, NULL when built by calls
     size_t text_length;
     char *source; ///< file it was read from, or what stands for it in messages; NULL when built by calls

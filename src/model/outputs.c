@@ -2,6 +2,7 @@
 // Outputs: validation and storage.
 #include "model/model.h"
 
+#include "base/sized.h"
 #include "base/vector.h"
 
 #include <stdio.h>
@@ -47,9 +48,10 @@ bool hn_output_kind_from_name(const char *name, hn_output_kind *kind)
     return false;
 }
 
-hn_output_def hn_output_def_default(hn_output_kind kind)
+void hn_output_def_init(hn_output_def *def, size_t size, hn_output_kind kind)
 {
-    return (hn_output_def){.kind = kind};
+    const hn_output_def known = {.size = size, .kind = kind};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 int hn_model_output_count(const hn_model *model)
@@ -242,6 +244,7 @@ hn_status hn_model_add_output(hn_model *model, const hn_output_def *def)
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     REQUIRE(context, def != NULL);
+    OWN_COPY(context, hn_output_def, def, hn_output_def_default(def->kind));
     model_output added = {.def = *def, .joint = -1, .body_a = BODY_GROUND, .body_b = BODY_GROUND};
     char *name = NULL;
     TRY(model_new_name(context, &model->output_names, "output", def->name, model->output_count,

@@ -19,7 +19,18 @@ static const char *const
                                                                               "friction", "latch"},
     *const COUPLINGS[] = {"gear", "belt", "rack", "relation", "screw"},
     *const FRAMES[] = {"world", "a", "b"},
-    *const RESULTS[] = {"run", "static", "modes", "kinematics", "inverse"};
+    *const RESULTS[] = {"run", "static", "modes", "kinematics", "inverse"},
+    *const REDUCTIONS[] = {"reduced", "nullspace", "multipliers"};
+static const char *const SCHEMES[] = {[HN_SCHEME_ENERGY_MOMENTUM] = "energy-momentum",
+                                      [HN_SCHEME_VARIATIONAL] = "variational",
+                                      [HN_SCHEME_RATTLE] = "rattle",
+                                      [HN_SCHEME_GENERALIZED_ALPHA] = "generalized-alpha",
+                                      [HN_SCHEME_GGL_ENERGY_MOMENTUM] = "ggl-energy-momentum",
+                                      [HN_SCHEME_CONVECTED] = "convected",
+                                      [HN_SCHEME_GGL_VARIATIONAL] = "ggl-variational",
+                                      [HN_SCHEME_GGL_CLASSICAL] = "ggl-classical",
+                                      [HN_SCHEME_PROJECTED_RK] = "projected-rk",
+                                      [HN_SCHEME_ENERGY_DECAYING] = "energy-decaying"};
 
 // NAME of a value and the value of a name, for an enumeration that counts its words from zero.
 #define WORDS(type, function, words)                                                               \
@@ -49,3 +60,5 @@ WORDS(hn_drive_kind, hn_drive_kind, DRIVES)
 WORDS(hn_coupling_kind, hn_coupling_kind, COUPLINGS)
 WORDS(hn_output_frame, hn_output_frame, FRAMES)
 WORDS(hn_result_kind, hn_result_kind, RESULTS)
+WORDS(hn_scheme, hn_scheme, SCHEMES)
+WORDS(hn_reduction, hn_reduction, REDUCTIONS)

@@ -38,7 +38,7 @@ static void energy_decaying_equations(const hn_system *system, const hn_simulati
                                       double time, double *momentum, step_equations *equations)
 {
     scheme_energy_momentum.equations(system, def, state, angles, h, time, momentum, equations);
-    equations->decay = state->first ? 0.0 : scheme_decay_strength(def->rho);
+    equations->decay = state->first ? 0.0 : scheme_decay_strength(def->energy_decaying.rho);
 }
 
 double scheme_decay_strength(double rho)
@@ -72,8 +72,8 @@ static double energy_decaying_finish(const hn_system *system, const hn_simulatio
     else
         for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
             next_impetus[k] = 2.0 / equations->step_size * step->delta[k] - state->impetus[k];
-    decay_finish(system, equations, step, scheme_decay_strength(def->rho), next_impetus, MEMORY,
-                 state->memory);
+    decay_finish(system, equations, step, scheme_decay_strength(def->energy_decaying.rho),
+                 next_impetus, MEMORY, state->memory);
     for (int i = 0; i < system->element_count; ++i)
         state->memory[MEMORY * (size_t)i + STEP_SIZE_PLACE] = equations->step_size;
     return scheme_load_work(system, equations, step, equations->weight);

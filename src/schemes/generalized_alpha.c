@@ -31,7 +31,7 @@ typedef struct alpha_parameters {
 
 static alpha_parameters parameters_of(const hn_simulation_def *def)
 {
-    double r = def->spectral_radius;
+    double r = def->generalized_alpha.spectral_radius;
     alpha_parameters p = {.alpha_m = (2.0 * r - 1.0) / (r + 1.0), .alpha_f = r / (r + 1.0)};
     p.gamma = 0.5 + p.alpha_f - p.alpha_m;
     p.beta = 0.25 * (1.0 + p.alpha_f - p.alpha_m) * (1.0 + p.alpha_f - p.alpha_m);

@@ -434,11 +434,11 @@ static void add_row_products(orthogonal_projection *p, const int body[2], const 
 }
 
 // Rows of a joint, with those of their rates. Returns the largest residual, in the rows' units.
-static double add_joint(orthogonal_projection *p, int joint)
+static double add_joint(orthogonal_projection *p, int index)
 {
-    const jet_joint *j = &p->jet->joints[joint];
+    const jet_joint *j = &p->jet->joints[index];
     const int body[2] = {j->a, j->b};
-    int node = p->jet->body_count + joint, rows = j->row_count, size = 2 * rows,
+    int node = p->jet->body_count + index, rows = j->row_count, size = 2 * rows,
         offset = block_lu_offset(p->lu, node);
     double worst = 0.0;
     const double *pose[2], *pose1[2];

@@ -147,7 +147,8 @@ static inline double larger(double a, double b)
 static double norm_of(scheme_solver *s, const double *x, const double *x1, const double *y,
                       const double *y1)
 {
-    const double absolute = s->def.absolute_tolerance, relative = s->def.relative_tolerance;
+    const double absolute = s->def.projected_rk.absolute_tolerance,
+                 relative = s->def.projected_rk.relative_tolerance;
     double worst = 0.0;
     jet_rates(&s->jet, s->y, s->w, s->a1);
     memset(s->sums, 0, (size_t)s->jet.mechanism_count * sizeof(double));
@@ -197,9 +198,9 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
     int n = jet->y_count;
     double time = s->last.end;
     double inner = s->tolerance;
-    if (!s->def.fixed_steps)
-        inner = fmax(inner,
-                     STAGE_TOLERANCE * fmin(s->def.absolute_tolerance, s->def.relative_tolerance));
+    if (!s->def.projected_rk.fixed_steps)
+        inner = fmax(inner, STAGE_TOLERANCE * fmin(s->def.projected_rk.absolute_tolerance,
+                                                   s->def.projected_rk.relative_tolerance));
     s->margin_count = 1;
     const rk_method *method = s->method;
     for (int stage = 1; stage < method->stages; ++stage) {
@@ -475,7 +476,7 @@ static bool too_near(const scheme_solver *s, bool good)
 static hn_status advance(scheme_solver *s, const scheme_step *step, double limit, double kink,
                          bool start)
 {
-    bool rejected = false, fixed = s->def.fixed_steps || s->fixed_step > 0.0;
+    bool rejected = false, fixed = s->def.projected_rk.fixed_steps || s->fixed_step > 0.0;
     double then = 0.0; // s, planned after a step towards a flat position
     int plans = 0;
     if (!begin_step(s, start)) return HN_SINGULAR_SYSTEM;
@@ -483,7 +484,7 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         if (step->stopped != NULL && step->stopped(step->stopped_user)) return HN_CANCELLED;
         double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
         if (!fixed) planned = fmin(planned, turn_limit(s));
-        bool last = s->def.fixed_steps || time + STEP_STRETCH * planned >= limit;
+        bool last = s->def.projected_rk.fixed_steps || time + STEP_STRETCH * planned >= limit;
         double h = last ? limit - time : planned, error = 0.0;
         if (!fixed &&
             !(planned > STEP_SMALLEST * fmax(s->nominal, fabs(time)) && isfinite(planned)))
@@ -500,7 +501,7 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         bool enough = fixed || (good && error <= bound);
         s->at_end = good;
         if (enough && !near && (!over || rk_flat_is_exact(s, h))) {
-            double growth = rejected ? 1.0 : s->def.step_growth_max;
+            double growth = rejected ? 1.0 : s->def.projected_rk.step_growth_max;
             if (!fixed) note_stiffness(s, h);
             accept(s, h, end);
             s->h = h * fmax(STEP_SHRINK_MIN, fmin(growth, change));
@@ -516,7 +517,8 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         if (near || (good && over && !enough)) {
             if (++plans > FLAT_PLANS_MAX) return HN_SINGULAR_SYSTEM;
             double allowed = h * (good ? fmax(STEP_SHRINK_MIN, fmin(FLAT_LONGER, change)) : 1.0);
-            limit = s->def.fixed_steps ? limit : kink; // a state before is interpolated
+            limit =
+                s->def.projected_rk.fixed_steps ? limit : kink; // a state before is interpolated
             allowed = fmax(allowed, rk_shortest_over_flat(s, h));
             s->h = rk_plan_over_flat(h * s->flat.at, allowed, limit - time, &then);
             if (s->h >= then) then = 0.0; // this is the step over it
@@ -551,24 +553,26 @@ static double *doubles(scheme_solver *s, size_t count, bool *good)
 static hn_status make_parts(hn_system *system, scheme_solver *s)
 {
     const hn_simulation_def *def = &s->def;
-    if (!def->fixed_steps && !(def->absolute_tolerance > 0.0 && def->relative_tolerance >= 0.0))
+    if (!def->projected_rk.fixed_steps && !(def->projected_rk.absolute_tolerance > 0.0 &&
+                                            def->projected_rk.relative_tolerance >= 0.0))
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: absolute_tolerance must be positive and "
                             "relative_tolerance not negative");
-    if (!(def->projection_tolerance > 0.0))
+    if (!(def->projected_rk.projection_tolerance > 0.0))
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: projection_tolerance must be positive");
-    if (!def->fixed_steps && !(def->step_growth_max > 1.0))
+    if (!def->projected_rk.fixed_steps && !(def->projected_rk.step_growth_max > 1.0))
         return context_fail(system->context, HN_INVALID_ARGUMENT,
                             "projected-rk: step_growth_max must be above 1");
-    TRY(def->planar ? jet_space_create_planar(system, &s->jet) : jet_space_create(system, &s->jet));
-    if (def->planar) TRY(jet_space_create(system, &s->spatial));
-    if (def->projection == HN_PROJECTION_ORTHOGONAL)
+    TRY(def->projected_rk.planar ? jet_space_create_planar(system, &s->jet)
+                                 : jet_space_create(system, &s->jet));
+    if (def->projected_rk.planar) TRY(jet_space_create(system, &s->spatial));
+    if (def->projected_rk.projection == HN_PROJECTION_ORTHOGONAL)
         TRY(orthogonal_projection_create(&s->jet, &s->orthogonal));
-    if (def->projection == HN_PROJECTION_ALONG_JOINTS && jet_tree_fits(&s->jet))
+    if (def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet_tree_fits(&s->jet))
         TRY(jet_tree_create(&s->jet));
-    if (def->impose_momentum) TRY(system_symmetries(system, &s->symmetries));
-    if (def->impose_momentum) jet_join_mechanisms(&s->jet);
+    if (def->projected_rk.impose_momentum) TRY(system_symmetries(system, &s->symmetries));
+    if (def->projected_rk.impose_momentum) jet_join_mechanisms(&s->jet);
     const jet_space *jet = &s->jet;
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
     size_t bodies = (size_t)system->body_count, angles = (size_t)system->angle_count;
@@ -652,7 +656,7 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     s->system = system;
     s->def = *def;
     s->method = rk_method_of_order(def->order);
-    s->tolerance = def->projection_tolerance;
+    s->tolerance = def->projected_rk.projection_tolerance;
     hn_status status = make_parts(system, s);
     if (status != HN_OK) {
         solver_destroy(s);
@@ -836,8 +840,9 @@ static double next_kink(const scheme_solver *s)
 // Where the next internal step has to end: a kink of a load, and without dense output the nominal time.
 static double step_limit(const scheme_solver *s, double kink, double target)
 {
-    if (s->def.fixed_steps) return fmin(kink, target);
-    return s->def.dense_output || kink < target - SAME_TIME * fabs(target) ? kink : target;
+    if (s->def.projected_rk.fixed_steps) return fmin(kink, target);
+    return s->def.projected_rk.dense_output || kink < target - SAME_TIME * fabs(target) ? kink
+                                                                                        : target;
 }
 
 static double sum_of(const scheme_solver *s, const double *x)
@@ -868,9 +873,9 @@ static hn_status integrate(scheme_solver *s, scheme_step *step, double target, d
         s->energy_start = rk_energy(s, s->w);
         s->energy_started = true;
     }
-    if (start && !s->def.fixed_steps) {
+    if (start && !s->def.projected_rk.fixed_steps) {
         if (!begin_step(s, true)) return HN_SINGULAR_SYSTEM;
-        s->h = s->def.first_step;
+        s->h = s->def.projected_rk.first_step;
         if (!step->state->first || !(s->h > 0.0)) {
             s->h = first_step(s, step_limit(s, next_kink(s), target) - step->time);
             s->at_end = false;

@@ -204,8 +204,8 @@ static bool make_tangent(scheme_solver *s, const double *shift, double *c)
 bool rk_impose_invariants(scheme_solver *s, double time, double *y, double *w)
 {
     jet_space *jet = &s->jet;
-    int first = s->def.impose_energy ? 1 : 0,
-        count = first + (s->def.impose_momentum ? s->symmetries.count : 0);
+    int first = s->def.projected_rk.impose_energy ? 1 : 0,
+        count = first + (s->def.projected_rk.impose_momentum ? s->symmetries.count : 0);
     size_t width = (size_t)jet->w_count * sizeof(double);
     if (count == 0) return true;
     double begin = rk_seconds(s), last = HUGE_VAL;

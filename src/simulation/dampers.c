@@ -152,7 +152,7 @@ static void say_limits(hn_simulation *s, const double *w)
         double z = s->def.step_size * e->damping * e->mobility;
         bool alone = w != NULL && e->mobility <= 1.001 * w[n * i + i];
         const char *what = NULL;
-        if (s->scheme->any_rotation && s->def.fixed_steps && z > RUNGE_KUTTA_LIMIT)
+        if (s->scheme->any_rotation && s->def.projected_rk.fixed_steps && z > RUNGE_KUTTA_LIMIT)
             what = "fixed steps of an explicit rule grow there";
         if (form == DAMPER_EXPLICIT && z > RATTLE_LIMIT)
             what = "it halves speeds at most in a step there, where they should fall by more";
@@ -173,7 +173,7 @@ static void say_limits(hn_simulation *s, const double *w)
 
 hn_status dampers_update(hn_simulation *s)
 {
-    bool explicit_steps = s->scheme->any_rotation && s->def.fixed_steps;
+    bool explicit_steps = s->scheme->any_rotation && s->def.projected_rk.fixed_steps;
     if (s->damper_count == 0 || (s->scheme->damper_form == DAMPER_PLAIN && !explicit_steps))
         return HN_OK;
     find_rows(s);

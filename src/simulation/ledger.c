@@ -316,7 +316,7 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
             .time = a->time[m]};
     double limit = 0.5 * simulation_rotation_limit(s);
     if (!(limit > 0.0) || limit > SPIN_STEP_BOUND) limit = SPIN_STEP_BOUND;
-    bool follows = s->scheme->any_rotation && !s->def.fixed_steps;
+    bool follows = s->scheme->any_rotation && !s->def.projected_rk.fixed_steps;
     return (hn_accuracy){.position = worst[ERROR_POSITION],
                          .angle = worst[ERROR_ANGLE],
                          .relative = worst[ERROR_RELATIVE],
@@ -497,9 +497,11 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     }
     hn_ledger_entry *e = ledger->entry;
     bool imposes = s->scheme->imposes_invariants;
-    bool energy = s->scheme->energy_kept || (imposes && s->def.impose_energy);
-    bool linear = imposes ? s->def.impose_momentum : !s->scheme->linear_momentum_not_kept;
-    bool angular = imposes ? s->def.impose_momentum : !s->scheme->angular_momentum_not_kept;
+    bool energy = s->scheme->energy_kept || (imposes && s->def.projected_rk.impose_energy);
+    bool linear =
+        imposes ? s->def.projected_rk.impose_momentum : !s->scheme->linear_momentum_not_kept;
+    bool angular =
+        imposes ? s->def.projected_rk.impose_momentum : !s->scheme->angular_momentum_not_kept;
     energy_verdict verdict;
     energy_entry(s, energy, ledger, &verdict);
     describe_energy(s, energy, &verdict, ledger);

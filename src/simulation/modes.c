@@ -5,6 +5,7 @@
 //   (Q4)  K x + G^T nu = eta M x,  G x = 0;   s = +-sqrt(-eta)
 //   (Q5)  A = (K - sigma M)^-1 M on these motions has the eigenvalues 1/(eta - sigma)
 #include "linalg/krylov.h"
+#include "base/sized.h"
 #include "simulation/statics.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
@@ -16,9 +17,10 @@ static const double SHIFT_STEP = 0.1;
 static const double ROUND_OFF = 1e-8; // of an eigenvalue: it is real
 enum { SHIFTS_MAX = 24, SEARCHES_MAX = 5, SPARE = 4 };
 
-hn_modes_def hn_modes_def_default(void)
+void hn_modes_def_init(hn_modes_def *def, size_t size)
 {
-    return (hn_modes_def){.count = 10, .statics = hn_static_def_default()};
+    const hn_modes_def known = {.size = size, .count = 10, .statics = hn_static_def_default()};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 typedef struct mode_search {
@@ -256,6 +258,7 @@ hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode
 {
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, def != NULL && modes != NULL && report != NULL);
+    OWN_COPY(s->context, hn_modes_def, def, hn_modes_def_default());
     if (def->count < 1)
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "modes: their number is %d; expected at least 1", def->count);

@@ -125,7 +125,8 @@ static hn_status settle_state(hn_simulation *s, const double *q, const double *t
 // Schemes with steps of their own look back further than a state.
 static hn_status check_settable(const hn_simulation *s)
 {
-    if (s->scheme->solver_step == NULL || !s->scheme->any_rotation || s->def.fixed_steps)
+    if (s->scheme->solver_step == NULL || !s->scheme->any_rotation ||
+        s->def.projected_rk.fixed_steps)
         return HN_OK;
     return context_fail(s->context, HN_INVALID_ARGUMENT,
                         "scheme '%s' takes steps of its own: its state cannot be set",

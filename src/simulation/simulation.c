@@ -3,6 +3,7 @@
 #include "simulation/simulation.h"
 
 #include "reductions/closures.h"
+#include "base/sized.h"
 #include "simulation/ownership.h"
 #include "simulation/both_levels.h"
 #include "simulation/composed.h"
@@ -29,9 +30,10 @@ static const double RHO_MIN =
     1.0 / 3.0 - 1e-3; // of `energy-decaying`, as far as three digits say it
 static const double DEFAULT_START_TOLERANCE = 1e-3;
 
-hn_simulation_def hn_simulation_def_default(void)
+void hn_simulation_def_init(hn_simulation_def *def, size_t size)
 {
-    return (hn_simulation_def){
+    const hn_simulation_def known = {
+        .size = size,
         .scheme = HN_SCHEME_ENERGY_MOMENTUM,
         .reduction = HN_REDUCTION_REDUCED,
         .residual_tolerance = DEFAULT_RESIDUAL_TOLERANCE,
@@ -40,15 +42,16 @@ hn_simulation_def hn_simulation_def_default(void)
         .halvings_max = DEFAULT_HALVINGS_MAX,
         .ledger = true,
         .start_tolerance = DEFAULT_START_TOLERANCE,
-        .spectral_radius = 0.6,
-        .absolute_tolerance = 1e-8,
-        .relative_tolerance = 1e-8,
-        .projection_tolerance = 1e-12,
-        .projection = HN_PROJECTION_ALONG_JOINTS,
-        .step_growth_max = 5.0,
-        .dense_output = true,
-        .impose_energy = true,
+        .generalized_alpha = {.spectral_radius = 0.6},
+        .projected_rk = {.absolute_tolerance = 1e-8,
+                         .relative_tolerance = 1e-8,
+                         .projection_tolerance = 1e-12,
+                         .projection = HN_PROJECTION_ALONG_JOINTS,
+                         .step_growth_max = 5.0,
+                         .dense_output = true,
+                         .impose_energy = true},
     };
+    sized_fill(def, size, &known, sizeof known);
 }
 
 // ---- creation ---------------------------------------------------------------------------------------
@@ -166,6 +169,14 @@ static hn_status check_step_control(hn_context *context, const hn_simulation_def
                             : "what it promises needs steps of one size");
 }
 
+// room for settings to come, which another library may know
+static bool is_unused(const double *reserved, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (reserved[i] != 0.0) return false;
+    return true;
+}
+
 static hn_status check_def(hn_context *context, const hn_simulation_def *def)
 {
     if (!(def->step_size > 0.0) || !isfinite(def->step_size))
@@ -186,11 +197,19 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
                             "scheme 'projected-rk' takes steps of its own and has no inputs that "
                             "are held over a step; the other schemes have");
     TRY(check_step_control(context, def));
-    if (!(def->spectral_radius >= 0.0 && def->spectral_radius <= 1.0))
+    if (!is_unused(def->generalized_alpha.reserved, 3) ||
+        !is_unused(def->energy_decaying.reserved, 3) || !is_unused(def->projected_rk.reserved, 6))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "a reserved setting is not zero: version %s of the library does not "
+                            "know it; begin with hn_simulation_def_default",
+                            hn_version());
+    if (!(def->generalized_alpha.spectral_radius >= 0.0 &&
+          def->generalized_alpha.spectral_radius <= 1.0))
         return context_fail(context, HN_INVALID_ARGUMENT, "spectral radius is %g; expected 0 to 1",
-                            def->spectral_radius);
-    if (!(def->rho >= RHO_MIN && def->rho <= 1.0))
-        return context_fail(context, HN_INVALID_ARGUMENT, "rho is %g; expected 1/3 to 1", def->rho);
+                            def->generalized_alpha.spectral_radius);
+    if (!(def->energy_decaying.rho >= RHO_MIN && def->energy_decaying.rho <= 1.0))
+        return context_fail(context, HN_INVALID_ARGUMENT, "rho is %g; expected 1/3 to 1",
+                            def->energy_decaying.rho);
     return HN_OK;
 }
 
@@ -515,8 +534,10 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
     REQUIRE(context, out != NULL);
     *out = NULL;
     REQUIRE(context, context != NULL && model != NULL && given != NULL);
+    OWN_COPY(context, hn_simulation_def, given, hn_simulation_def_default());
     hn_simulation_def settled = *given, *def = &settled;
-    if (def->rho == 0.0) def->rho = model->run.rho > 0.0 ? model->run.rho : DEFAULT_RHO;
+    if (def->energy_decaying.rho == 0.0)
+        def->energy_decaying.rho = model->run.rho > 0.0 ? model->run.rho : DEFAULT_RHO;
     TRY(check_def(context, def));
     hn_simulation *s = context_allocate(context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
@@ -1119,10 +1140,11 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(
             s->context, status, "step %lld at t = %.9g s: %s (worst at body '%s', joint '%s'); %s",
             (long long)s->step_count + 1, hn_simulation_time(s),
-            s->def.fixed_steps ? "the projection on the constraints did not converge"
-                               : "no internal step meets the tolerances",
+            s->def.projected_rk.fixed_steps ? "the projection on the constraints did not converge"
+                                            : "no internal step meets the tolerances",
             system->bodies[worst].name, joint_name,
-            s->def.fixed_steps ? "a smaller step may help" : "wider tolerances may help");
+            s->def.projected_rk.fixed_steps ? "a smaller step may help"
+                                            : "wider tolerances may help");
     char criterion[200];
     describe_criterion(s, criterion, sizeof criterion);
     return context_fail(

@@ -102,15 +102,20 @@ static const char MAGIC[8] = "hnsnap5";
 static uint64_t method_identity(const hn_simulation *s)
 {
     const hn_simulation_def *def = &s->def;
-    const int choices[] = {def->order,           def->inputs,
-                           def->ledger,          def->fixed_steps,
-                           def->dense_output,    def->impose_energy,
-                           def->impose_momentum, def->planar,
-                           (int)def->projection, def->step_tolerance > 0.0};
+    const int choices[] = {def->order,
+                           def->inputs,
+                           def->ledger,
+                           def->projected_rk.fixed_steps,
+                           def->projected_rk.dense_output,
+                           def->projected_rk.impose_energy,
+                           def->projected_rk.impose_momentum,
+                           def->projected_rk.planar,
+                           (int)def->projected_rk.projection,
+                           def->step_tolerance > 0.0};
     uint64_t hash = hash_string(HASH_START, hn_scheme_name(def->scheme));
     if (s->scheme->solver_step == NULL) hash = hash_string(hash, hn_reduction_name(def->reduction));
-    hash = hash_doubles(hash, &def->spectral_radius, 1);
-    hash = hash_doubles(hash, &def->rho, 1);
+    hash = hash_doubles(hash, &def->generalized_alpha.spectral_radius, 1);
+    hash = hash_doubles(hash, &def->energy_decaying.rho, 1);
     return hash_bytes(hash, choices, sizeof choices);
 }
 

@@ -10,6 +10,7 @@
 #include "simulation/statics.h"
 
 #include "base/array.h"
+#include "base/sized.h"
 #include "simulation/composed.h"
 #include "system/mass.h"
 
@@ -31,10 +32,11 @@ static const double BENT = 0.7; // rad between nodes of a beam: near what an ele
 static const double STEP_GROWTH = 1.5;
 enum { FEW_ITERATIONS = 8 }; // then the next load step may be longer
 
-hn_static_def hn_static_def_default(void)
+void hn_static_def_init(hn_static_def *def, size_t size)
 {
-    return (hn_static_def){
-        .load_steps = 10, .cuts_max = 10, .iterations_max = 30, .tolerance = 1e-8};
+    const hn_static_def known = {
+        .size = size, .load_steps = 10, .cuts_max = 10, .iterations_max = 30, .tolerance = 1e-8};
+    sized_fill(def, size, &known, sizeof known);
 }
 
 // ---- loads ------------------------------------------------------------------------------------------
@@ -745,6 +747,7 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
 {
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, def != NULL);
+    OWN_COPY(s->context, hn_static_def, def, hn_static_def_default());
     TRY(check_def(s->context, def));
     statics x;
     context_begin_cancellable(s->context);

@@ -660,9 +660,7 @@ static hn_status read_settings(study_reader *s, int root, const hn_model *base)
     hn_run_options options = hn_model_run_options(base);
     int run = reader_find(&s->r, root, "run");
     study->def = hn_simulation_def_default();
-    study->def.scheme = options.scheme;
-    study->def.reduction = options.reduction;
-    study->def.step_size = options.step > 0.0 ? options.step : 0.0;
+    TRY(hn_simulation_def_from_model(base, &study->def));
     study->end = options.end;
     if (run >= 0) TRY(read_run(s, run));
     if (!(study->def.step_size > 0.0) || !(study->end > 0.0))

@@ -209,6 +209,26 @@ class Runs(ToolTest):
         done = self.check(2, "run", "pendulum.yaml", "--set", "step_tolerance=1e-8", "--scheme", "rattle", "--no-output")
         self.assertIn("scheme 'rattle' takes no step_tolerance", done.stderr)
 
+    def test_settings_have_one_table_of_names(self):
+        with open(self.path("pendulum.yaml"), encoding="utf-8") as stream:
+            text = stream.read()
+        with open(self.path("soft.yaml"), "w", encoding="utf-8") as stream:
+            stream.write(text.replace("run: {", "run: {spectral_radius: 0.2, "))
+        files = [("f", "soft.yaml"), ("s", "pendulum.yaml", "--set", "spectral_radius=0.2"), ("d", "pendulum.yaml"),
+                 ("o", "soft.yaml", "--set", "spectral_radius=0.6")]
+        for name, *words in files:
+            self.check(0, "run", *words, "--scheme", "generalized-alpha", "--output", name + ".h5")
+            self.check(0, "export", name + ".h5", "--csv", "--output", name + ".csv")
+        with_file, with_set, default, over = (open(self.path(name + ".csv"), encoding="utf-8").read() for name, *_ in files)
+        self.assertEqual(with_file, with_set)  # the file says what --set says
+        self.assertNotEqual(with_file, default)
+        self.assertEqual(over, default)  # --set has the last word
+        for words, said in [("iterations_max=30,start_tolerance=1e-3,halvings_max=3", ""), ("scheme=rattle", "--scheme"),
+                            ("step_size=1", "--step"), ("projection=skew", "expected quasi-orthogonal, orthogonal or along-joints"),
+                            ("spectral_radios=1", "did you mean 'spectral_radius'"), ("planar=1", "true or false")]:
+            done = self.check(2 if said else 0, "run", "pendulum.yaml", "--no-output", "--set", words)
+            self.assertIn(said, done.stderr)
+
     @need_h5py
     def test_the_result_file_holds_series_model_options_and_ledger(self):
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5")

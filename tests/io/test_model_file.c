@@ -6,6 +6,8 @@
 
 #include "base/rotation.h"
 
+#include <holonom/simulation.h>
+
 #include "support/check.h"
 #include "support/failing_allocator.h"
 #include "support/reference.h"
@@ -1175,6 +1177,66 @@ TEST(model_file, names_of_axes_are_those_of_the_body_that_is_not_the_ground)
         hn_vec3 axis = model_direction_to_world(model, j->body_a, mat3_column(&j->frame_a, 2));
         CHECK_BELOW(vec3_norm(vec3_subtract(axis, expected[k])), 1e-15); // measured 6e-17
     }
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
+// Every setting of a simulation can be said in the file, by the name that the table of the API has.
+TEST(model_file, settings_of_a_run_by_name)
+{
+    static const char *const OTHERWISE[] = {"step_size", "ledger", "inputs", "rho", "order"};
+    static const char TEXT[] = "holonom: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\nrun: {";
+    hn_context *context = hn_context_create(NULL);
+    int said = 0;
+    for (int i = 0; i < hn_simulation_option_count(); ++i) {
+        const char *name = hn_simulation_option_name(i);
+        bool skip = false;
+        for (size_t k = 0; k < sizeof OTHERWISE / sizeof OTHERWISE[0]; ++k)
+            skip = skip || strcmp(name, OTHERWISE[k]) == 0;
+        if (skip) continue;
+        hn_simulation_def def = hn_simulation_def_default();
+        static const char *const VALUES[] = {"3",      "true",        "false",
+                                             "rattle", "multipliers", "orthogonal"};
+        char text[256], before[64], after[64] = "";
+        CHECK_OK(context, hn_simulation_def_get(context, &def, name, before, sizeof before));
+        for (size_t k = 0; k < sizeof VALUES / sizeof VALUES[0]; ++k) {
+            hn_simulation_def tried = def;
+            if (hn_simulation_def_set(context, &tried, name, VALUES[k]) != HN_OK ||
+                strcmp(VALUES[k], before) == 0)
+                continue;
+            snprintf(text, sizeof text, "%s%s: %s}\n", TEXT, name, VALUES[k]);
+            hn_model *model = parse(context, text);
+            CHECK_OK(context, hn_simulation_def_from_model(model, &def));
+            CHECK_OK(context, hn_simulation_def_get(context, &def, name, after, sizeof after));
+            CHECK(strcmp(after, VALUES[k]) == 0);
+            hn_model_destroy(model);
+            ++said;
+            break;
+        }
+        CHECK(after[0] != '\0');
+    }
+    CHECK_EQUAL(said, hn_simulation_option_count() - 5);
+
+    // what is wrong is refused with its place; the last word counts
+    hn_model *model = NULL;
+    static const char *const WRONG[] = {"planar: 3}", "relative_tolerance: -1}", "relative: 1}",
+                                        "projection: skew}", "step_size: 1}"};
+    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; ++k) {
+        char text[256];
+        snprintf(text, sizeof text, "%s%s\n", TEXT, WRONG[k]);
+        CHECK_STATUS(context, hn_model_parse(context, text, strlen(text), "file", &model),
+                     HN_FILE_FORMAT);
+        CHECK(strncmp(hn_context_message(context), "file:3:", 7) == 0);
+    }
+    model = parse(context, "holonom: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n");
+    hn_simulation_def def = hn_simulation_def_default();
+    CHECK_OK(context, hn_model_set_run_setting(model, "halvings_max", "1"));
+    CHECK_OK(context, hn_model_set_run_setting(model, "planar", "true"));
+    CHECK_OK(context, hn_model_set_run_setting(model, "halvings_max", "2"));
+    def.step_size = 0.25;
+    CHECK_OK(context, hn_simulation_def_from_model(model, &def));
+    CHECK_EQUAL(def.halvings_max, 2);
+    CHECK(def.projected_rk.planar && def.step_size == 0.25);
     hn_model_destroy(model);
     hn_context_destroy(context);
 }

@@ -28,7 +28,7 @@ typedef struct jet_run {
 static inline hn_simulation_def jet_def(double tolerance)
 {
     hn_simulation_def def = hn_simulation_def_default();
-    def.absolute_tolerance = def.relative_tolerance = tolerance;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = tolerance;
     return def;
 }
 

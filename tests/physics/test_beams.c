@@ -228,7 +228,8 @@ TEST(three_bar_swing, stiff_material_passes_event_x)
 static hn_vec3 rolled_up(int elements)
 {
     hn_context *context = hn_context_create(NULL);
-    hn_model_def world = {.gravity = {0.0, 0.0, 0.0}};
+    hn_model_def world = hn_model_def_default();
+    world.gravity = (hn_vec3){0.0, 0.0, 0.0};
     hn_model *model = NULL;
     hn_beam_id beam;
     hn_joint_id id;

@@ -182,8 +182,8 @@ static run exact_run(const char *model, double time)
 {
     enum { FINE = 240 };
     hn_simulation_def def = composed_def(HN_SCHEME_PROJECTED_RK, 0, time, false);
-    def.absolute_tolerance = def.relative_tolerance = 1e-13;
-    def.projection_tolerance = 1e-14;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-13;
+    def.projected_rk.projection_tolerance = 1e-14;
     run other = composed_run(model, &def);
     run_step(&other, 1);
     def = composed_def(HN_SCHEME_RATTLE, 8, time / FINE, false);

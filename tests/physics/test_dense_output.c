@@ -70,9 +70,9 @@ static output_error error_between_steps(bool planar, hn_projection projection, i
 {
     reference *ref = reference_load("jet_quadrangle.json");
     hn_simulation_def def = jet_def(1e-8);
-    def.impose_energy = false;
-    def.planar = planar;
-    def.projection = projection;
+    def.projected_rk.impose_energy = false;
+    def.projected_rk.planar = planar;
+    def.projected_rk.projection = projection;
     jet_run r = jet_model("quadrangle", &def);
     step_ends *ends = calloc(1, sizeof *ends);
     projected_rk_set_internal_step(r.solver, 0.5 / (steps + 0.4));
@@ -118,8 +118,9 @@ static void error_inside_a_step(const char *model, int order, double h, double *
 {
     hn_simulation_def def = jet_def(1e-8), tight = jet_def(1e-13);
     def.order = order, tight.order = 8;
-    tight.projection_tolerance = def.projection_tolerance = 1e-14;
-    def.impose_energy = tight.impose_energy = tight.dense_output = false;
+    tight.projected_rk.projection_tolerance = def.projected_rk.projection_tolerance = 1e-14;
+    def.projected_rk.impose_energy = tight.projected_rk.impose_energy =
+        tight.projected_rk.dense_output = false;
     jet_run r = jet_model(model, &def), truth = jet_model(model, &tight);
     projected_rk_set_internal_step(r.solver, h);
     jet_step(&r, 0.4 * h), jet_step(&truth, 0.4 * h);
@@ -175,7 +176,7 @@ TEST(dense_output, of_order_eight_is_of_local_order_eight)
 static jet_run tight_run(const char *model)
 {
     hn_simulation_def def = jet_def(1e-12);
-    def.dense_output = false;
+    def.projected_rk.dense_output = false;
     return jet_model(model, &def);
 }
 
@@ -250,13 +251,14 @@ TEST(dense_output, has_the_accuracy_of_the_steps)
             list_errors(&states, models[m], end, &position[1], &velocity[1]);
             print_message("%s, order %d, tolerance %.0e: %d internal steps, errors at their ends "
                           "%.2e m and %.2e m/s, at states %.2e and %.2e\n",
-                          models[m], def.order, def.absolute_tolerance, ends.count, position[0],
-                          velocity[0], position[1], velocity[1]);
+                          models[m], def.order, def.projected_rk.absolute_tolerance, ends.count,
+                          position[0], velocity[0], position[1], velocity[1]);
             if (!eight) {
                 CHECK_BELOW(position[1] / position[0], 2.0); // measured 0.98 to 1.65
                 CHECK_BELOW(velocity[1] / velocity[0], 2.0); // measured 1.00 to 1.60
             } else { // the ends may be better than asked, states between are of order seven
-                CHECK_BELOW(position[1] / def.absolute_tolerance, 10.0); // measured 6.6
+                CHECK_BELOW(position[1] / def.projected_rk.absolute_tolerance,
+                            10.0); // measured 6.6
             }
             list_destroy(&ends);
             list_destroy(&states);
@@ -269,7 +271,7 @@ TEST(dense_output, converges_to_the_reference_of_the_quadrangle)
     reference *ref = reference_load("jet_quadrangle.json");
     for (int planar = 0; planar < 2; ++planar) {
         hn_simulation_def def = jet_def(1e-10);
-        def.planar = planar == 1;
+        def.projected_rk.planar = planar == 1;
         jet_run r = jet_model("quadrangle", &def);
         for (int k = 0; k < 500; ++k) jet_step(&r, 0.01);
         output_error error = quadrangle_error(&r, ref, 5);
@@ -332,7 +334,7 @@ TEST(dense_output, every_state_keeps_both_levels_and_the_energy)
     for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m)
         for (int projection = 0; projection < 2; ++projection) {
             hn_simulation_def def = jet_def(1e-7);
-            def.projection = (hn_projection)projection;
+            def.projected_rk.projection = (hn_projection)projection;
             jet_run r = jet_model(models[m], &def);
             double start = total_energy(&r), position = 0.0, velocity = 0.0, energy = 0.0,
                    scale = fabs(start);
@@ -367,9 +369,9 @@ TEST(dense_output, reactions_and_work_belong_to_the_reported_time)
     for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m)
         for (int planar = 0; planar < (m == 0 ? 2 : 1); ++planar) {
             hn_simulation_def def = jet_def(1e-11);
-            def.planar = planar == 1;
+            def.projected_rk.planar = planar == 1;
             jet_run free_steps = jet_model(models[m], &def);
-            def.dense_output = false;
+            def.projected_rk.dense_output = false;
             jet_run cut_steps = jet_model(models[m], &def);
             int count = free_steps.system->constraint_count;
             double worst = 0.0, work = 0.0, scale = 0.0, done = 0.0;
@@ -417,7 +419,7 @@ TEST(dense_output, internal_steps_do_not_know_the_grid)
     for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m)
         for (int projection = 0; projection < (m < 3 ? 3 : 1); ++projection) {
             hn_simulation_def def = jet_def(1e-8);
-            def.projection = (hn_projection)projection;
+            def.projected_rk.projection = (hn_projection)projection;
             def.order = projection == 2 ? 8 : 5;
             int64_t rejected[4];
             step_ends *ends[4];
@@ -440,7 +442,7 @@ TEST(dense_output, internal_steps_do_not_know_the_grid)
 TEST(dense_output, switched_off_ends_internal_steps_on_the_grid)
 {
     hn_simulation_def def = jet_def(1e-8);
-    def.dense_output = false;
+    def.projected_rk.dense_output = false;
     int64_t rejected;
     step_ends *ends = ends_of("quadrangle", &def, 0.01, 0.5, &rejected);
     int met = 0;
@@ -489,7 +491,7 @@ TEST(dense_output, does_not_jump_over_a_pulse_and_stops_at_kinks)
     for (int p = 0; p < 2; ++p)
         for (int dense = 0; dense < 2; ++dense) {
             hn_simulation_def def = jet_def(1e-8);
-            def.dense_output = dense == 1;
+            def.projected_rk.dense_output = dense == 1;
             hn_context *context = hn_context_create(NULL);
             jet_run r;
             step_ends *ends = calloc(1, sizeof *ends);
@@ -531,8 +533,8 @@ TEST(dense_output, turns_of_a_torsional_spring_are_not_lost_in_a_long_step)
         CHECK_OK(context, hn_model_parse(context, text, strlen(text), "wheel", &model));
         hn_simulation_def def = hn_simulation_def_default();
         def.scheme = HN_SCHEME_PROJECTED_RK;
-        def.absolute_tolerance = def.relative_tolerance = 1e-11;
-        def.dense_output = dense == 1;
+        def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-11;
+        def.projected_rk.dense_output = dense == 1;
         def.step_size = 1.0;
         CHECK_OK(context, hn_simulation_create(model, &def, &sim));
         for (int k = 1; k <= 4; ++k) {
@@ -555,7 +557,7 @@ TEST(dense_output, a_failed_step_leaves_state_and_memory_and_may_be_repeated)
 {
     for (int dense = 0; dense < 2; ++dense) {
         hn_simulation_def def = jet_def(1e-8);
-        def.dense_output = dense == 1;
+        def.projected_rk.dense_output = dense == 1;
         jet_run r = jet_model("quadrangle", &def), other = jet_model("quadrangle", &def);
         size_t count = 36, size = count * (size_t)scheme_projected_rk.memory_count * sizeof(double);
         double *memory = malloc(size), q[36], v[36];
@@ -606,7 +608,7 @@ TEST(dense_output, snapshots_hold_the_internal_step_that_is_ahead)
         CHECK_OK(context, hn_model_load(context, path, &model));
         hn_simulation_def def = hn_simulation_def_default();
         def.scheme = HN_SCHEME_PROJECTED_RK;
-        def.projection = (hn_projection)projection;
+        def.projected_rk.projection = (hn_projection)projection;
         def.order = projection == 2 ? 8 : 5;
         def.step_size = 0.0007;
         CHECK_OK(context, hn_simulation_create(model, &def, &sim));
@@ -638,7 +640,7 @@ TEST(dense_output, snapshots_hold_the_internal_step_that_is_ahead)
 TEST(dense_output, a_state_between_internal_steps_allocates_nothing)
 {
     hn_simulation_def def = jet_def(1e-7);
-    def.impose_momentum = true;
+    def.projected_rk.impose_momentum = true;
     jet_run r = jet_model("six-body-linkage", &def);
     jet_step(&r, 1e-5);
     int64_t before = malloc_counter_allocations();

@@ -22,7 +22,7 @@ static run start(hn_context *context, hn_model *model, double h, double rho)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_ENERGY_DECAYING;
     def.step_size = h;
-    def.rho = rho;
+    def.energy_decaying.rho = rho;
     def.increment_tolerance = 1e-12; // small amplitudes count too
     CHECK_OK(context, hn_simulation_create(model, &def, &r.sim));
     r.coordinate_count = hn_simulation_structure(r.sim).coordinate_count;
@@ -354,7 +354,7 @@ TEST(energy_decaying, refuses_the_way_back_and_radii_out_of_range)
         hn_simulation_def def = hn_simulation_def_default();
         def.scheme = HN_SCHEME_ENERGY_DECAYING;
         def.step_size = 0.01;
-        def.rho = WRONG[k];
+        def.energy_decaying.rho = WRONG[k];
         CHECK_STATUS(r.context, hn_simulation_create(r.model, &def, &other), HN_INVALID_ARGUMENT);
         CHECK_CONTAINS(hn_context_message(r.context), "expected 1/3 to 1");
     }

@@ -12,10 +12,10 @@ static hn_simulation_def variant_def(int variant, double tolerance, double h)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_PROJECTED_RK;
     def.step_size = h;
-    def.absolute_tolerance = def.relative_tolerance = tolerance;
-    if (variant == 1) def.projection = HN_PROJECTION_ORTHOGONAL;
-    def.planar = variant == 2;
-    def.dense_output = variant != 3;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = tolerance;
+    if (variant == 1) def.projected_rk.projection = HN_PROJECTION_ORTHOGONAL;
+    def.projected_rk.planar = variant == 2;
+    def.projected_rk.dense_output = variant != 3;
     return def;
 }
 

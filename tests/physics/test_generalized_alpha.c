@@ -32,7 +32,7 @@ static double damping_per_step(double radius)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_GENERALIZED_ALPHA;
     def.step_size = 0.002;
-    def.spectral_radius = radius;
+    def.generalized_alpha.spectral_radius = radius;
     hn_simulation *sim;
     CHECK_OK(context, hn_simulation_create(model, &def, &sim));
     // long enough for the double and single parts of the eigenvalue to have gone
@@ -88,7 +88,7 @@ TEST(generalized_alpha, a_mass_on_a_damper_is_damped_at_any_step)
             hn_model *model = damped_mass(context, 0.3, DAMPED_MASS * c, &body);
             hn_simulation_def settings = hn_simulation_def_default();
             settings.scheme = HN_SCHEME_GENERALIZED_ALPHA;
-            settings.spectral_radius = r;
+            settings.generalized_alpha.spectral_radius = r;
             settings.step_size = h;
             hn_simulation *s = NULL;
             CHECK_OK(context, hn_simulation_create(model, &settings, &s));

@@ -103,7 +103,7 @@ TEST(ggl_energy_momentum, is_of_second_order_on_loops_with_redundant_rows)
         hn_simulation_def def = hn_simulation_def_default();
         def.scheme = HN_SCHEME_PROJECTED_RK;
         def.step_size = CASES[i].time;
-        def.absolute_tolerance = def.relative_tolerance = 1e-12;
+        def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-12;
         def.ledger = false;
         CHECK_OK(exact.context, hn_simulation_create(exact.model, &def, &exact.sim));
         exact.coordinate_count = hn_simulation_structure(exact.sim).coordinate_count;

@@ -273,11 +273,11 @@ TEST(options, every_setting_is_read_and_set_by_its_name)
     hn_context *context = hn_context_create(NULL);
     hn_simulation_def def = hn_simulation_def_default(), copy = hn_simulation_def_default();
     char text[32];
-    def.spectral_radius = 0.1 + 0.2;
-    def.projection = HN_PROJECTION_ORTHOGONAL;
+    def.generalized_alpha.spectral_radius = 0.1 + 0.2;
+    def.projected_rk.projection = HN_PROJECTION_ORTHOGONAL;
     def.scheme = HN_SCHEME_RATTLE;
     def.iterations_max = 33;
-    def.planar = true;
+    def.projected_rk.planar = true;
     for (int i = 0; i < hn_simulation_option_count(); ++i) {
         const char *name = hn_simulation_option_name(i);
         CHECK_OK(context, hn_simulation_def_get(context, &def, name, text, sizeof text));

@@ -314,7 +314,7 @@ static hn_simulation_def accurate(double step)
 {
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_PROJECTED_RK;
-    def.absolute_tolerance = def.relative_tolerance = 1e-13;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-13;
     def.step_size = step;
     def.ledger = false;
     return def;

@@ -142,8 +142,8 @@ static void worst_errors(int count, bool torque, double *worst)
             def.reduction = REDUCTIONS[random_below(3)];
             def.step_size = step;
             def.ledger = false;
-            def.fixed_steps = scheme == HN_SCHEME_PROJECTED_RK && random_below(4) == 0;
-            def.dense_output = random_below(2) == 0;
+            def.projected_rk.fixed_steps = scheme == HN_SCHEME_PROJECTED_RK && random_below(4) == 0;
+            def.projected_rk.dense_output = random_below(2) == 0;
             if (torque) def.increment_tolerance = 1e-15; // rad: loads may be small
             run x = {.context = context, .model = model};
             CHECK_OK(context, hn_simulation_create(model, &def, &x.sim));

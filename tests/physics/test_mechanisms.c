@@ -295,7 +295,7 @@ TEST(mechanisms, momenta_that_are_imposed_are_those_of_all_together)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_PROJECTED_RK;
     def.step_size = 0.01;
-    def.impose_momentum = true;
+    def.projected_rk.impose_momentum = true;
     run r = {.context = context, .model = model};
     CHECK_OK(context, hn_simulation_create(model, &def, &r.sim));
     hn_ledger ledger = ledger_after(&r, 10);

@@ -143,7 +143,7 @@ static const planar_case CASES[] = {
 static hn_status start_case(const planar_case *c, bool planar, jet_run *r)
 {
     hn_simulation_def def = jet_def(1e-11);
-    def.planar = planar;
+    def.projected_rk.planar = planar;
     hn_model *model = NULL;
     hn_context *context = hn_context_create(NULL);
     CHECK(context != NULL);

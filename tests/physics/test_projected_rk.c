@@ -19,8 +19,8 @@ static double worst_difference(const double *a, const double *b, int count)
 static hn_simulation_def fixed_def(void)
 {
     hn_simulation_def def = jet_def(1e-8);
-    def.fixed_steps = true;
-    def.impose_energy = false;
+    def.projected_rk.fixed_steps = true;
+    def.projected_rk.impose_energy = false;
     return def;
 }
 
@@ -57,9 +57,9 @@ static double observed_order(bool quadrangle, hn_projection projection, bool pla
     double times[8], error[4];
     reference_numbers(ref, "/times", times, 8);
     hn_simulation_def def = fixed_def();
-    def.projection = projection;
-    def.planar = planar;
-    def.impose_energy = energy;
+    def.projected_rk.projection = projection;
+    def.projected_rk.planar = planar;
+    def.projected_rk.impose_energy = energy;
     for (int k = 0; k < 4; ++k) {
         jet_run r = jet_model(quadrangle ? "quadrangle" : "jet-pendulum", &def);
         int steps = first << k;
@@ -98,11 +98,12 @@ TEST(projected_rk, converges_to_the_reference_of_the_quadrangle)
     for (int planar = 0; planar < 2; ++planar)
         for (int projection = 0; projection < 2; ++projection) {
             hn_simulation_def def = jet_def(1e-12);
-            def.planar = planar == 1;
-            def.projection =
+            def.projected_rk.planar = planar == 1;
+            def.projected_rk.projection =
                 projection == 0 ? HN_PROJECTION_QUASI_ORTHOGONAL : HN_PROJECTION_ORTHOGONAL;
             if (planar == 0 && projection == 1)
-                def.absolute_tolerance = def.relative_tolerance = 1e-11; // it takes longer
+                def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance =
+                    1e-11; // it takes longer
             jet_run r = jet_model("quadrangle", &def);
             for (int i = 0; i < 5; ++i) jet_step(&r, 1.0);
             double error = quadrangle_error(&r, ref, 5);
@@ -141,11 +142,11 @@ static projected_rk_statistics run_example(const example *e, hn_projection proje
                                            bool planar, double *cpu)
 {
     hn_simulation_def def = jet_def(e->tolerance);
-    def.projection = projection;
-    def.impose_energy = energy;
-    def.planar = planar;
-    def.first_step = 0.25;
-    def.step_growth_max = 3.0;
+    def.projected_rk.projection = projection;
+    def.projected_rk.impose_energy = energy;
+    def.projected_rk.planar = planar;
+    def.projected_rk.first_step = 0.25;
+    def.projected_rk.step_growth_max = 3.0;
     jet_run r = jet_model(e->model, &def);
     double begin = jet_seconds();
     jet_step(&r, 10.0);
@@ -213,7 +214,7 @@ TEST(projected_rk, plane_and_space_agree_on_the_quadrangle)
 {
     hn_simulation_def def = jet_def(1e-13);
     jet_run space = jet_model("quadrangle", &def);
-    def.planar = true;
+    def.projected_rk.planar = true;
     jet_run plane = jet_model("quadrangle", &def);
     CHECK_EQUAL(projected_rk_space(plane.solver)->y_count, 9);
     CHECK_EQUAL(projected_rk_space(plane.solver)->row_count, 8);
@@ -239,7 +240,7 @@ TEST(projected_rk, plane_and_space_agree_on_slides_and_redundant_pins)
     for (size_t i = 0; i < sizeof models / sizeof models[0]; ++i) {
         hn_simulation_def def = jet_def(1e-12);
         jet_run space = jet_model(models[i], &def);
-        def.planar = true;
+        def.projected_rk.planar = true;
         jet_run plane = jet_model(models[i], &def);
         for (int k = 0; k < 3; ++k) jet_step(&space, 0.1), jet_step(&plane, 0.1);
         CHECK_BELOW(
@@ -253,7 +254,7 @@ TEST(projected_rk, plane_and_space_agree_on_slides_and_redundant_pins)
 TEST(projected_rk, refuses_spatial_models_in_the_plane_by_name)
 {
     hn_simulation_def def = jet_def(1e-8);
-    def.planar = true;
+    def.projected_rk.planar = true;
     jet_run r;
     CHECK_STATUS(NULL, jet_try("crank", &def, &r), HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(r.context), "not planar");
@@ -301,7 +302,7 @@ static void check_limit(const generic_chain *chain, hn_projection projection)
 {
     double limit[36], q[2][36], error[2];
     hn_simulation_def def = jet_def(1e-11);
-    def.projection = projection;
+    def.projected_rk.projection = projection;
     jet_run r;
     hn_context *context = hn_context_create(NULL);
     CHECK_OK(context, jet_start(context, generic_chain_model(context, chain), &def, &r));
@@ -376,7 +377,7 @@ TEST(projected_rk, accelerations_along_a_tree_are_those_of_the_schur_complement)
                                          "prismatic-pair", "humanoid"};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; ++i) {
         hn_simulation_def def = jet_def(1e-9);
-        def.projection = HN_PROJECTION_QUASI_ORTHOGONAL;
+        def.projected_rk.projection = HN_PROJECTION_QUASI_ORTHOGONAL;
         jet_run r = jet_model(models[i], &def);
         jet_step(&r, 0.1);
         jet_space both;
@@ -592,7 +593,7 @@ static void disturbed_point(const jet_run *r, double size, double *a, double *a1
 static void check_orthogonal(const char *model, bool planar)
 {
     hn_simulation_def def = jet_def(1e-8);
-    def.planar = planar;
+    def.projected_rk.planar = planar;
     jet_run r = jet_model(model, &def);
     jet_step(&r, 1.0);
     jet_space *jet = (jet_space *)projected_rk_space(r.solver);
@@ -668,7 +669,7 @@ TEST(projected_rk, keeps_momenta_when_imposed)
 {
     for (int impose = 0; impose < 2; ++impose) {
         hn_simulation_def def = jet_def(1e-6);
-        def.impose_momentum = impose == 1;
+        def.projected_rk.impose_momentum = impose == 1;
         jet_run r = jet_model("free-tree", &def);
         double start[6] = {0.0}, now[6] = {0.0};
         for (int k = 0; k <= 40; ++k) {
@@ -727,8 +728,8 @@ TEST(projected_rk, a_step_allocates_nothing)
 {
     for (int projection = 0; projection < 2; ++projection) {
         hn_simulation_def def = jet_def(1e-7);
-        def.projection = (hn_projection)projection;
-        def.impose_momentum = true;
+        def.projected_rk.projection = (hn_projection)projection;
+        def.projected_rk.impose_momentum = true;
         jet_run r = jet_model("six-body-linkage", &def);
         jet_step(&r, 0.01);
         int64_t before = malloc_counter_allocations();
@@ -759,10 +760,10 @@ static hn_status create_solver(hn_context *context, void *user)
 TEST(projected_rk, reports_every_allocation_that_fails)
 {
     hn_simulation_def def = jet_def(1e-8);
-    def.projection = HN_PROJECTION_ORTHOGONAL;
-    def.impose_momentum = true;
+    def.projected_rk.projection = HN_PROJECTION_ORTHOGONAL;
+    def.projected_rk.impose_momentum = true;
     CHECK(check_every_allocation_failing(create_solver, &def) > 50);
-    def.planar = true;
+    def.projected_rk.planar = true;
     CHECK(check_every_allocation_failing(create_solver, &def) > 50);
 }
 

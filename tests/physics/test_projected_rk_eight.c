@@ -5,7 +5,7 @@
 static hn_simulation_def eight(int order, double step)
 {
     hn_simulation_def def = composed_def(HN_SCHEME_PROJECTED_RK, order, step, true);
-    def.projection_tolerance = 1e-14;
+    def.projected_rk.projection_tolerance = 1e-14;
     return def;
 }
 
@@ -48,9 +48,9 @@ TEST(projected_rk_eight, is_of_order_eight)
         {"chain-revolute", "chain_revolute.json", HN_PROJECTION_ALONG_JOINTS, 3, {26, 40}}};
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
         hn_simulation_def def = eight(8, 0.0);
-        def.projection = CASES[i].projection;
-        def.fixed_steps = true;
-        def.impose_energy = false;
+        def.projected_rk.projection = CASES[i].projection;
+        def.projected_rk.fixed_steps = true;
+        def.projected_rk.impose_energy = false;
         double errors[2];
         for (int k = 0; k < 2; ++k)
             errors[k] =
@@ -70,7 +70,7 @@ TEST(projected_rk_eight, takes_fewer_evaluations_than_order_five_at_narrow_toler
         run ends[2];
         for (int k = 0; k < 2; ++k) {
             hn_simulation_def def = eight(k == 0 ? 5 : 8, 0.2);
-            def.absolute_tolerance = def.relative_tolerance = 1e-12;
+            def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-12;
             ends[k] = composed_run(MODELS[i], &def);
             run_step(&ends[k], 2);
             counts[k] = hn_simulation_adaptive_statistics(ends[k].sim).acceleration_count;

@@ -9,7 +9,7 @@ static hn_simulation_def controlled(double tolerance, double h)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_PROJECTED_RK;
     def.step_size = h;
-    def.absolute_tolerance = def.relative_tolerance = tolerance;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = tolerance;
     return def;
 }
 
@@ -53,7 +53,7 @@ static finding run_machine(double length, double mass, double gravity, hn_projec
     mechanism_run x = mechanism_build(&m, &AS_IT_IS);
     double time = sqrt(9.81 * length / gravity); // s, what one second is to it
     hn_simulation_def def = controlled(1e-9, 0.05 * time);
-    def.projection = projection;
+    def.projected_rk.projection = projection;
     mechanism_start(&x, &def);
     CHECK_OK(x.r.context, hn_simulation_step(x.r.sim, 30));
     finding f = {.steps = projected_rk_get_statistics(x.r.sim->solver).steps};

@@ -15,7 +15,8 @@ static run helix(int elements, hn_scheme scheme)
 {
     number_source numbers = {7};
     hn_context *context = hn_context_create(NULL);
-    hn_model_def world = {.gravity = {0.0, 0.0, -9.81}};
+    hn_model_def world = hn_model_def_default();
+    world.gravity = (hn_vec3){0.0, 0.0, -9.81};
     hn_model *model = NULL;
     hn_beam_id id;
     hn_vec3 points[5];
@@ -216,7 +217,8 @@ TEST(quadratic_beams, mass_is_consistent)
 static hn_vec3 tip_of(int order, int elements, const double *diagonal, double moment, double force)
 {
     hn_context *context = hn_context_create(NULL);
-    hn_model_def world = {.gravity = {0.0, 0.0, 0.0}};
+    hn_model_def world = hn_model_def_default();
+    world.gravity = (hn_vec3){0.0, 0.0, 0.0};
     hn_model *model = NULL;
     hn_beam_id beam;
     hn_joint_id id;
@@ -291,7 +293,8 @@ TEST(quadratic_beams, slender_sections_do_not_lock)
 static void frequencies_of(int order, int elements, int count, double *frequency)
 {
     hn_context *context = hn_context_create(NULL);
-    hn_model_def world = {.gravity = {0.0, 0.0, 0.0}};
+    hn_model_def world = hn_model_def_default();
+    world.gravity = (hn_vec3){0.0, 0.0, 0.0};
     hn_model *model = NULL;
     hn_beam_id beam;
     hn_joint_id id;

@@ -77,8 +77,10 @@ static double expected_angle(hn_scheme scheme, double turn)
     case HN_SCHEME_VARIATIONAL:
     case HN_SCHEME_RATTLE: return asin(turn);
     case HN_SCHEME_GENERALIZED_ALPHA:
-        return atan2(turn, 1.0 - alpha_first_step(hn_simulation_def_default().spectral_radius) *
-                                     turn * turn);
+        return atan2(
+            turn,
+            1.0 - alpha_first_step(hn_simulation_def_default().generalized_alpha.spectral_radius) *
+                      turn * turn);
     case HN_SCHEME_GGL_VARIATIONAL: return 0.5 * asin(2.0 * turn);
     case HN_SCHEME_GGL_CLASSICAL: return atan(turn);
     case HN_SCHEME_PROJECTED_RK: return remainder(turn, 2.0 * acos(-1.0));
@@ -99,7 +101,8 @@ static double largest_turn(hn_scheme scheme)
     case HN_SCHEME_RATTLE: return 1.0;
     case HN_SCHEME_GENERALIZED_ALPHA: {
         // x/(1 - c x^2) = tan(phi) with tan(phi/2) = 7, phi beyond a quarter of a turn
-        double c = alpha_first_step(hn_simulation_def_default().spectral_radius), t = 48.0 / 14.0;
+        double c = alpha_first_step(hn_simulation_def_default().generalized_alpha.spectral_radius),
+               t = 48.0 / 14.0;
         return (t + sqrt(t * t + 4.0 * c)) / (2.0 * c);
     }
     case HN_SCHEME_GGL_VARIATIONAL: return 0.5;
@@ -180,7 +183,7 @@ TEST(scheme_habits, generalized_alpha_rotates_stably_below_a_limit_set_by_the_ra
             CHECK_OK(context, hn_model_load(context, path, &model));
             hn_simulation_def def = hn_simulation_def_default();
             def.scheme = HN_SCHEME_GENERALIZED_ALPHA;
-            def.spectral_radius = CASES[i].radius;
+            def.generalized_alpha.spectral_radius = CASES[i].radius;
             def.step_size = above ? CASES[i].unstable : CASES[i].stable;
             run r = start(context, model, &def);
             double fastest = 0.0, speed = 1.0;
@@ -193,7 +196,7 @@ TEST(scheme_habits, generalized_alpha_rotates_stably_below_a_limit_set_by_the_ra
                 fastest = fmax(fastest, speed);
             }
             print_message("radius %.1f, h omega %.2f: %d steps, fastest %.3f, last %.3f m/s\n",
-                          def.spectral_radius, def.step_size, n, fastest, speed);
+                          def.generalized_alpha.spectral_radius, def.step_size, n, fastest, speed);
             if (above) {
                 CHECK(n < 2000); // measured 44, 178 and 700
                 CHECK(fastest >= 1.5);
@@ -225,12 +228,13 @@ static run chain(hn_scheme scheme, bool impossible)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = 0.01;
-    def.dense_output = false; // no states from within an internal step that was possible
+    def.projected_rk.dense_output =
+        false; // no states from within an internal step that was possible
     if (impossible) {
         def.iterations_max = 1; // enough for nothing
         def.halvings_max = 3;
-        def.absolute_tolerance = 1e-30; // m, m/s: no step is small enough
-        def.relative_tolerance = 0.0;
+        def.projected_rk.absolute_tolerance = 1e-30; // m, m/s: no step is small enough
+        def.projected_rk.relative_tolerance = 0.0;
     }
     return start(context, model, &def);
 }
@@ -325,7 +329,8 @@ TEST(scheme_habits, projected_rk_takes_the_steps_it_needs)
         hn_simulation_def options = hn_simulation_def_default();
         options.scheme = HN_SCHEME_PROJECTED_RK;
         options.step_size = 1.0;
-        options.absolute_tolerance = options.relative_tolerance = k == 0 ? 1e-6 : 1e-11;
+        options.projected_rk.absolute_tolerance = options.projected_rk.relative_tolerance =
+            k == 0 ? 1e-6 : 1e-11;
         run r = start(context, model, &options);
         run_step(&r, 1);
         accepted[k] = projected_rk_get_statistics(r.sim->solver).steps;
@@ -392,7 +397,7 @@ static run oscillator(hn_scheme scheme, double x, double radius)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = 0.01;
-    def.spectral_radius = radius;
+    def.generalized_alpha.spectral_radius = radius;
     return start(context, model, &def);
 }
 
@@ -648,7 +653,8 @@ static reaction reaction_at(const char *model, hn_scheme scheme, double time, do
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = time / (steps - 1 + place);
-    def.absolute_tolerance = def.relative_tolerance = 1e-12; // internal steps do not see the step
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance =
+        1e-12; // internal steps do not see the step
     run r = start(context, loaded, &def);
     hn_joint_id first = hn_model_joint(r.model, 0);
     run_step(&r, steps - 1);
@@ -776,7 +782,7 @@ static void loop_reactions(const char *model, hn_scheme scheme, double h, int st
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = h;
-    def.absolute_tolerance = def.relative_tolerance = 1e-12;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-12;
     run r = start(context, loop, &def);
     run_step(&r, steps);
     for (int k = 0; k < LOOP_JOINTS; ++k) {

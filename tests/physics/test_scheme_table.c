@@ -179,7 +179,7 @@ static run damped_pair(hn_scheme scheme, bool torsion, double h, double toleranc
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = scheme;
     def.step_size = h;
-    def.absolute_tolerance = def.relative_tolerance = tolerance;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = tolerance;
     CHECK_OK(context, hn_simulation_create(model, &def, &r.sim));
     r.coordinate_count = hn_simulation_structure(r.sim).coordinate_count;
     run_step(&r, llround(0.5 / h));

@@ -198,7 +198,7 @@ TEST(step_control, errors_fall_with_the_tolerance)
 {
     double truth[2], angles[2], errors[3] = {0.0, 0.0, 0.0};
     hn_simulation_def exact = settings(HN_SCHEME_PROJECTED_RK, 0.2, 0.0);
-    exact.relative_tolerance = exact.absolute_tolerance = 1e-13;
+    exact.projected_rk.relative_tolerance = exact.projected_rk.absolute_tolerance = 1e-13;
     swing(&exact, truth);
     for (int k = 0; k < 3; ++k) {
         hn_simulation_def def = settings(HN_SCHEME_ENERGY_MOMENTUM, 0.2, pow(10.0, -7 - k));

@@ -123,7 +123,7 @@ static double violation(const char *model, hn_scheme scheme, double h, double ra
     if (scheme == HN_SCHEME_PROJECTED_RK) {
         // one Runge-Kutta step in a step: with step control neighbouring motions may go in different ones
         hn_simulation_def def = r.sim->def;
-        def.fixed_steps = true;
+        def.projected_rk.fixed_steps = true;
         hn_simulation_destroy(r.sim);
         CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.sim));
     }

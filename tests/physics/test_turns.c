@@ -244,7 +244,7 @@ TEST(turns, that_cannot_be_known_are_named)
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = HN_SCHEME_PROJECTED_RK;
     def.step_size = 0.01;
-    def.fixed_steps = true;
+    def.projected_rk.fixed_steps = true;
     hn_simulation *sim = NULL;
     CHECK_OK(w.context, hn_simulation_create(w.model, &def, &sim));
     CHECK_OK(w.context, hn_simulation_step(sim, 10));

@@ -448,6 +448,13 @@ TEST(misuse, of_a_simulation)
     hn_simulation_def def = w.def;
     CHECK_EQUAL(hn_simulation_option_name(-1)[0], '\0');
     CHECK_EQUAL(hn_simulation_option_name(hn_simulation_option_count())[0], '\0');
+    REFUSED(hn_simulation_def_from_model(NULL, &def));
+    REFUSED(hn_simulation_def_from_model(w.model, NULL));
+    REFUSED(hn_model_set_run_setting(NULL, "planar", "true"));
+    REFUSED(hn_model_set_run_setting(w.model, NULL, "true"));
+    REFUSED(hn_model_set_run_setting(w.model, "planar", NULL));
+    REFUSED(hn_model_set_run_setting(w.model, "planar", "yes"));
+    REFUSED(hn_model_set_run_setting(w.model, "scheme", "rattle"));
     REFUSED(hn_simulation_def_set(w.context, NULL, "ledger", "true"));
     REFUSED(hn_simulation_def_set(NULL, &def, "leger", "true"));
     REFUSED(hn_simulation_def_set(w.context, &def, "ledger", NULL));
@@ -1064,4 +1071,26 @@ TEST(misuse, of_studies)
     hn_study_destroy(NULL);
     hn_study_table_destroy(NULL);
     close_world(&w);
+}
+
+TEST(misuse, definitions_that_are_not_there_are_not_filled)
+{
+    hn_model_def_init(NULL, 8);
+    hn_body_def_init(NULL, 8);
+    hn_beam_def_init(NULL, 8);
+    hn_joint_def_init(NULL, 8, HN_JOINT_REVOLUTE);
+    hn_load_def_init(NULL, 8);
+    hn_beam_load_def_init(NULL, 8);
+    hn_spring_def_init(NULL, 8);
+    hn_torsion_spring_def_init(NULL, 8);
+    hn_bushing_def_init(NULL, 8);
+    hn_drive_def_init(NULL, 8, HN_DRIVE_SERVO);
+    hn_rotation_def_init(NULL, 8);
+    hn_coupling_def_init(NULL, 8, HN_COUPLING_GEAR);
+    hn_output_def_init(NULL, 8, HN_OUTPUT_EFFORT);
+    hn_results_def_init(NULL, 8);
+    hn_simulation_def_init(NULL, 8);
+    hn_batch_def_init(NULL, 8);
+    hn_static_def_init(NULL, 8);
+    hn_modes_def_init(NULL, 8);
 }

@@ -311,7 +311,8 @@ TEST(symmetries, of_planar_point_masses)
     for (int rod = 0; rod < 2; ++rod) {
         hn_context *context = hn_context_create(NULL);
         hn_model *model = NULL;
-        hn_model_def world = {.gravity = {0.0, 0.0, 0.0}};
+        hn_model_def world = hn_model_def_default();
+        world.gravity = (hn_vec3){0.0, 0.0, 0.0};
         CHECK_OK(context, hn_model_create(context, &world, &model));
         hn_body_def def = hn_body_def_default();
         def.kind = HN_BODY_PLANAR_POINT_MASS;

@@ -110,6 +110,7 @@ class Simulation:
         asked = model.run_options
         self._model, self._context = model, Context()
         def_ = ffi.new("hn_simulation_def *", lib.hn_simulation_def_default())
+        model._context.check(lib.hn_simulation_def_from_model(model._pointer, def_))
         scheme = scheme or asked["scheme"]
         size = step if step is not None else asked["step"]
         if size is None:
