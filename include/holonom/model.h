@@ -281,17 +281,24 @@ HN_API hn_beam_id hn_model_find_beam(const hn_model *model, const char *name);
 
 // ---- joints -------------------------------------------------------------------------------------
 
+/// Every kind of joint: its name here, its word in files, and how many relative degrees of freedom it leaves, with the
+/// coordinates that are reported.
+#define HN_JOINT_KIND_LIST(X)                                                                                          \
+    X(SPHERICAL, spherical, "3: rotation vector")                                                                      \
+    X(REVOLUTE, revolute, "1: angle about the axis")                                                                   \
+    X(PRISMATIC, prismatic, "1: displacement along the axis")                                                          \
+    X(CYLINDRICAL, cylindrical, "2: displacement along and angle about the axis")                                      \
+    X(PLANAR, planar, "3: two displacements in the plane normal to the axis, angle about the axis")                    \
+    X(UNIVERSAL, universal, "2: angle about axis_a (fixed in a), about axis_b (fixed in b, at right angles)")          \
+    X(FIXED, fixed, "0")                                                                                               \
+    X(FREE, free, "6: position of b's joint point in a's frame, rotation vector; no constraint")                       \
+    X(DISTANCE, distance, "5: two points at constant distance; no coordinates are reported")                           \
+    X(SCREW, screw, "1: displacement along and angle about the axis, which a thread ties (`pitch`)")
+
 typedef enum hn_joint_kind {
-    HN_JOINT_SPHERICAL,   ///< 3 relative degrees of freedom; coordinates: rotation vector
-    HN_JOINT_REVOLUTE,    ///< 1: angle about the axis
-    HN_JOINT_PRISMATIC,   ///< 1: displacement along the axis
-    HN_JOINT_CYLINDRICAL, ///< 2: displacement along and angle about the axis
-    HN_JOINT_PLANAR,      ///< 3: two displacements in the plane normal to the axis, angle about the axis
-    HN_JOINT_UNIVERSAL,   ///< 2: angle about axis_a (fixed in a), angle about axis_b (fixed in b, at right angles)
-    HN_JOINT_FIXED,       ///< 0
-    HN_JOINT_FREE,        ///< 6: position of b's joint point in a's frame, rotation vector; no constraint
-    HN_JOINT_DISTANCE,    ///< 5: two points at constant distance; no coordinates are reported
-    HN_JOINT_SCREW,       ///< 1: displacement along and angle about the axis, which a thread ties (`pitch`)
+#define HN_JOINT_KIND_ENTRY(NAME, word, sentence) HN_JOINT_##NAME,
+    HN_JOINT_KIND_LIST(HN_JOINT_KIND_ENTRY)
+#undef HN_JOINT_KIND_ENTRY
 } hn_joint_kind;
 
 #define HN_JOINT_KIND_COUNT 10

@@ -2,6 +2,8 @@
 // The `joints` and `loads` sections of a model file.
 #include "io/model_reader.h"
 
+#include "model/joint_kinds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,64 +177,68 @@ static bool place_at_node(const model_reader *r, hn_joint_def *def)
     return false;
 }
 
+// The words that a kind of joint takes.
+static int joint_words(const joint_kind_facts *facts, const char **words)
+{
+    static const char *const AXES[][3] = {[AXES_NONE] = {NULL},
+                                          [AXES_ONE] = {"axis"},
+                                          [AXES_NORMAL] = {"normal", "axis", "direction"},
+                                          [AXES_TWO] = {"axes"}};
+    static const char *const POINTS[] = {"from", "to", "length"};
+    int count = 0;
+    words[count++] = "bodies";
+    words[count++] = "coordinates";
+    if (!facts->between_points) words[count++] = "at";
+    for (int i = 0; i < 3; ++i) {
+        const char *word = facts->between_points ? POINTS[i] : AXES[facts->axes][i];
+        if (word != NULL) words[count++] = word;
+    }
+    if (!facts->between_points) words[count++] = "frame";
+    if (facts->threaded) words[count++] = "pitch";
+    return count;
+}
+
+// The normal of a plane, and a direction in it.
+static hn_status read_plane(const model_reader *r, int map, const char *owner, hn_joint_def *def)
+{
+    int axis = reader_find(r, map, "normal");
+    if (axis >= 0 && reader_find(r, map, "axis") >= 0)
+        return reader_fail(r, axis,
+                           "%s has both normal and axis, which mean the same; expected one", owner);
+    if (axis < 0) TRY(reader_require(r, map, "axis", owner, &axis));
+    TRY(read_joint_axis(r, axis, "normal", def));
+    int direction = reader_find(r, map, "direction");
+    if (direction < 0) return HN_OK;
+    hn_mat3 axes = axes_by_name(r, def, def->body_a, def->body_b);
+    return reader_direction(r, direction, "direction", &axes, &def->direction);
+}
+
 static hn_status read_joint_geometry(const model_reader *r, int map, const char *owner,
                                      hn_joint_def *def)
 {
-    static const char *const PLAIN[] = {"bodies", "coordinates", "at", "frame"};
-    static const char *const AXIS[] = {"bodies", "coordinates", "at", "axis", "frame"};
-    static const char *const SCREW[] = {"bodies", "coordinates", "at", "axis", "frame", "pitch"};
-    static const char *const PLANAR[] = {"bodies", "coordinates", "at",   "normal",
-                                         "axis",   "direction",   "frame"};
-    static const char *const UNIVERSAL[] = {"bodies", "coordinates", "at", "axes", "frame"};
-    static const char *const DISTANCE[] = {"bodies", "coordinates", "from", "to", "length"};
-    const char *const *words = AXIS;
-    int count = WORD_COUNT(AXIS);
-    switch (def->kind) {
-    case HN_JOINT_SPHERICAL:
-    case HN_JOINT_FIXED:
-    case HN_JOINT_FREE: words = PLAIN, count = WORD_COUNT(PLAIN); break;
-    case HN_JOINT_PLANAR: words = PLANAR, count = WORD_COUNT(PLANAR); break;
-    case HN_JOINT_UNIVERSAL: words = UNIVERSAL, count = WORD_COUNT(UNIVERSAL); break;
-    case HN_JOINT_DISTANCE: words = DISTANCE, count = WORD_COUNT(DISTANCE); break;
-    case HN_JOINT_SCREW: words = SCREW, count = WORD_COUNT(SCREW); break;
-    default: break;
-    }
-    TRY(reader_expect_keys(r, map, owner, words, count));
+    enum { JOINT_WORDS_MAX = 8 };
+    const joint_kind_facts *facts = joint_kind_facts_of(def->kind);
+    const char *words[JOINT_WORDS_MAX];
+    TRY(reader_expect_keys(r, map, owner, words, joint_words(facts, words)));
     TRY(read_two_bodies(r, map, owner, &def->body_a, &def->body_b));
     TRY(read_coordinates(r, map, &def->body_coordinates));
-    if (def->kind == HN_JOINT_DISTANCE) return read_distance(r, map, owner, def);
+    if (facts->between_points) return read_distance(r, map, owner, def);
 
-    int at = reader_find(r, map, "at"), frame = reader_find(r, map, "frame"), axis, direction;
+    int at = reader_find(r, map, "at"), frame = reader_find(r, map, "frame"), axis;
     if (at >= 0) TRY(read_joint_place(r, at, def));
     if (frame >= 0) TRY(read_joint_frames(r, map, frame, owner, def));
-    switch (def->kind) {
-    case HN_JOINT_FIXED:
-    case HN_JOINT_FREE:
-        if (at < 0) default_place(r, def);
-        return HN_OK;
-    default: break;
-    }
-    if (at < 0 && !place_at_node(r, def))
+    if (at < 0 && facts->anywhere) default_place(r, def);
+    else if (at < 0 && !place_at_node(r, def))
         return reader_fail(r, map, "%s has no 'at'; expected its place", owner);
     if (frame >= 0) return HN_OK;
-    switch (def->kind) {
-    case HN_JOINT_SPHERICAL: return HN_OK;
-    case HN_JOINT_UNIVERSAL: return read_universal_axes(r, map, owner, def);
-    case HN_JOINT_PLANAR:
-        axis = reader_find(r, map, "normal");
-        if (axis >= 0 && reader_find(r, map, "axis") >= 0)
-            return reader_fail(
-                r, axis, "%s has both normal and axis, which mean the same; expected one", owner);
-        if (axis < 0) TRY(reader_require(r, map, "axis", owner, &axis));
-        TRY(read_joint_axis(r, axis, "normal", def));
-        direction = reader_find(r, map, "direction");
-        if (direction < 0) return HN_OK;
-        hn_mat3 axes = axes_by_name(r, def, def->body_a, def->body_b);
-        return reader_direction(r, direction, "direction", &axes, &def->direction);
-    default:
-        TRY(reader_require(r, map, "axis", owner, &axis));
-        return read_joint_axis(r, axis, "axis", def);
+    switch (facts->axes) {
+    case AXES_NONE: return HN_OK;
+    case AXES_TWO: return read_universal_axes(r, map, owner, def);
+    case AXES_NORMAL: return read_plane(r, map, owner, def);
+    case AXES_ONE: break;
     }
+    TRY(reader_require(r, map, "axis", owner, &axis));
+    return read_joint_axis(r, axis, "axis", def);
 }
 
 // ---- bodies that joints place ----------------------------------------------------------------------------------
@@ -309,7 +315,7 @@ static hn_status read_joint(model_reader *r, int key)
     def.name = name;
     def.axis_b = vec3(0.0, 0.0, 0.0);
     TRY(read_joint_geometry(r, map, owner, &def));
-    if (kind == HN_JOINT_SCREW) {
+    if (joint_kind_facts_of(kind)->threaded) {
         TRY(reader_require(r, map, "pitch", owner, &place));
         TRY(reader_number(r, place, "pitch", &def.pitch));
     }

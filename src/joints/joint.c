@@ -4,13 +4,9 @@
 
 const joint_type *joint_type_of(hn_joint_kind kind)
 {
-    static const joint_type *const types[HN_JOINT_KIND_COUNT] = {
-        [HN_JOINT_SPHERICAL] = &joint_spherical, [HN_JOINT_REVOLUTE] = &joint_revolute,
-        [HN_JOINT_PRISMATIC] = &joint_prismatic, [HN_JOINT_CYLINDRICAL] = &joint_cylindrical,
-        [HN_JOINT_PLANAR] = &joint_planar,       [HN_JOINT_UNIVERSAL] = &joint_universal,
-        [HN_JOINT_FIXED] = &joint_fixed,         [HN_JOINT_FREE] = &joint_free,
-        [HN_JOINT_DISTANCE] = &joint_distance,   [HN_JOINT_SCREW] = &joint_screw,
-    };
+#define TYPE_OF(NAME, word, sentence) [HN_JOINT_##NAME] = &joint_##word,
+    static const joint_type *const types[] = {HN_JOINT_KIND_LIST(TYPE_OF)};
+#undef TYPE_OF
     return types[kind];
 }
 

@@ -182,16 +182,9 @@ const joint_type *joint_type_of(hn_joint_kind kind);
 /// Body a becomes body b. The rows are then other functions of q with the same zeros.
 void joint_swap_sides(joint *j);
 
-extern const joint_type joint_spherical;
-extern const joint_type joint_revolute;
-extern const joint_type joint_prismatic;
-extern const joint_type joint_cylindrical;
-extern const joint_type joint_planar;
-extern const joint_type joint_universal;
-extern const joint_type joint_fixed;
-extern const joint_type joint_free;
-extern const joint_type joint_distance;
-extern const joint_type joint_screw;
+#define JOINT_TYPE(NAME, word, sentence) extern const joint_type joint_##word;
+HN_JOINT_KIND_LIST(JOINT_TYPE)
+#undef JOINT_TYPE
 
 /// Pivot of a tree joint.
 static inline pivot_kind joint_pivot(const joint *j)

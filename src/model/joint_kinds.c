@@ -4,33 +4,36 @@
 
 #include <string.h>
 
+#define WORD_OF(NAME, word, sentence) #word,
+static const char *const WORDS[] = {HN_JOINT_KIND_LIST(WORD_OF)};
+#undef WORD_OF
+_Static_assert(sizeof WORDS / sizeof WORDS[0] == HN_JOINT_KIND_COUNT,
+               "HN_JOINT_KIND_COUNT is the length of HN_JOINT_KIND_LIST");
+
 // clang-format off
 #define ROTATION_VECTOR {"rotation_x", "rad"}, {"rotation_y", "rad"}, {"rotation_z", "rad"}
 static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
-    [HN_JOINT_SPHERICAL] = {"spherical", .takes_points = true, .coordinate_count = 3,
-                            .coordinates = {ROTATION_VECTOR}},
-    [HN_JOINT_REVOLUTE] = {"revolute", AXES_ONE, .scalar_count = 1, .coordinate_count = 1,
-                           .coordinates = {{"angle", "rad"}}},
-    [HN_JOINT_PRISMATIC] = {"prismatic", AXES_ONE, .scalar_count = 1, .coordinate_count = 1,
-                            .coordinates = {{"displacement", "m"}}},
-    [HN_JOINT_CYLINDRICAL] = {"cylindrical", AXES_ONE, .scalar_count = 2, .coordinate_count = 2,
+    [HN_JOINT_SPHERICAL] = {.takes_points = true, .coordinate_count = 3, .coordinates = {ROTATION_VECTOR}},
+    [HN_JOINT_REVOLUTE] = {AXES_ONE, .scalar_count = 1, .coordinate_count = 1, .coordinates = {{"angle", "rad"}}},
+    [HN_JOINT_PRISMATIC] = {AXES_ONE, .scalar_count = 1, .coordinate_count = 1, .coordinates = {{"displacement", "m"}}},
+    [HN_JOINT_CYLINDRICAL] = {AXES_ONE, .scalar_count = 2, .coordinate_count = 2,
                               .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
-    [HN_JOINT_PLANAR] = {"planar", AXES_NORMAL, .scalar_count = 3, .coordinate_count = 3,
+    [HN_JOINT_PLANAR] = {AXES_NORMAL, .scalar_count = 3, .coordinate_count = 3,
                          .coordinates = {{"displacement_1", "m"}, {"displacement_2", "m"}, {"angle", "rad"}}},
-    [HN_JOINT_UNIVERSAL] = {"universal", AXES_TWO, .scalar_count = 2, .coordinate_count = 2,
+    [HN_JOINT_UNIVERSAL] = {AXES_TWO, .scalar_count = 2, .coordinate_count = 2,
                             .coordinates = {{"angle_a", "rad"}, {"angle_b", "rad"}}},
-    [HN_JOINT_FIXED] = {.word = "fixed"},
-    [HN_JOINT_FREE] = {"free", .takes_points = true, .takes_planar_points = true, .scalar_count = 3,
+    [HN_JOINT_FIXED] = {.anywhere = true},
+    [HN_JOINT_FREE] = {.anywhere = true, .takes_points = true, .takes_planar_points = true, .scalar_count = 3,
                        .coordinate_count = 6, .coordinates = {{"x", "m"}, {"y", "m"}, {"z", "m"}, ROTATION_VECTOR}},
-    [HN_JOINT_DISTANCE] = {"distance", .takes_points = true, .takes_planar_points = true},
-    [HN_JOINT_SCREW] = {"screw", AXES_ONE, .scalar_count = 2, .threaded = true, .coordinate_count = 2,
+    [HN_JOINT_DISTANCE] = {.between_points = true, .takes_points = true, .takes_planar_points = true},
+    [HN_JOINT_SCREW] = {AXES_ONE, .scalar_count = 2, .threaded = true, .coordinate_count = 2,
                         .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
 };
 // clang-format on
 
 const joint_kind_facts *joint_kind_facts_of(hn_joint_kind kind)
 {
-    static const joint_kind_facts none = {.word = ""};
+    static const joint_kind_facts none = {.axes = AXES_NONE};
     return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? &KINDS[kind] : &none;
 }
 
@@ -44,14 +47,14 @@ bool joint_kind_has_angle(hn_joint_kind kind)
 
 const char *hn_joint_kind_name(hn_joint_kind kind)
 {
-    return joint_kind_facts_of(kind)->word;
+    return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? WORDS[kind] : "";
 }
 
 bool hn_joint_kind_from_name(const char *name, hn_joint_kind *kind)
 {
     if (name == NULL || kind == NULL) return false;
     for (int i = 0; i < HN_JOINT_KIND_COUNT; ++i)
-        if (strcmp(name, KINDS[i].word) == 0) {
+        if (strcmp(name, WORDS[i]) == 0) {
             *kind = (hn_joint_kind)i;
             return true;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What files and programs say of each kind of joint: its word, its coordinates, the bodies that it takes.
+// What files and programs say of each kind of joint: places, axes, coordinates, the bodies that it takes.
 #ifndef MODEL_JOINT_KINDS_H
 #define MODEL_JOINT_KINDS_H
 
@@ -18,10 +18,11 @@ typedef struct joint_coordinate_facts {
     const char *unit;
 } joint_coordinate_facts;
 
-/// A kind of joint between rigid bodies. The mechanics are those of joints/ (`joint_type`).
+/// A kind of joint between bodies. Its word is in HN_JOINT_KIND_LIST, its mechanics in joints/ (`joint_type`).
 typedef struct joint_kind_facts {
-    const char *word;
     joint_axes axes;
+    bool anywhere;            ///< its place need not be said
+    bool between_points;      ///< it has two places, one on each body
     bool takes_points;        ///< point masses
     bool takes_planar_points; ///< point masses in a plane
     int scalar_count;         ///< so many, the first ones, are each one by itself: drives and couplings take them
@@ -30,7 +31,7 @@ typedef struct joint_kind_facts {
     joint_coordinate_facts coordinates[HN_JOINT_COORDINATES_MAX];
 } joint_kind_facts;
 
-/// Of a kind, or of no joint at all (an empty word) where the number is none.
+/// Of a kind, or of no joint at all where the number is none.
 const joint_kind_facts *joint_kind_facts_of(hn_joint_kind kind);
 /// Has it one angle about its axis, which counts turns?
 bool joint_kind_has_angle(hn_joint_kind kind);

@@ -24,7 +24,7 @@ void hn_joint_def_init(hn_joint_def *def, size_t size, hn_joint_kind kind)
         .kind = kind,
         .axis_a = {0.0, 0.0, 1.0},
         .axis_b = {joint_kind_facts_of(kind)->axes == AXES_TWO ? 1.0 : 0.0, 0.0, 0.0},
-        .separate_points = kind == HN_JOINT_DISTANCE,
+        .separate_points = joint_kind_facts_of(kind)->between_points,
     };
     sized_fill(def, size, &known, sizeof known);
 }
