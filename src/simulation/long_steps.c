@@ -80,10 +80,11 @@ bool long_steps_seem(hn_simulation *s, const solved_step *step)
     const newton_report *n = &s->newton;
     // whether sweeps converge hangs on the reduction where they gain little
     if (s->scheme->both_levels) return n->iterations > SWEPT_PROMPT;
-    if (!follows_rule(s)) return n->iterations > ITERATIONS_PROMPT;
+    bool far = n->largest > CLOSE;
+    if (!follows_rule(s))
+        return n->iterations > ITERATIONS_PROMPT || (far && predict_distance(s, step) > NEAR);
     // of loops near singular positions, where roots are double, many iterations say nothing
     bool regular = s->system->cut_count == 0 || (n->loops.known && n->loops.angle > REGULAR);
-    bool far = n->largest > CLOSE;
     // where heavy bodies hang from light ones there may be two solutions near the velocities
     if (s->long_step_count > 1 && regular && (far || n->iterations > ITERATIONS_PROMPT))
         return true;
