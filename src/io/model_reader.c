@@ -203,7 +203,7 @@ hn_status reader_positive(const model_reader *r, int index, const char *what, co
 hn_status reader_numbers(const model_reader *r, int index, const char *what, int count,
                          double *values)
 {
-    int entry;
+    int entry = -1;
     TRY(reader_expect_list(r, index, what, count, &entry));
     for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next)
         TRY(reader_number(r, entry, what, &values[i]));

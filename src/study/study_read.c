@@ -63,7 +63,7 @@ static hn_status read_grid(study_reader *s, int index, study_parameter *p)
     TRY(reader_require(&s->r, index, "to", "grid", &to));
     TRY(reader_require(&s->r, index, "count", "grid", &count));
     double a, b;
-    int64_t n;
+    int64_t n = 0;
     bool logarithmic = false;
     TRY(reader_number(&s->r, from, "from", &a));
     TRY(reader_number(&s->r, to, "to", &b));
