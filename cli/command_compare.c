@@ -698,11 +698,11 @@ static int compare(const hn_model *model, comparison *c, const char *page,
 int command_compare(int argument_count, char **arguments)
 {
     const char *schemes = NULL, *reductions = NULL, *steps = NULL, *end = NULL;
-    const char *settings = NULL, *page = NULL, *template_path = NULL;
+    const char *settings[OPTION_REPEAT_MAX] = {NULL}, *page = NULL, *template_path = NULL;
     model_source source = {0};
     const option_spec options[] = {
         {"--schemes", "A,B", "names of schemes as in run (default: all)", &schemes},
-        {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", &settings},
+        {"--set", "NAME=VALUE,...", "settings that only some schemes read, as in run", settings},
         {"--reductions", "A,B,C", "reduced, nullspace, multipliers (default: all)", &reductions},
         {"--steps", "SECONDS,...",
          "step sizes; three or more show error and order (default: the model's)", &steps},

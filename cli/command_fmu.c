@@ -39,7 +39,8 @@ static const char *const OUTPUTS[] = {
 typedef struct fmu_words {
     model_source source;
     run_texts texts;
-    const char *version, *settings, *inputs, *outputs, *output, *binary_only;
+    const char *version, *inputs, *outputs, *output, *binary_only;
+    const char *settings[OPTION_REPEAT_MAX]; ///< NAME=VALUE,...
 } fmu_words;
 
 /// Files in a folder and below it, with their names from there.
@@ -434,7 +435,7 @@ int command_fmu(int argument_count, char **arguments)
         {"--step", "SECONDS", "step inside of the unit (default: the model's)", &words.texts.step},
         {"--scheme", "NAME", "integrator (default: the model's)", &words.texts.scheme},
         {"--reduction", "NAME", "reduction (default: the model's)", &words.texts.reduction},
-        {"--set", "NAME=VALUE,...", "settings of the scheme, as for run", &words.settings},
+        {"--set", "NAME=VALUE,...", "settings of the scheme, as for run", words.settings},
         {"--inputs", "NAMES",
          "drives that can be told something, and joints/NAME for efforts on its coordinates; all "
          "(the default: of drives) or none",

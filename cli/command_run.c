@@ -467,8 +467,9 @@ static int perform(run *r)
 /// The words that say how to run; NULL where not given.
 typedef struct run_words {
     model_source source;
-    const char *output, *no_output, *every, *require, *condition, *quiet, *settings, *checkpoint,
-        *resume, *reverse, *all_series, *series;
+    const char *output, *no_output, *every, *require, *condition, *quiet, *checkpoint, *resume,
+        *reverse, *all_series, *series;
+    const char *settings[OPTION_REPEAT_MAX]; ///< NAME=VALUE,...
     run_texts texts;
 } run_words;
 
@@ -565,8 +566,8 @@ static options_result read_words(int argument_count, char **arguments, run_words
          "energy-momentum, variational, rattle, generalized-alpha, ggl-energy-momentum, convected, "
          "ggl-variational, ggl-classical, projected-rk or energy-decaying (default: the model's)",
          &words->texts.scheme},
-        {"--set", "NAME=VALUE,...", "settings that only some schemes read, see below",
-         &words->settings},
+        {"--set", "NAME=VALUE,...",
+         "settings that only some schemes read, see below; may be repeated", words->settings},
         {"--reduction", "NAME", "reduced, nullspace or multipliers (default: the model's)",
          &words->texts.reduction},
         {"--step", "SECONDS", "step size (default: the model's)", &words->texts.step},

@@ -161,7 +161,9 @@ static options_result take_option(const command_usage *usage, int argument_count
     }
     const option_spec *option = &usage->options[index];
     const char **value = option->value;
-    bool repeated = option->argument != NULL && strcmp(option->argument, "NAME=VALUE") == 0;
+    static const char REPEATED[] = "NAME=VALUE";
+    bool repeated =
+        option->argument != NULL && strncmp(option->argument, REPEATED, strlen(REPEATED)) == 0;
     for (int k = 1; repeated && k < OPTION_REPEAT_MAX && *value != NULL; ++k) ++value;
     if (*value != NULL) {
         options_complain(usage->command, repeated ? "%s is given too often" : "%s is given twice",

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/// How often an option of the form NAME=VALUE may be given; its `value` is the first of so many places.
+/// How often an option of the form NAME=VALUE or NAME=VALUE,... may be given; its `value` is the first of the places.
 enum { OPTION_REPEAT_MAX = 64 };
 
 typedef struct option_spec {

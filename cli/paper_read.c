@@ -325,7 +325,8 @@ static bool read_settings(paper *p, node *map, paper_run *run)
         const char *name = fy_node_get_scalar0(fy_node_pair_key(pair));
         const char *value = fy_node_get_scalar0(fy_node_pair_value(pair));
         snprintf(text, sizeof text, "%s=%s", name == NULL ? "" : name, value == NULL ? "" : value);
-        if (!apply_scheme_settings("reproduce", text, &run->def))
+        const char *texts[] = {text, NULL};
+        if (!apply_scheme_settings("reproduce", texts, &run->def))
             return wrong(p, fy_node_pair_key(pair), "this setting is not known");
     }
     return true;

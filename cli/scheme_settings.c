@@ -33,26 +33,51 @@ static bool apply_one(const char *command, hn_context *context, const char *name
     return false;
 }
 
-bool apply_scheme_settings(const char *command, const char *text, hn_simulation_def *def)
+static const char *after_part(const char *text)
 {
-    if (text == NULL) return true;
+    text += strcspn(text, ",");
+    return *text == ',' ? text + 1 : text;
+}
+
+/// Whether one of the parts before `here` has this name.
+static bool stands_before(const char *const *texts, const char *here, const char *name)
+{
+    size_t length = strlen(name);
+    for (;; ++texts)
+        for (const char *part = *texts; *part != '\0'; part = after_part(part)) {
+            if (part == here) return false;
+            if (strncmp(part, name, length) == 0 && part[length] == '=') return true;
+        }
+}
+
+static bool apply_part(const char *command, hn_context *context, const char *const *texts,
+                       const char *part, hn_simulation_def *def)
+{
+    size_t length = strcspn(part, ",");
+    const char *equals = memchr(part, '=', length);
+    char name[TEXT_SIZE] = "", value[TEXT_SIZE] = "";
+    if (equals == NULL || equals == part || length >= TEXT_SIZE) {
+        options_complain(command, "--set: '%.*s'; expected name=value", (int)length, part);
+        return false;
+    }
+    memcpy(name, part, (size_t)(equals - part));
+    memcpy(value, equals + 1, length - (size_t)(equals + 1 - part));
+    if (stands_before(texts, part, name)) {
+        options_complain(command, "--set: '%s' is given twice", name);
+        return false;
+    }
+    return apply_one(command, context, name, value, def);
+}
+
+bool apply_scheme_settings(const char *command, const char *const *texts, hn_simulation_def *def)
+{
+    if (texts[0] == NULL) return true;
     hn_context *context = hn_context_create(NULL);
     bool fine = context != NULL;
     if (!fine) report_no_memory();
-    while (fine && *text != '\0') {
-        size_t length = strcspn(text, ",");
-        const char *equals = memchr(text, '=', length);
-        char name[TEXT_SIZE] = "", value[TEXT_SIZE] = "";
-        fine = equals != NULL && equals != text && length < TEXT_SIZE;
-        if (!fine) {
-            options_complain(command, "--set: '%.*s'; expected name=value", (int)length, text);
-            break;
-        }
-        memcpy(name, text, (size_t)(equals - text));
-        memcpy(value, equals + 1, length - (size_t)(equals + 1 - text));
-        fine = apply_one(command, context, name, value, def);
-        text += length + (text[length] == ',' ? 1 : 0);
-    }
+    for (int k = 0; fine && k < OPTION_REPEAT_MAX && texts[k] != NULL; ++k)
+        for (const char *part = texts[k]; fine && *part != '\0'; part = after_part(part))
+            fine = apply_part(command, context, texts, part, def);
     hn_context_destroy(context);
     return fine;
 }

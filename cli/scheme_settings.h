@@ -5,7 +5,8 @@
 
 #include <holonom/holonom.h>
 
-/// Put the settings of `text` (NULL: none) into a definition. False after reporting what is wrong.
-bool apply_scheme_settings(const char *command, const char *text, hn_simulation_def *def);
+/// Put the settings of the texts, up to a NULL or OPTION_REPEAT_MAX of them, into a definition. A name stands in them
+/// once. False after reporting what is wrong.
+bool apply_scheme_settings(const char *command, const char *const *texts, hn_simulation_def *def);
 
 #endif

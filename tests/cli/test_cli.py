@@ -229,6 +229,25 @@ class Runs(ToolTest):
             done = self.check(2 if said else 0, "run", "pendulum.yaml", "--no-output", "--set", words)
             self.assertIn(said, done.stderr)
 
+    def test_settings_may_be_said_one_by_one(self):
+        both = ("order=8", "relative_tolerance=1e-6")
+        files = {"together": ["--set", ",".join(both)], "apart": ["--set", both[0], "--set=" + both[1]],
+                 "first": ["--set", both[0]], "second": ["--set", both[1]]}
+        texts = {}
+        for name, words in files.items():
+            self.check(0, "run", "pendulum.yaml", "--scheme", "projected-rk", *words, "--output", name + ".h5")
+            self.check(0, "export", name + ".h5", "--csv", "--output", name + ".csv")
+            with open(self.path(name + ".csv"), encoding="utf-8") as stream:
+                texts[name] = stream.read()
+        self.assertEqual(texts["apart"], texts["together"])
+        self.assertEqual(len(set(texts.values())), 3)  # each of the two is heard
+        for words in [["--set", "rho=0.5", "--set", "rho=0.6"], ["--set", "rho=0.5,order=4,rho=0.5"]]:
+            for command in ["run", "--no-output"], ["compare"], ["fmu"]:
+                done = self.check(2, command[0], "pendulum.yaml", *command[1:], *words)
+                self.assertIn("--set: 'rho' is given twice", done.stderr)
+        done = self.check(2, "run", "pendulum.yaml", "--set", "rho=0.5", "--set", "rhos=1")  # a longer name is another one
+        self.assertIn("unknown setting 'rhos'", done.stderr)
+
     @need_h5py
     def test_the_result_file_holds_series_model_options_and_ledger(self):
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
