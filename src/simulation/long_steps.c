@@ -81,8 +81,9 @@ bool long_steps_seem(hn_simulation *s, const solved_step *step)
     // whether sweeps converge hangs on the reduction where they gain little
     if (s->scheme->both_levels) return n->iterations > SWEPT_PROMPT;
     bool far = n->largest > CLOSE;
-    if (!follows_rule(s))
-        return n->iterations > ITERATIONS_PROMPT || (far && predict_distance(s, step) > NEAR);
+    if (!follows_rule(s)) // one iteration more or less is a matter of the unknowns
+        return n->iterations > ITERATIONS_PROMPT ||
+               (n->iterations == ITERATIONS_PROMPT && far && predict_distance(s, step) > NEAR);
     // of loops near singular positions, where roots are double, many iterations say nothing
     bool regular = s->system->cut_count == 0 || (n->loops.known && n->loops.angle > REGULAR);
     // where heavy bodies hang from light ones there may be two solutions near the velocities
