@@ -761,7 +761,7 @@ hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation
     *results = NULL;
     TRY(make_writer(model, simulation, path, def, true, &created));
     // from here on what an earlier run left is gone, its checkpoint first: it must never be taken for one of this run
-    unlink(created->checkpoint_path);
+    checkpoint_remove(created->context, created->checkpoint_path);
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
     hn_status status = create_file(created, &silence);
@@ -942,7 +942,7 @@ hn_status hn_results_finish(hn_results *results)
         return context_fail(results->context, HN_FILE_ACCESS, "%s: cannot rename it to %s: %s",
                             results->part_path, results->path, system_error_sentence(errno));
     }
-    unlink(results->checkpoint_path);
+    checkpoint_remove(results->context, results->checkpoint_path);
     release_path(results);
     results->finished = true;
     return HN_OK;

@@ -83,11 +83,15 @@ class Resume(FileTest):
             self.assertEqual(process.returncode, 128 + number, stderr)
             self.assertIn("--resume", stderr)
             self.assertTrue(os.path.exists(self.path("r.h5.checkpoint")))
+            # what a kill in the middle of writing a checkpoint leaves
+            with open(self.path("r.h5.checkpoint.new"), "wb") as file:
+                file.write(b"half of one")
             # settings come from the stopped run
             done = self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--resume")
             self.assertRegex(done.stderr, r"goes on at t = .* of 20000\)")
             self.assert_equal_results("r.h5", "whole.h5")
             self.assertFalse(os.path.exists(self.path("r.h5.checkpoint")))
+            self.assertFalse(os.path.exists(self.path("r.h5.checkpoint.new")))
             self.assertFalse(os.path.exists(self.path("r.h5.part")))
             os.unlink(self.path("r.h5"))
 
