@@ -61,6 +61,7 @@ struct hn_results {
     char *path;
     char *part_path;                 ///< path with ".part"
     char *checkpoint_path;           ///< path with ".checkpoint"
+    char *checkpoint_new_path;       ///< the next one, until it takes its place
     results_description description; ///< its model is not looked at after creation
     int lock;   ///< descriptor that holds the lock of the .part; negative: none
     hid_t file; ///< negative: closed
@@ -653,7 +654,9 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
     results->path = context_copy_string(context, path);
     results->part_path = path_with(context, path, ".part");
     results->checkpoint_path = path_with(context, path, ".checkpoint");
-    if (results->path == NULL || results->part_path == NULL || results->checkpoint_path == NULL)
+    results->checkpoint_new_path = path_with(context, path, ".checkpoint.new");
+    if (results->path == NULL || results->part_path == NULL || results->checkpoint_path == NULL ||
+        results->checkpoint_new_path == NULL)
         return HN_OUT_OF_MEMORY;
 
     results->description.context = context;
@@ -706,6 +709,7 @@ static void release_memory(hn_results *results)
     context_release(context, results->description.joint_names.text);
     context_release(context, results->description.body_names.text);
     context_release(context, results->checkpoint_path);
+    context_release(context, results->checkpoint_new_path);
     context_release(context, results->part_path);
     context_release(context, results->path);
     hn_simulation_destroy(results->simulation);
@@ -753,6 +757,13 @@ static hn_status make_writer(const hn_model *model, hn_simulation *simulation, c
     return HN_OK;
 }
 
+// With what a run that was killed while it wrote one has left.
+static void remove_checkpoint(const hn_results *results)
+{
+    unlink(results->checkpoint_path);
+    unlink(results->checkpoint_new_path);
+}
+
 hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation, const char *path,
                                 const hn_results_def *def, hn_results **results)
 {
@@ -761,7 +772,7 @@ hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation
     *results = NULL;
     TRY(make_writer(model, simulation, path, def, true, &created));
     // from here on what an earlier run left is gone, its checkpoint first: it must never be taken for one of this run
-    checkpoint_remove(created->context, created->checkpoint_path);
+    remove_checkpoint(created);
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
     hn_status status = create_file(created, &silence);
@@ -942,7 +953,7 @@ hn_status hn_results_finish(hn_results *results)
         return context_fail(results->context, HN_FILE_ACCESS, "%s: cannot rename it to %s: %s",
                             results->part_path, results->path, system_error_sentence(errno));
     }
-    checkpoint_remove(results->context, results->checkpoint_path);
+    remove_checkpoint(results);
     release_path(results);
     results->finished = true;
     return HN_OK;
@@ -994,7 +1005,8 @@ hn_status hn_results_checkpoint(hn_results *results)
         .snapshot = results->snapshot,
         .snapshot_size = results->snapshot_size,
     };
-    return checkpoint_write(results->context, results->checkpoint_path, &data);
+    return checkpoint_write(results->context, results->checkpoint_path,
+                            results->checkpoint_new_path, &data);
 }
 
 static hn_status fail_other(hn_results *results, const char *what)

@@ -70,16 +70,8 @@ static hn_status fail(hn_context *context, const char *path, const char *doing, 
                         system_error_sentence(error));
 }
 
-// What is written before it takes the place of the old one; NULL: out of memory.
-static char *unfinished(hn_context *context, const char *path)
-{
-    size_t size = strlen(path) + sizeof ".new";
-    char *new_path = context_allocate(context, size);
-    if (new_path != NULL) snprintf(new_path, size, "%s.new", path);
-    return new_path;
-}
-
-hn_status checkpoint_write(hn_context *context, const char *path, const checkpoint *data)
+hn_status checkpoint_write(hn_context *context, const char *path, const char *new_path,
+                           const checkpoint *data)
 {
     checkpoint_head head;
     memset(&head, 0, sizeof head); // padding too
@@ -93,8 +85,6 @@ hn_status checkpoint_write(hn_context *context, const char *path, const checkpoi
     head.snapshot_size = data->snapshot_size;
     uint64_t checksum = checksum_of(&head, data->snapshot);
 
-    char *new_path = unfinished(context, path);
-    if (new_path == NULL) return HN_OUT_OF_MEMORY;
     int descriptor = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool opened = descriptor >= 0;
     bool written = opened && write_all(descriptor, &head, sizeof head) &&
@@ -111,16 +101,7 @@ hn_status checkpoint_write(hn_context *context, const char *path, const checkpoi
         error = errno;
     }
     if (!written && opened) unlink(new_path);
-    context_release(context, new_path);
     return written ? HN_OK : fail(context, path, "write", error);
-}
-
-void checkpoint_remove(hn_context *context, const char *path)
-{
-    char *new_path = unfinished(context, path);
-    unlink(path);
-    if (new_path != NULL) unlink(new_path);
-    context_release(context, new_path);
 }
 
 hn_status checkpoint_read(hn_context *context, const char *path, checkpoint *data)

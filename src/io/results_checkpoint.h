@@ -14,9 +14,7 @@ typedef struct checkpoint {
 } checkpoint;
 
 /// Write it as `path`, at once or not at all: until the new one is complete and on the device, the old one stays.
-hn_status checkpoint_write(hn_context *context, const char *path, const checkpoint *data);
-/// Remove it, and what a run that was killed while it wrote one has left.
-void checkpoint_remove(hn_context *context, const char *path);
+hn_status checkpoint_write(hn_context *context, const char *path, const char *new_path, const checkpoint *data);
 
 /// Read one; `data->snapshot` then belongs to the caller.
 /// @return HN_OK, HN_FILE_ACCESS (none there), HN_FILE_FORMAT (not one of this version, or damaged), HN_OUT_OF_MEMORY
