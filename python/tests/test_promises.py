@@ -240,6 +240,14 @@ def test_bodies_and_beams_have_the_words_of_model_files() -> None:
     assert offered == set(SCHEMA["properties"]["run"]["properties"])
 
 
+def names_of_settings() -> set[str]:
+    """Members of the definition in C, with those of the options of its schemes."""
+    names = set()
+    for name, member in ffi.typeof("hn_simulation_def").fields:
+        names |= {inner for inner, _ in member.type.fields} if member.type.kind == "struct" else {name}
+    return names - {"size", "reserved"}
+
+
 def test_names_are_those_of_the_c_api_and_of_model_files() -> None:
     run = SCHEMA["properties"]["run"]["properties"]
     assert hn.schemes() == run["scheme"]["enum"]
@@ -257,7 +265,7 @@ def test_names_are_those_of_the_c_api_and_of_model_files() -> None:
     for status in re.findall(r"X\((HN_\w+),", header):
         assert status in ("HN_OK", "HN_OUT_OF_MEMORY") or status in told, status
     # settings of a simulation: those of the definition in C, all settable from Python
-    assert set(hn.settings()) == {name for name, _ in ffi.typeof("hn_simulation_def").fields}
+    assert set(hn.settings()) == names_of_settings()
 
 
 def test_defaults_are_those_of_the_c_api() -> None:

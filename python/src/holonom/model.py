@@ -852,11 +852,19 @@ class Model:
         self._handle = None
 
     def set_run(self, *, scheme: str | None = None, reduction: str | None = None, step: Number | None = None,
-                end: Number | None = None, rho: float | None = None, order: int | None = None) -> None:
-        """How the model asks to be run; step and end in s."""
+                end: Number | None = None, rho: float | None = None, order: int | None = None,
+                residual_tolerance: float | None = None, increment_tolerance: float | None = None,
+                iterations_max: int | None = None, halvings_max: int | None = None,
+                start_tolerance: float | None = None, step_tolerance: float | None = None,
+                spectral_radius: float | None = None, absolute_tolerance: float | None = None,
+                relative_tolerance: float | None = None, first_step: float | None = None,
+                step_growth_max: float | None = None, projection_tolerance: float | None = None,
+                fixed_steps: bool | None = None, dense_output: bool | None = None, projection: str | None = None,
+                impose_energy: bool | None = None, impose_momentum: bool | None = None,
+                planar: bool | None = None) -> None:
+        """How the model asks to be run; step, end and first_step in s. The others are settings of its scheme."""
+        given = {name: value for name, value in locals().items() if name != "self"}
         document = self._writable()
-        given = {"scheme": scheme, "reduction": reduction, "step": step, "end": end, "rho": rho,
-                 "order": order}
         words = {k: _plain(v) for k, v in given.items() if v is not None}
         _parse(self._context, "holonom: 1\nbodies: {-: {point_mass: {mass: 1}}}\nrun: " + line(words), "run")
         document["run"].update(words)
