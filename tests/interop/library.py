@@ -46,7 +46,7 @@ class Robot:
         self._try(self.lib.hn_model_load(self.context, str(path).encode(), model))
         self.model = model[0]
         definition = self.ffi.new("hn_simulation_def *")
-        definition[0] = self.lib.hn_simulation_def_default()
+        self.lib.hn_simulation_def_init(definition, self.ffi.sizeof("hn_simulation_def"))
         definition.step_size = step
         definition.inputs = True
         definition.ledger = False
