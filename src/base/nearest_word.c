@@ -34,6 +34,7 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
 // Is `part` one of the parts of a word like `rest_length` or `energy-momentum`?
 static bool is_part(const char *part, int length, const char *whole)
 {
+    if (length == 0) return false;
     for (const char *at = strstr(whole, part); at != NULL; at = strstr(at + 1, part)) {
         bool begins = at == whole || at[-1] == '_' || at[-1] == '-';
         if (begins && (at[length] == '\0' || at[length] == '_' || at[length] == '-')) return true;

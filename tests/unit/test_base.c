@@ -235,6 +235,8 @@ TEST(nearest_word, survives_words_of_any_length)
     CHECK_TEXT(nearest_word("initial_stiffness", spring, 5), "stiffness");
     CHECK(nearest_word("tolerance", spring, 5) == NULL);
     CHECK(nearest_word("eng", spring, 5) == NULL);
+    static const char *const nameless[] = {"", "stiffness"};
+    CHECK(nearest_word("bodies/velocty", nameless, 2) == NULL);
 }
 
 // ---- context ------------------------------------------------------------------------------------
