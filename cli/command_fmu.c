@@ -266,20 +266,14 @@ static bool is_output(const unit_setup *setup, const char *name)
     return false;
 }
 
-static bool has_field(const hn_model *model, const char *field)
-{
-    char name[UNIT_NAME_SIZE];
-    const char *unit;
-    return hn_model_field_column(model, field, 0, name, sizeof name, &unit) == HN_OK;
-}
-
 static bool add_outputs(unit_export *e)
 {
     bool fine = true;
     char part[UNIT_NAME_SIZE];
     const char *asked = e->words->outputs;
     for (size_t i = 0; i < sizeof OUTPUTS / sizeof OUTPUTS[0] && fine; ++i)
-        if (has_field(e->model, OUTPUTS[i])) fine = unit_setup_add_output(&e->setup, OUTPUTS[i]);
+        if (hn_model_field_width(e->model, OUTPUTS[i]) > 0)
+            fine = unit_setup_add_output(&e->setup, OUTPUTS[i]);
     while (fine && asked != NULL && option_next_part(&asked, part, sizeof part))
         if (!is_output(&e->setup, part)) fine = unit_setup_add_output(&e->setup, part);
     return fine;

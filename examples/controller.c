@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A controller in the loop: views of the state, efforts between steps, a stop half way, and the results read back.
+// A controller in the loop: views of the state, efforts between steps, stops half way by a callback and by Ctrl-C, and
+// the results read back.
 #include <holonom/holonom.h>
 
-#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 
 #define TRY(call)                                                                                  \
@@ -44,9 +45,27 @@ static bool go_on(const hn_simulation *simulation, int64_t done, int64_t count, 
     return hn_simulation_time(simulation) < *(const double *)user;
 }
 
+static hn_context *volatile interrupted; // what Ctrl-C stops
+
+// hn_context_cancel is what a signal handler or another thread may call while a long call runs
+static void on_interrupt(int number)
+{
+    (void)number;
+    hn_context_cancel(interrupted);
+}
+
+// stands for the user here, who loses patience after 500 steps
+static bool press_control_c(const hn_simulation *simulation, int64_t done, int64_t count,
+                            void *user)
+{
+    (void)simulation, (void)count, (void)user;
+    return done != 500 || raise(SIGINT) == 0;
+}
+
 int main(void)
 {
     hn_status status = HN_OK;
+    bool finished = false;
     hn_model *model = NULL;
     hn_simulation *simulation = NULL;
     hn_results *results = NULL;
@@ -81,13 +100,24 @@ int main(void)
            tip.data[tip.strides[0] + 2 * tip.strides[1]]);
     TRY(hn_results_finish(results));
 
-    // a long run that is stopped: hn_context_cancel does it from another thread or a signal handler
+    // a long run that its own callback stops
     double until = 1.5; // s
     hn_simulation_set_progress(simulation, go_on, &until);
     status = hn_simulation_step(simulation, 1000000);
     if (status != HN_CANCELLED) goto done;
     printf("%s after %lld steps\n", hn_status_sentence(status),
            (long long)hn_simulation_step_count(simulation));
+
+    // one that Ctrl-C stops: the state is that of the last completed step, and the run may go on
+    interrupted = context;
+    signal(SIGINT, on_interrupt);
+    hn_simulation_set_progress(simulation, press_control_c, NULL);
+    status = hn_simulation_step(simulation, 1000000);
+    signal(SIGINT, SIG_DFL);
+    if (status != HN_CANCELLED) goto done;
+    printf("%s: %s\n", hn_status_sentence(status), hn_context_message(context));
+    TRY(hn_simulation_step(simulation, 1));
+    printf("going on: step %lld\n", (long long)hn_simulation_step_count(simulation));
 
     hn_result_column column;
     size_t count = 0;
@@ -98,6 +128,7 @@ int main(void)
     TRY(hn_result_file_read_column(file, column, records - 1, 1, 1, &last));
     printf("%s ends at %.3f %s\n", hn_result_file_column_name(file, column), last,
            hn_result_file_column_unit(file, column));
+    finished = true;
 
 done:
     if (status != HN_OK)
@@ -107,5 +138,5 @@ done:
     hn_simulation_destroy(simulation);
     hn_model_destroy(model);
     hn_context_destroy(context);
-    return status == HN_OK ? 0 : 1;
+    return finished ? 0 : 1;
 }

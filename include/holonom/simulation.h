@@ -226,6 +226,11 @@ typedef struct hn_field {
 HN_API int hn_field_count(void);
 HN_API hn_field hn_field_at(int index); ///< 0 <= index < count; empty words beyond
 
+/// Numbers of a field in this model: entries of its view in all. 0: it has none, or there is no such field. Since 0.2.
+HN_API size_t hn_model_field_width(const hn_model *model, const char *field);
+/// Bytes that the name of number `index` of a field takes with its end, for hn_model_field_column. 0: there is no such
+/// number. Since 0.2.
+HN_API size_t hn_model_field_column_size(const hn_model *model, const char *field, size_t index);
 /// Name and unit of number `index` of a field, as columns of result files have them:
 /// "joints/hinge/coordinates/angle" in "rad". Since 0.2.
 /// @return HN_OK, HN_INVALID_ARGUMENT (no such field or number, or the name does not fit)
@@ -392,7 +397,9 @@ HN_API HN_NODISCARD hn_status hn_simulation_coordinates(const hn_simulation *sim
 /// time that hn_joint_state gives as reaction_time: t_n (`variational`, `rattle`, `generalized-alpha`,
 /// `ggl-classical`, `projected-rk`), the middle of the last step (`energy-momentum`, `ggl-energy-momentum`,
 /// `convected`) or its start (`ggl-variational`). Zero before the first step, but for `variational` and `rattle`.
-/// Constraint forces are -G^T lambda.
+/// Constraint forces are -G^T lambda; under `convected` the six internal ones of a body hold no centripetal forces,
+/// which are no constraint forces in its convected momenta (docs/theory/convected.md), so that they differ from those
+/// of the other schemes.
 HN_API HN_NODISCARD hn_status hn_simulation_multipliers(const hn_simulation *simulation, double *lambda, int count);
 
 /// Momenta by the discrete Legendre transforms at t_n; for `energy-momentum` all follow from p = M v.
@@ -528,7 +535,8 @@ typedef struct hn_adaptive_statistics {
 /// All zero for schemes whose steps have the size given at creation.
 HN_API hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *simulation);
 
-/// Residual norms of the Newton iterations of the last step, for convergence studies.
+/// Residual norms of the Newton iterations of the last step, for convergence studies: how many there are. Since 0.2.
+HN_API int hn_simulation_newton_history_count(const hn_simulation *simulation);
 /// Returns how many were stored into `norms`, at most `capacity`.
 HN_API int hn_simulation_newton_history(const hn_simulation *simulation, double *norms, int capacity);
 

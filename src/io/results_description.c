@@ -2,6 +2,8 @@
 // Writes model, options, structure, names and shapes into a result file.
 #include "io/results_description.h"
 
+#include "io/column_names.h"
+
 #include "base/vector.h"
 #include "elements/element.h"
 #include "io/results_options.h"
@@ -52,17 +54,8 @@ static const char *body_kind_name(const hn_model *model, size_t index)
 hn_status description_gather(results_description *description)
 {
     const hn_model *model = description->model;
-    series_extent *extent = &description->extent;
-    extent->body_count = (size_t)hn_model_body_count(model);
-    extent->joint_count = (size_t)hn_model_joint_count(model);
-    for (size_t i = 0; i < extent->joint_count; ++i)
-        extent->coordinate_count +=
-            (size_t)hn_model_joint_coordinate_count(model, hn_model_joint(model, (int)i));
-    for (int i = 0; i < model->beam_count; ++i)
-        extent->beam_element_count += (size_t)model->beams[i].element_count;
-    extent->drive_count = (size_t)model->drive_count;
-    extent->coupling_count = (size_t)model->coupling_count;
-    extent->output_count = (size_t)model->output_columns;
+    const series_extent *extent = &description->extent;
+    description->extent = column_names_extent(model);
     TRY(gather_names(description->context, model, extent->body_count, body_name,
                      &description->body_names));
     return gather_names(description->context, model, extent->joint_count, joint_name,

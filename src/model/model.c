@@ -146,12 +146,6 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
 
 // ---- run options ------------------------------------------------------------------------------------
 
-bool hn_scheme_has_own_solver(hn_scheme scheme)
-{
-    // they stand in one piece
-    return scheme >= HN_SCHEME_CONVECTED && scheme <= HN_SCHEME_PROJECTED_RK;
-}
-
 hn_run_options hn_model_run_options(const hn_model *model)
 {
     return model == NULL ? DEFAULT_RUN : model->run;

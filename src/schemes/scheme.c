@@ -26,6 +26,12 @@ const scheme_type *scheme_type_of(hn_scheme scheme)
     return types[scheme];
 }
 
+bool hn_scheme_has_own_solver(hn_scheme scheme)
+{
+    if ((int)scheme < 0 || scheme >= HN_SCHEME_COUNT) return false;
+    return scheme_type_of(scheme)->solver_create != NULL;
+}
+
 // sin(u) = h omega for `variational` and `rattle`, sin(2 u) = 2 h omega for `ggl-variational`, u the angle of a step;
 // the others have tan(u) or tan(u/2) in their place, or go through a step in as many as it takes.
 double scheme_rotation_limit(hn_scheme scheme)

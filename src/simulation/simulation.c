@@ -1377,6 +1377,11 @@ hn_adaptive_statistics hn_simulation_adaptive_statistics(const hn_simulation *s)
     return s->scheme->solver_statistics(s->solver);
 }
 
+int hn_simulation_newton_history_count(const hn_simulation *s)
+{
+    return s == NULL ? 0 : s->newton.history_count;
+}
+
 int hn_simulation_newton_history(const hn_simulation *s, double *norms, int capacity)
 {
     if (s == NULL || norms == NULL || capacity <= 0) return 0;

@@ -62,9 +62,11 @@ class Robot:
         self.inertias = numpy.array([self._matrix(self.lib.hn_model_body_inertia(
             self.model, self.lib.hn_model_body(self.model, i))) for i in range(len(self.bodies))]).reshape(-1, 3, 3)
         self.coordinates = []  # (joint, label)
-        name, unit = self.ffi.new("char[600]"), self.ffi.new("const char **")
-        for k in range(self.view("joints/coordinates").size):
-            self._try(self.lib.hn_model_field_column(self.model, b"joints/coordinates", k, name, 600, unit))
+        unit = self.ffi.new("const char **")
+        for k in range(self.lib.hn_model_field_width(self.model, b"joints/coordinates")):
+            size = self.lib.hn_model_field_column_size(self.model, b"joints/coordinates", k)
+            name = self.ffi.new("char[]", size)
+            self._try(self.lib.hn_model_field_column(self.model, b"joints/coordinates", k, name, size, unit))
             _, rest = self._text(name).split("/", 1)
             joint, label = rest.split("/coordinates/")
             self.coordinates.append((joint, label))

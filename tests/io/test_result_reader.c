@@ -528,10 +528,16 @@ TEST(result_reader, columns_have_the_names_that_the_model_gives_them)
         const char *unit;
         for (int i = 0; i < hn_result_file_series_count(file); ++i) {
             hn_result_series series = *hn_result_file_series(file, i);
+            CHECK_EQUAL(hn_model_field_width(r.model, series.name), series.width);
             for (size_t k = 0; k < series.width; ++k) {
                 const hn_result_column column = {i, k};
+                size_t size = hn_model_field_column_size(r.model, series.name, k);
+                CHECK(size <= sizeof name);
+                CHECK_STATUS(r.context,
+                             hn_model_field_column(r.model, series.name, k, name, size - 1, &unit),
+                             HN_INVALID_ARGUMENT);
                 CHECK_OK(r.context,
-                         hn_model_field_column(r.model, series.name, k, name, sizeof name, &unit));
+                         hn_model_field_column(r.model, series.name, k, name, size, &unit));
                 CHECK_TEXT(name, hn_result_file_column_name(file, column));
                 if (strncmp(name, "drives/", 7) != 0) // which the file has as "rad or m"
                     CHECK_TEXT(unit, hn_result_file_column_unit(file, column));

@@ -439,6 +439,13 @@ TEST(misuse, of_a_simulation)
     REFUSED(hn_model_field_column(w.model, "nothing", 0, column, sizeof column, &unit));
     REFUSED(hn_model_field_column(w.model, "time", 1, column, sizeof column, &unit));
     REFUSED(hn_model_field_column(w.model, "ledger/energy", 0, column, sizeof column, &unit));
+    CHECK_EQUAL(hn_model_field_width(NULL, "time"), 0);
+    CHECK_EQUAL(hn_model_field_width(w.model, NULL), 0);
+    CHECK_EQUAL(hn_model_field_width(w.model, "nothing"), 0);
+    CHECK_EQUAL(hn_model_field_column_size(NULL, "time", 0), 0);
+    CHECK_EQUAL(hn_model_field_column_size(w.model, NULL, 0), 0);
+    CHECK_EQUAL(hn_model_field_column_size(w.model, "nothing", 0), 0);
+    CHECK_EQUAL(hn_model_field_column_size(w.model, "time", 1), 0);
     hn_simulation *unmade = NULL;
     REFUSED(hn_simulation_create_in(NULL, w.model, &w.def, &unmade));
     REFUSED(hn_simulation_create_in(w.context, NULL, &w.def, &unmade));
@@ -525,6 +532,7 @@ TEST(misuse, of_a_simulation)
     REFUSED(hn_simulation_condition(NULL, numbers));
     REFUSED(hn_simulation_condition(s, NULL));
     REFUSED(hn_simulation_condition(s, numbers)); // before the first step
+    CHECK_EQUAL(hn_simulation_newton_history_count(NULL), 0);
     CHECK_EQUAL(hn_simulation_newton_history(NULL, numbers, 4), 0);
     CHECK_EQUAL(hn_simulation_newton_history(s, NULL, 4), 0);
     CHECK_EQUAL(hn_simulation_newton_history(s, numbers, -4), 0);

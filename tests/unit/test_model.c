@@ -485,6 +485,45 @@ TEST(loads, are_checked_and_their_tables_copied)
     destroy(&f);
 }
 
+// Ids of loads lead to their place and name, whatever kind of load gave them out.
+TEST(loads, are_found_by_their_ids)
+{
+    fixture f = empty_model();
+    hn_body_id a = add_brick(&f, "a", vec3(0, 0, 0), vec3(0, 0, 0));
+    hn_load_id ids[3];
+    hn_load_def push = hn_load_def_default();
+    push.name = "push";
+    push.body = a;
+    push.vector = vec3(1, 0, 0);
+    CHECK_OK(f.context, hn_model_add_load(f.model, &push, &ids[0]));
+    hn_spring_def tie = hn_spring_def_default();
+    tie.name = "tie";
+    tie.body_a = hn_ground(), tie.body_b = a;
+    tie.point_a = vec3(0, 0, 2);
+    CHECK_OK(f.context, hn_model_add_spring(f.model, &tie, &ids[1]));
+    hn_bushing_def bush = hn_bushing_def_default();
+    bush.name = "bush";
+    bush.body_a = hn_ground(), bush.body_b = a;
+    bush.stiffness[0] = 1.0;
+    CHECK_OK(f.context, hn_model_add_bushing(f.model, &bush, &ids[2]));
+    static const char *const NAMES[3] = {"push", "tie", "bush"};
+    CHECK_EQUAL(hn_model_load_count(f.model), 3);
+    for (int i = 0; i < 3; ++i) {
+        CHECK_EQUAL(hn_model_load_index(f.model, ids[i]), i);
+        CHECK_TEXT(hn_model_load_name(f.model, hn_model_load_index(f.model, ids[i])), NAMES[i]);
+        CHECK_EQUAL(hn_model_load_at(f.model, i).index1, ids[i].index1);
+        CHECK_EQUAL(hn_model_load_at(f.model, i).model, ids[i].model);
+        CHECK_EQUAL(hn_model_find_load(f.model, NAMES[i]).index1, ids[i].index1);
+    }
+    fixture other = empty_model();
+    CHECK_EQUAL(hn_model_load_index(other.model, ids[0]), -1);
+    CHECK_EQUAL(hn_model_find_load(f.model, "nothing").index1, 0);
+    CHECK_EQUAL(hn_model_load_at(f.model, 3).index1, 0);
+    CHECK_EQUAL(hn_model_load_at(f.model, -1).index1, 0);
+    destroy(&other);
+    destroy(&f);
+}
+
 TEST(springs, are_checked)
 {
     fixture f = empty_model();
