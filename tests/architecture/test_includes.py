@@ -37,6 +37,9 @@ ALLOCATOR = "src/base/context.c"
 # File names that hide their content.
 VAGUE_NAMES = {"common", "util", "utils", "misc", "aux", "internal", "private", "helpers"}
 
+# Characters of a row in the table of folders.
+LINE = 120
+
 problems = []
 
 
@@ -192,6 +195,22 @@ def check_no_mutable_globals():
             problems.append(f"{member}: {words[1]} bytes of mutable global data in {words[0]}")
 
 
+def check_page():
+    """src/README.md says each folder in one line, and the order that is checked here."""
+    page = ROOT / "src" / "README.md"
+    text = page.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)/` \|.*$", text, re.M)
+    folders = sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir())
+    if sorted(rows) != folders:
+        complain(page, 0, f"the table has {', '.join(sorted(rows))}; the folders are {', '.join(folders)}")
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\| `\w+/` \|", line) and len(line) > LINE:
+            complain(page, number, f"a folder is one line of at most {LINE} characters; what more there is to say stands below")
+    order = " < ".join(", ".join(group) for group in ORDER)
+    if order not in text:
+        complain(page, 0, f"the order is {order}")
+
+
 for path in sorted((ROOT / "src").rglob("*.[ch]")):
     text = path.read_text(encoding="utf-8")
     check_library_includes(path, text)
@@ -207,6 +226,7 @@ for folder in ("cli", "python", "examples", "benchmarks"):
 for folder in ("include", "tests"):
     for path in sorted((ROOT / folder).rglob("*.[ch]")):
         check_form(path, path.read_text(encoding="utf-8"))
+check_page()
 check_repository_text()
 check_no_mutable_globals()
 
