@@ -127,13 +127,13 @@ static void print_joints(const hn_model *model, const bool *unique, int limit)
     print_rest(count, shown);
 }
 
-static const char *coordinate_word(hn_joint_kind kind, int index)
+static const char *coordinate_word(const hn_model *model, hn_joint_id joint, int index)
 {
-    static const char *const ROTATION[3] = {"rotation x", "rotation y", "rotation z"},
-                             *const PLACE[3] = {"place x", "place y", "place z"};
-    const char *word = hn_joint_coordinate_name(kind, index);
-    if (word != NULL) return word;
-    return kind == HN_JOINT_FREE && index < 3 ? PLACE[index] : ROTATION[index % 3];
+    static const char *const ROTATION[3] = {"rotation x", "rotation y", "rotation z"};
+    const char *word = hn_joint_coordinate_name(hn_model_joint_kind(model, joint), index);
+    // what has no word of its own is the rotation vector at the end
+    int first = hn_model_joint_coordinate_count(model, joint) - 3;
+    return word != NULL ? word : ROTATION[index - first];
 }
 
 /// Joint coordinates of an assembled model: as drawn, at the start, and what assembly made of them.
@@ -155,7 +155,7 @@ static void print_assembly(const hn_model *model, int limit)
             ++shown;
             table_add_row(&t);
             table_set(&t, 0, "%s", hn_model_joint_name(model, joint));
-            table_set(&t, 1, "%s", coordinate_word(hn_model_joint_kind(model, joint), k));
+            table_set(&t, 1, "%s", coordinate_word(model, joint, k));
             table_set(&t, 2, "%.9g", fabs(drawn[k]) < ROUND_OFF ? 0.0 : drawn[k]);
             table_set(&t, 3, "%.9g", start[k]);
             table_set(&t, 4, "%.6g", start[k] - drawn[k]);

@@ -2,6 +2,8 @@
 // The `start` section of a model file: coordinates of joints, velocities of bodies and joints.
 #include "io/model_reader.h"
 
+#include "model/joint_kinds.h"
+
 #include <holonom/assembly.h>
 
 #include <stdio.h>
@@ -162,8 +164,8 @@ static int coordinate_words(hn_joint_kind kind, int count, const char **words)
         if (hn_joint_coordinate_name(kind, k) != NULL)
             words[n++] = hn_joint_coordinate_name(kind, k);
     if (kind == HN_JOINT_FREE) words[n++] = "place";
-    if (count > 0 && (kind == HN_JOINT_FREE ? count > 3 : kind == HN_JOINT_SPHERICAL))
-        words[n++] = "rotation";
+    int rotation = joint_kind_rotation_place(kind);
+    if (rotation >= 0 && count > rotation) words[n++] = "rotation";
     if (count > 0) words[n++] = "coordinates";
     return n;
 }
@@ -193,7 +195,7 @@ static hn_status read_joint_coordinates(model_reader *r, int key, int map)
         } else if (strcmp(words[i], "place") == 0) {
             TRY(read_triple(r, node, words[i], joint, 0));
         } else if (strcmp(words[i], "rotation") == 0) {
-            TRY(read_triple(r, node, words[i], joint, kind == HN_JOINT_FREE ? 3 : 0));
+            TRY(read_triple(r, node, words[i], joint, joint_kind_rotation_place(kind)));
         } else {
             double value;
             TRY(reader_number(r, node, words[i], &value));

@@ -31,7 +31,7 @@ typedef struct joint {
     int row_offset;    ///< place of the first row among all constraints of the system
     hn_vec3 rho_a, rho_b; ///< m
     hn_vec3 a[3], b[3];
-    double length;     ///< m, distance joint
+    double length;     ///< m, of a link between two points at a constant distance; 0: it is none
     int model_joint;   ///< index in the model, or -1 for the free joint the engine gives a root
     bool swapped;      ///< a is the model's body b
 } joint;
@@ -186,6 +186,12 @@ void joint_swap_sides(joint *j);
 HN_JOINT_KIND_LIST(JOINT_TYPE)
 #undef JOINT_TYPE
 
+/// What translational rows are over to be metres: that of a link is half a difference of squares.
+static inline double joint_row_length(const joint *j)
+{
+    return j->length > 0.0 ? j->length : 1.0;
+}
+
 /// Pivot of a tree joint.
 static inline pivot_kind joint_pivot(const joint *j)
 {
@@ -310,6 +316,9 @@ double joint_angle(const joint *j, const double *a, const double *b);
 
 /// Unit vector of coordinate `index` in the world, at poses of a and b.
 hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const double *b);
+/// The coordinate that takes the place of coordinate `index` when the bodies change sides: a turn about an axis of b
+/// for one about the same axis of a.
+int joint_mirrored_coordinate(hn_joint_kind kind, int index);
 /// Rates of the coordinates from the twists of a and b.
 void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
                             const double *twist_b, double *rates);

@@ -45,6 +45,14 @@ bool joint_kind_has_angle(hn_joint_kind kind)
     return false;
 }
 
+int joint_kind_rotation_place(hn_joint_kind kind)
+{
+    const joint_kind_facts *facts = joint_kind_facts_of(kind);
+    for (int k = 0; k < facts->coordinate_count; ++k)
+        if (strcmp(facts->coordinates[k].word, "rotation_x") == 0) return k;
+    return -1;
+}
+
 const char *hn_joint_kind_name(hn_joint_kind kind)
 {
     return (int)kind >= 0 && (int)kind < HN_JOINT_KIND_COUNT ? WORDS[kind] : "";

@@ -33,6 +33,8 @@ typedef struct joint_kind_facts {
 
 /// Of a kind, or of no joint at all where the number is none.
 const joint_kind_facts *joint_kind_facts_of(hn_joint_kind kind);
+/// Place of the first component of a rotation vector among its coordinates, or -1: three that belong together.
+int joint_kind_rotation_place(hn_joint_kind kind);
 /// Has it one angle about its axis, which counts turns?
 bool joint_kind_has_angle(hn_joint_kind kind);
 

@@ -282,8 +282,8 @@ int hn_model_joint_coordinate_count(const hn_model *model, hn_joint_id joint)
     const model_joint *found = joint_of(model, joint);
     if (found == NULL) return 0;
     bool turns = found->body_b == BODY_GROUND || model_has_directors(&model->bodies[found->body_b]);
-    if (!turns && found->kind == HN_JOINT_SPHERICAL) return 0; // nothing is left to turn
-    if (!turns && found->kind == HN_JOINT_FREE) return 3;      // position only
+    int rotation = joint_kind_rotation_place(found->kind);
+    if (!turns && rotation >= 0) return rotation; // nothing is there to turn
     return joint_kind_facts_of(found->kind)->coordinate_count;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "base/vector.h"
+#include "model/joint_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,9 +81,9 @@ int hn_model_output_place(const hn_model *model, int index, int *count)
 // An angle where the coordinate is one, else a length.
 static bool coordinate_turns(hn_joint_kind kind, int coordinate)
 {
-    const char *word = hn_joint_coordinate_name(kind, coordinate);
-    if (word != NULL) return strncmp(word, "angle", 5) == 0;
-    return kind == HN_JOINT_SPHERICAL || coordinate >= 3;
+    const joint_kind_facts *facts = joint_kind_facts_of(kind);
+    return coordinate < facts->coordinate_count &&
+           strcmp(facts->coordinates[coordinate].unit, "rad") == 0;
 }
 
 const char *model_output_unit(const hn_model *model, int index)

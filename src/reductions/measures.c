@@ -68,11 +68,10 @@ double measure_unit(const hn_system *system, int body)
     return length > NEAR || length * NEAR < 1.0 ? exp2(round(log2(length))) : 1.0;
 }
 
-// metres of a gap in the row's own unit: a distance row is half the difference of squares
+// metres of a gap in the row's own unit
 static double in_row_unit(const joint *j, const constraint_row *row, double length, double angle)
 {
-    if (row->rotational) return angle;
-    return j->length > 0.0 ? j->length * length : length;
+    return row->rotational ? angle : joint_row_length(j) * length;
 }
 
 double measure_row(const hn_system *system, const joint *j, const constraint_row *row, int a, int b,

@@ -82,7 +82,7 @@ static double spin_squared(const hn_system *system, const double *q, int body, h
 {
     if (!system->bodies[body].has_directors) {
         const joint *j = &system->joints[body];
-        if (j->kind != HN_JOINT_DISTANCE) return 0.0;
+        if (!(j->length > 0.0)) return 0.0;
         double rate = vec3_norm(momentum) / (mass_node(system, body)[0] * j->length);
         return rate * rate;
     }

@@ -346,9 +346,9 @@ static hn_status create_reductions(hn_simulation *s)
 static bool has_links(const hn_system *system)
 {
     for (int i = 0; i < system->body_count; ++i)
-        if (system->joints[i].kind == HN_JOINT_DISTANCE) return true;
+        if (system->joints[i].length > 0.0) return true;
     for (int k = 0; k < system->cut_count; ++k)
-        if (system->cuts[k].kind == HN_JOINT_DISTANCE) return true;
+        if (system->cuts[k].length > 0.0) return true;
     return false;
 }
 
@@ -633,7 +633,7 @@ static bool link_is_flat(const solved_step *step, const joint *j, double flat)
 {
     const double *q[2] = {step->data.q_start, step->data.q};
     hn_vec3 sum = vec3(0.0, 0.0, 0.0);
-    if (j->kind != HN_JOINT_DISTANCE) return false;
+    if (!(j->length > 0.0)) return false;
     for (int k = 0; k < 2; ++k) {
         hn_vec3 a = pose_point(system_pose(q[k], j->parent), j->rho_a);
         sum = vec3_add(sum, vec3_subtract(pose_point(system_pose(q[k], j->child), j->rho_b), a));
@@ -987,7 +987,7 @@ static double largest_spin(const hn_simulation *s, int *body)
             const joint *j = &system->joints[i];
             double speed = vec3_norm(vec3_load(x)) /
                            (s->scheme->impetus_is_momentum ? mass_weight(system, i) : 1.0);
-            spin = j->kind == HN_JOINT_DISTANCE ? speed / j->length : 0.0;
+            spin = j->length > 0.0 ? speed / j->length : 0.0;
         } else {
             // angular momentum (or velocity) to angular velocity along the directors
             double twist[TWIST_SIZE];

@@ -2,6 +2,7 @@
 // A model put together: bodies placed through joints, root to leaves, then loops closed (close_loops.h).
 #include <holonom/assembly.h>
 
+#include "model/joint_kinds.h"
 #include "system/close_loops.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static bool holds(const assembly *x, const joint *j)
     for (int r = 0; r < joint_type_of(j->kind)->row_count; ++r) {
         constraint_row row;
         joint_type_of(j->kind)->row(j, r, &row);
-        double unit = row.rotational ? 1.0 : j->kind == HN_JOINT_DISTANCE ? size * j->length : size;
+        double unit = row.rotational ? 1.0 : size * joint_row_length(j);
         if (!(fabs(row_value(&row, pose_of(x, j->parent), pose_of(x, j->child))) <= FITS * unit))
             return false;
     }
@@ -190,7 +191,7 @@ static bool place_body(assembly *x, int body)
     if (parent >= 0 && !x->known[parent]) return is_drawn(x, body) || place_otherwise(x, body);
     if (index < 0 || !tells_place(&x->joints[index])) {
         if (!place_otherwise(x, body)) return false;
-        if (tree->kind == HN_JOINT_DISTANCE && !holds(x, &x->joints[index])) {
+        if (tree->length > 0.0 && !holds(x, &x->joints[index])) {
             x->moved[body] = true;
             settle_body(x, body);
         }
@@ -350,7 +351,7 @@ static void find_gap(const assembly *x, int index, double *opening, double *misa
         joint_type_of(j->kind)->row(j, r, &row);
         double g = row_value(&row, pose_of(x, j->parent), pose_of(x, j->child));
         if (row.rotational) *misalignment = hypot(*misalignment, g);
-        else *opening = hypot(*opening, j->kind == HN_JOINT_DISTANCE ? g / j->length : g);
+        else *opening = hypot(*opening, g / joint_row_length(j));
     }
 }
 
@@ -452,10 +453,8 @@ static hn_status check_rotations(const hn_model *model)
 {
     for (int k = 0; k < model->joint_count; ++k) {
         const model_joint *j = &model->joints[k];
-        unsigned rotation = j->kind == HN_JOINT_SPHERICAL ? 7U
-                            : j->kind == HN_JOINT_FREE    ? 56U
-                                                          : 0U,
-                 set = j->given & rotation;
+        int first = joint_kind_rotation_place(j->kind);
+        unsigned rotation = first < 0 ? 0U : 7U << (unsigned)first, set = j->given & rotation;
         if (set != 0U && set != rotation)
             return context_fail(model->context, HN_INVALID_MODEL,
                                 "joint '%s': a part of its rotation vector is given at the start; "

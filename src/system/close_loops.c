@@ -3,6 +3,7 @@
 #include "system/close_loops.h"
 
 #include "linalg/dense.h"
+#include "model/joint_kinds.h"
 #include "system/kinematics.h"
 
 #include <string.h>
@@ -90,7 +91,7 @@ static double unit_of(const hn_system *system, const joint *j)
 static hn_vec3 turn_left(const joint *j, const double *a, const double *b, const double *value)
 {
     double coordinates[HN_JOINT_COORDINATES_MAX] = {0.0};
-    int first = j->kind == HN_JOINT_FREE ? 3 : 0;
+    int first = joint_kind_rotation_place(j->kind);
     memcpy(coordinates + first, value + first, 3 * sizeof(double));
     hn_vec3 offset;
     hn_mat3 turn;
@@ -164,8 +165,7 @@ static int cut_rows(closing *c, bool slopes)
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             joint_type_of(j->kind)->row(j, r, &row);
-            double unit = row.rotational ? 1.0 : unit_of(system, j);
-            if (j->kind == HN_JOINT_DISTANCE) unit *= j->length; // half a difference of squares
+            double unit = row.rotational ? 1.0 : unit_of(system, j) * joint_row_length(j);
             if (slopes) {
                 clear_row(c);
                 system_row_on_tree(system, &row, j->parent, j->child, c->row);

@@ -104,9 +104,8 @@ static ALWAYS_INLINE joint_gaps gaps_of(const joint *j, const double *a, const d
         constraint_row row;
         type->row(j, r, &row);
         double g = row_value(&row, a, b);
-        // a distance row is half the difference of squares: the opening is the difference of lengths
         if (row.rotational) note_cosine(&gaps, g);
-        else note_length(&gaps, j->kind == HN_JOINT_DISTANCE ? g / j->length : g);
+        else note_length(&gaps, g / joint_row_length(j));
     }
     return gaps;
 }

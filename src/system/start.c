@@ -92,7 +92,8 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
                         ? j->child_is_a != system->reports[index].rows_swapped
                         : j->swapped;
     double sign = reversed ? -1.0 : 1.0;
-    for (int k = 0; k < j->dof; ++k) rates[k] = sign * from->rates[k];
+    for (int k = 0; k < j->dof; ++k)
+        rates[k] = sign * from->rates[reversed ? joint_mirrored_coordinate(j->kind, k) : k];
     if (j->kind == HN_JOINT_FREE && j->plane_child)
         // three world components are given, the columns are the axes of the plane
         for (int k = 0; k < j->dof; ++k)
@@ -103,11 +104,6 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
         hn_vec3 rho = pose_direction(system_pose(system->q_start, body),
                                      j->swapped ? rows->rho_a : rows->rho_b);
         vec3_store(vec3_add(vec3_load(rates), vec3_cross(rho, vec3_load(rates + 3))), rates);
-    }
-    if (j->kind == HN_JOINT_UNIVERSAL && reversed) {
-        // the axes change places with the bodies
-        rates[0] = -from->rates[1];
-        rates[1] = -from->rates[0];
     }
     return true;
 }
