@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Linear systems in files: HDF5, or MAT of level 4.
+// Linear systems in files: HDF5, or MAT.
 #include <holonom/linearisation.h>
 
 #include "io/mat_file.h"
@@ -7,7 +7,6 @@
 #include "io/whole_file.h"
 #include "simulation/linear_context.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const char LISTS[3][8] = {"state", "input", "output"};
@@ -72,35 +71,34 @@ static hn_status write_hdf5(const hn_linear_system *s, hn_context *context, cons
                         system_error_sentence(silence.system_error));
 }
 
-static bool write_mat_to(FILE *file, const hn_linear_system *s)
+static hn_status write_mat(FILE *file, void *user)
 {
+    const hn_linear_system *s = user;
     int n = s->state_count;
+    int wide = n > s->input_count ? n : s->input_count,
+        rows = n > s->output_count ? n : s->output_count;
+    if (8.0 * rows * wide > 0.5 * MAT_ELEMENT_MAX)
+        return context_fail(linear_system_context(s), HN_INVALID_ARGUMENT,
+                            "a matrix of %d by %d is more than a MAT-file can hold; choose a name "
+                            "that ends with .h5",
+                            rows, wide);
     double freedoms = s->freedom_count;
-    return mat_write_matrix(file, "A", n, n, s->a) &&
-           mat_write_matrix(file, "B", n, s->input_count, s->b) &&
-           mat_write_matrix(file, "C", s->output_count, n, s->c) &&
-           mat_write_matrix(file, "state", n, 1, s->state) &&
-           mat_write_matrix(file, "derivative", n, 1, s->derivative) &&
-           mat_write_complex(file, "eigenvalues", n, s->eigenvalue_real, s->eigenvalue_imaginary) &&
-           mat_write_matrix(file, "time", 1, 1, &s->time) &&
-           mat_write_matrix(file, "freedom_count", 1, 1, &freedoms) &&
-           mat_write_words(file, "state_names", n, s->state_names) &&
-           mat_write_words(file, "state_units", n, s->state_units) &&
-           mat_write_words(file, "input_names", s->input_count, s->input_names) &&
-           mat_write_words(file, "input_units", s->input_count, s->input_units) &&
-           mat_write_words(file, "output_names", s->output_count, s->output_names) &&
-           mat_write_words(file, "output_units", s->output_count, s->output_units);
-}
-
-static hn_status write_mat(const hn_linear_system *s, hn_context *context, const char *path)
-{
-    FILE *file = whole_file_open(path);
-    errno = file == NULL ? errno : 0;
-    bool good = file != NULL && write_mat_to(file, s);
-    if (file != NULL && fclose(file) != 0) good = false;
-    if (good) return HN_OK;
-    return context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                        system_error_sentence(errno));
+    mat_begin(file);
+    mat_put_matrix(file, "A", n, n, s->a);
+    mat_put_matrix(file, "B", n, s->input_count, s->b);
+    mat_put_matrix(file, "C", s->output_count, n, s->c);
+    mat_put_matrix(file, "state", n, 1, s->state);
+    mat_put_matrix(file, "derivative", n, 1, s->derivative);
+    mat_put_complex(file, "eigenvalues", n, s->eigenvalue_real, s->eigenvalue_imaginary);
+    mat_put_matrix(file, "time", 1, 1, &s->time);
+    mat_put_matrix(file, "freedom_count", 1, 1, &freedoms);
+    mat_put_words(file, "state_names", n, s->state_names);
+    mat_put_words(file, "state_units", n, s->state_units);
+    mat_put_words(file, "input_names", s->input_count, s->input_names);
+    mat_put_words(file, "input_units", s->input_count, s->input_units);
+    mat_put_words(file, "output_names", s->output_count, s->output_names);
+    mat_put_words(file, "output_units", s->output_count, s->output_units);
+    return HN_OK;
 }
 
 static bool ends_with(const char *text, const char *ending)
@@ -114,9 +112,9 @@ hn_status hn_linear_system_write(const hn_linear_system *system, const char *pat
     REQUIRE(NULL, system != NULL);
     hn_context *context = linear_system_context(system);
     REQUIRE(context, path != NULL && path[0] != '\0');
+    if (ends_with(path, ".mat"))
+        return whole_file_write(context, path, NULL, write_mat, (void *)system);
     char *temporary;
     TRY(whole_file_begin(context, path, NULL, &temporary));
-    hn_status status = ends_with(path, ".mat") ? write_mat(system, context, temporary)
-                                               : write_hdf5(system, context, temporary);
-    return whole_file_end(context, temporary, path, status);
+    return whole_file_end(context, temporary, path, write_hdf5(system, context, temporary));
 }

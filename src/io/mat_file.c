@@ -1,67 +1,105 @@
 // SPDX-License-Identifier: MIT
-// MAT files of level 4. A variable is five 32-bit numbers (type, rows, columns, imaginary part, length of its
-// name), the
-// name with its zero, and its entries column by column.
+// MAT files of level 5.
 #include "io/mat_file.h"
 
-#include <stdint.h>
+#include <holonom/base.h>
+
 #include <string.h>
 
-enum { MAT_DOUBLE = 0, MAT_CHARACTERS = 51 }; // little endian; 8-byte numbers; bytes that are text
+enum { UINT32 = 6, HEADER_SIZE = 128, COMPLEX = 0x0800 };
 
-static bool write_little(FILE *file, uint64_t bits, int bytes)
+void mat_begin(FILE *file)
 {
-    unsigned char out[8];
-    for (int k = 0; k < bytes; ++k) out[k] = (unsigned char)(bits >> (8 * k));
-    return fwrite(out, 1, (size_t)bytes, file) == (size_t)bytes;
+    char header[HEADER_SIZE];
+    memset(header, ' ', sizeof header);
+    int length = snprintf(header, HEADER_SIZE - 12, "MATLAB 5.0 MAT-file, written by holonom %s",
+                          hn_version());
+    header[length] = ' ';
+    memset(header + 116, 0, 8);
+    const uint16_t version = 0x0100, order = 'M' << 8 | 'I';
+    memcpy(header + 124, &version, 2);
+    memcpy(header + 126, &order, 2);
+    fwrite(header, 1, sizeof header, file);
 }
 
-static bool write_number(FILE *file, double value)
+uint64_t mat_padded(uint64_t size)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return write_little(file, bits, 8);
+    return (size + 7) / 8 * 8;
 }
 
-static bool write_head(FILE *file, int type, int rows, int columns, bool imaginary,
-                       const char *name)
+static void put_padding(FILE *file, uint64_t size)
 {
-    size_t length = strlen(name) + 1;
-    return write_little(file, (uint64_t)type, 4) && write_little(file, (uint64_t)rows, 4) &&
-           write_little(file, (uint64_t)columns, 4) && write_little(file, imaginary ? 1 : 0, 4) &&
-           write_little(file, length, 4) && fwrite(name, 1, length, file) == length;
+    static const char ZEROS[8] = {0};
+    fwrite(ZEROS, 1, mat_padded(size) - size, file);
 }
 
-bool mat_write_matrix(FILE *file, const char *name, int rows, int columns, const double *values)
+void mat_put_tag(FILE *file, uint32_t type, uint64_t size)
 {
-    bool good = write_head(file, MAT_DOUBLE, rows, columns, false, name);
+    const uint32_t tag[2] = {type, (uint32_t)size};
+    fwrite(tag, sizeof tag[0], 2, file);
+}
+
+void mat_put_element(FILE *file, uint32_t type, const void *data, uint64_t size)
+{
+    mat_put_tag(file, type, size);
+    fwrite(data, 1, size, file);
+    put_padding(file, size);
+}
+
+uint64_t mat_head_size(int rank, const char *name)
+{
+    return MAT_TAG_SIZE + 8 + MAT_TAG_SIZE + mat_padded(4 * (uint64_t)rank) + MAT_TAG_SIZE +
+           mat_padded(strlen(name));
+}
+
+void mat_put_head(FILE *file, uint32_t class, int rank, const int32_t *dims, const char *name)
+{
+    const uint32_t flags[2] = {class, 0};
+    mat_put_element(file, UINT32, flags, sizeof flags);
+    mat_put_element(file, MAT_INT32, dims, 4 * (uint64_t)rank);
+    mat_put_element(file, MAT_INT8, name, strlen(name));
+}
+
+// What stands before the `parts` elements of `bytes` each of a matrix.
+static void begin_matrix(FILE *file, uint32_t class, int rows, int columns, const char *name,
+                         int parts, uint64_t bytes)
+{
+    const int32_t dims[2] = {rows, columns};
+    mat_put_tag(file, MAT_MATRIX,
+                mat_head_size(2, name) + (uint64_t)parts * (MAT_TAG_SIZE + mat_padded(bytes)));
+    mat_put_head(file, class, 2, dims, name);
+}
+
+void mat_put_matrix(FILE *file, const char *name, int rows, int columns, const double *values)
+{
+    uint64_t bytes = 8 * (uint64_t)rows * (uint64_t)columns;
+    begin_matrix(file, MAT_CLASS_DOUBLE, rows, columns, name, 1, bytes);
+    mat_put_tag(file, MAT_DOUBLE, bytes);
     for (int c = 0; c < columns; ++c)
-        for (int r = 0; good && r < rows; ++r)
-            good = write_number(file, values[(size_t)r * (size_t)columns + (size_t)c]);
-    return good;
+        for (int r = 0; r < rows; ++r)
+            fwrite(&values[(size_t)r * (size_t)columns + (size_t)c], 8, 1, file);
 }
 
-bool mat_write_complex(FILE *file, const char *name, int count, const double *real,
-                       const double *imaginary)
+void mat_put_complex(FILE *file, const char *name, int count, const double *real,
+                     const double *imaginary)
 {
-    bool good = write_head(file, MAT_DOUBLE, count, 1, true, name);
-    for (int k = 0; good && k < count; ++k) good = write_number(file, real[k]);
-    for (int k = 0; good && k < count; ++k) good = write_number(file, imaginary[k]);
-    return good;
+    uint64_t bytes = 8 * (uint64_t)count;
+    begin_matrix(file, MAT_CLASS_DOUBLE | COMPLEX, count, 1, name, 2, bytes);
+    mat_put_element(file, MAT_DOUBLE, real, bytes);
+    mat_put_element(file, MAT_DOUBLE, imaginary, bytes);
 }
 
-bool mat_write_words(FILE *file, const char *name, int count, const char *const *words)
+void mat_put_words(FILE *file, const char *name, int count, const char *const *words)
 {
     size_t width = 0;
-    for (int k = 0; k < count; ++k) {
-        size_t length = strlen(words[k]);
-        width = length > width ? length : width;
-    }
-    bool good = write_head(file, MAT_CHARACTERS, count, (int)width, false, name);
+    for (int k = 0; k < count; ++k) width = strlen(words[k]) > width ? strlen(words[k]) : width;
+    uint64_t bytes = 2 * (uint64_t)count * width;
+    begin_matrix(file, MAT_CLASS_TEXT, count, (int)width, name, 1, bytes);
+    mat_put_tag(file, MAT_UINT16, bytes);
     for (size_t c = 0; c < width; ++c)
-        for (int k = 0; good && k < count; ++k) {
-            unsigned char letter = c < strlen(words[k]) ? (unsigned char)words[k][c] : ' ';
-            good = write_little(file, letter, 1);
+        for (int k = 0; k < count; ++k) {
+            uint16_t letter = c < strlen(words[k]) ? (unsigned char)words[k][c] : ' ';
+            fwrite(&letter, 2, 1, file);
         }
-    return good;
+    put_padding(file, bytes);
 }

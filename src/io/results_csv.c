@@ -9,7 +9,6 @@
 #include "io/whole_file.h"
 #include "simulation/series.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -141,8 +140,9 @@ static hn_status take_blocks(csv_table *table)
     return HN_OK;
 }
 
-static hn_status print_records(csv_table *table, FILE *out)
+static hn_status print_records(FILE *out, void *user)
 {
+    csv_table *table = user;
     print_header(table, out);
     const int64_t records = hn_result_file_info(table->file)->record_count;
     for (int64_t start = 0; start < records && !ferror(out); start += table->block_records) {
@@ -158,29 +158,6 @@ static hn_status print_records(csv_table *table, FILE *out)
 
 // ---- files ----------------------------------------------------------------------------------------
 
-static hn_status fail_csv(csv_table *table, const char *csv_path, int error)
-{
-    return context_fail(table->context, HN_FILE_ACCESS, "%s: cannot be written: %s", csv_path,
-                        system_error_sentence(error));
-}
-
-static hn_status write_csv(csv_table *table, const char *result_path, const char *csv_path)
-{
-    char *temporary;
-    TRY(whole_file_begin(table->context, csv_path, result_path, &temporary));
-    FILE *out = whole_file_open(temporary);
-    if (out == NULL)
-        return whole_file_end(table->context, temporary, csv_path,
-                              fail_csv(table, csv_path, errno));
-    errno = 0;
-    hn_status status = print_records(table, out);
-    bool complete = fflush(out) == 0 && !ferror(out);
-    int error = errno;
-    complete = fclose(out) == 0 && complete;
-    if (status == HN_OK && !complete) status = fail_csv(table, csv_path, error);
-    return whole_file_end(table->context, temporary, csv_path, status);
-}
-
 hn_status hn_results_export_csv(hn_context *context, const char *result_path, const char *csv_path,
                                 const char *const *series, int series_count)
 {
@@ -194,7 +171,8 @@ hn_status hn_results_export_csv(hn_context *context, const char *result_path, co
     table.series_count = hn_result_file_series_count(table.file);
     hn_status status = select_columns(&table, series, series == NULL ? 0 : series_count);
     if (status == HN_OK) status = take_blocks(&table);
-    if (status == HN_OK) status = write_csv(&table, result_path, csv_path);
+    if (status == HN_OK)
+        status = whole_file_write(context, csv_path, result_path, print_records, &table);
     for (int i = 0; i < table.series_count; ++i) {
         context_release(context, table.series[i].rows);
         context_release(context, table.series[i].selected);

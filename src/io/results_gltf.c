@@ -13,7 +13,6 @@
 #include "io/number_text.h"
 #include "io/results_hdf5.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -331,31 +330,25 @@ static void put_word(unsigned char *bytes, unsigned value)
     for (int k = 0; k < 4; ++k) bytes[k] = (unsigned char)(value >> (8 * k));
 }
 
-static hn_status write_scene(hn_context *context, const char *path, const byte_block *json,
-                             const byte_block *numbers)
+/// The two parts of the file.
+typedef struct gltf_parts {
+    const byte_block *json, *numbers;
+} gltf_parts;
+
+static hn_status write_scene(FILE *file, void *user)
 {
+    const byte_block *json = ((const gltf_parts *)user)->json,
+                     *numbers = ((const gltf_parts *)user)->numbers;
     unsigned char head[20], middle[8];
     put_word(head, GLTF_MAGIC), put_word(head + 4, 2);
     put_word(head + 8, (unsigned)(28 + json->length + numbers->length));
     put_word(head + 12, (unsigned)json->length), put_word(head + 16, GLTF_JSON);
     put_word(middle, (unsigned)numbers->length), put_word(middle + 4, GLTF_BINARY);
-    errno = 0;
-    FILE *file = whole_file_open(path);
-    bool written = file != NULL;
-    if (written) {
-        written =
-            fwrite(head, 1, sizeof head, file) == sizeof head &&
-            fwrite(json->bytes, 1, (size_t)json->length, file) == (size_t)json->length &&
-            fwrite(middle, 1, sizeof middle, file) == sizeof middle &&
-            fwrite(numbers->bytes, 1, (size_t)numbers->length, file) == (size_t)numbers->length &&
-            fflush(file) == 0;
-        int error = errno;
-        if (fclose(file) != 0) written = false;
-        else errno = error;
-    }
-    if (written) return HN_OK;
-    return context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                        system_error_sentence(errno));
+    fwrite(head, 1, sizeof head, file);
+    fwrite(json->bytes, 1, (size_t)json->length, file);
+    fwrite(middle, 1, sizeof middle, file);
+    fwrite(numbers->bytes, 1, (size_t)numbers->length, file);
+    return HN_OK;
 }
 
 static hn_status make_scene(const result_motion *m, gltf_scene *g, byte_block *json)
@@ -383,8 +376,6 @@ hn_status hn_results_export_gltf(hn_context *context, const char *result_path,
     REQUIRE(NULL, context != NULL);
     REQUIRE(context,
             result_path != NULL && gltf_path != NULL && gltf_path[0] != '\0' && frames_max >= 2);
-    char *temporary;
-    TRY(whole_file_begin(context, gltf_path, result_path, &temporary));
     result_motion m;
     gltf_scene g = {0};
     byte_block json = {.context = context},
@@ -393,10 +384,12 @@ hn_status hn_results_export_gltf(hn_context *context, const char *result_path,
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; ++k) parts[k]->context = context;
     hn_status status = result_motion_open(context, result_path, frames_max, &m);
     if (status == HN_OK) status = make_scene(&m, &g, &json);
-    if (status == HN_OK) status = write_scene(context, temporary, &json, &g.numbers);
+    gltf_parts file = {&json, &g.numbers};
+    if (status == HN_OK)
+        status = whole_file_write(context, gltf_path, result_path, write_scene, &file);
     result_motion_close(&m);
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; ++k)
         context_release(context, parts[k]->bytes);
     context_release(context, json.bytes);
-    return whole_file_end(context, temporary, gltf_path, status);
+    return status;
 }

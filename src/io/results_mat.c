@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Series of a result file for Matlab and Octave: a MAT-file of level 5.
 //
-// The file is a row of elements, each a type, a size and data up to a multiple of eight bytes. Groups of the result
-// file are structures, series are arrays whose first index is the record; the first index of an array runs fastest.
-#define _POSIX_C_SOURCE 200809L
+// Groups of the result file are structures, series are arrays whose first index is the record.
 #include <holonom/results.h>
 
 #include "base/context.h"
+#include "io/mat_file.h"
 #include "io/whole_file.h"
 #include "simulation/series.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    TYPE_INT8 = 1,
-    TYPE_UINT16 = 4,
-    TYPE_INT32 = 5,
-    TYPE_UINT32 = 6,
-    TYPE_DOUBLE = 9,
-    TYPE_MATRIX = 14,
-    CLASS_CELL = 1,
-    CLASS_STRUCTURE = 2,
-    CLASS_TEXT = 4,
-    CLASS_DOUBLE = 6,
-    HEADER_SIZE = 128,
     FIELD_NAME_SIZE = 32, // with the zero at the end
     DIMENSIONS_MAX = 4,
     GROUPS_MAX = 16,
-    TAG_SIZE = 8,
     BLOCK_RECORDS = 256, // read at once
 };
-// Elements have 31-bit sizes.
-static const uint64_t ELEMENT_MAX = 0x7fffff00;
 
 typedef struct mat_file {
     hn_context *context;
@@ -43,46 +27,6 @@ typedef struct mat_file {
     int series_count;
     bool selected[SERIES_COUNT];
 } mat_file;
-
-// ---- elements ------------------------------------------------------------------------------------------------
-
-static uint64_t padded(uint64_t size)
-{
-    return (size + 7) / 8 * 8;
-}
-
-static void put_padding(FILE *file, uint64_t size)
-{
-    static const char ZEROS[8] = {0};
-    fwrite(ZEROS, 1, padded(size) - size, file);
-}
-
-static void put_tag(FILE *file, uint32_t type, uint64_t size)
-{
-    const uint32_t tag[2] = {type, (uint32_t)size};
-    fwrite(tag, sizeof tag[0], 2, file);
-}
-
-static void put_element(FILE *file, uint32_t type, const void *data, uint64_t size)
-{
-    put_tag(file, type, size);
-    fwrite(data, 1, size, file);
-    put_padding(file, size);
-}
-
-// What stands before the data of an array: flags, dimensions, name.
-static uint64_t head_size(int rank, const char *name)
-{
-    return TAG_SIZE + 8 + TAG_SIZE + padded(4 * (uint64_t)rank) + TAG_SIZE + padded(strlen(name));
-}
-
-static void put_head(FILE *file, uint32_t class, int rank, const int32_t *dims, const char *name)
-{
-    const uint32_t flags[2] = {class, 0};
-    put_element(file, TYPE_UINT32, flags, sizeof flags);
-    put_element(file, TYPE_INT32, dims, 4 * (uint64_t)rank);
-    put_element(file, TYPE_INT8, name, strlen(name));
-}
 
 // ---- texts ---------------------------------------------------------------------------------------------------
 
@@ -104,7 +48,7 @@ static size_t wide_text(const char *text, size_t length, uint16_t *to)
 
 static uint64_t text_size(const char *text, size_t length, const char *name)
 {
-    return head_size(2, name) + TAG_SIZE + padded(2 * wide_text(text, length, NULL));
+    return mat_head_size(2, name) + MAT_TAG_SIZE + mat_padded(2 * wide_text(text, length, NULL));
 }
 
 static hn_status put_text(mat_file *m, const char *text, size_t length, const char *name)
@@ -114,9 +58,9 @@ static hn_status put_text(mat_file *m, const char *text, size_t length, const ch
     if (wide == NULL) return HN_OUT_OF_MEMORY;
     wide_text(text, length, wide);
     const int32_t dims[2] = {1, (int32_t)count};
-    put_tag(m->file, TYPE_MATRIX, text_size(text, length, name));
-    put_head(m->file, CLASS_TEXT, 2, dims, name);
-    put_element(m->file, TYPE_UINT16, wide, 2 * count);
+    mat_put_tag(m->file, MAT_MATRIX, text_size(text, length, name));
+    mat_put_head(m->file, MAT_CLASS_TEXT, 2, dims, name);
+    mat_put_element(m->file, MAT_UINT16, wide, 2 * count);
     context_release(m->context, wide);
     return HN_OK;
 }
@@ -156,12 +100,12 @@ static uint64_t names_size(mat_file *m, int series)
 {
     size_t count = element_count(m, series),
            per = hn_result_file_series(m->result, series)->width / count;
-    uint64_t size = head_size(2, "");
+    uint64_t size = mat_head_size(2, "");
     for (size_t i = 0; i < count; ++i) {
         char text[NAME_SIZE];
         size_t length = 0;
         const char *name = element_part(m, series, i * per, &length, text, sizeof text);
-        size += TAG_SIZE + text_size(name, length, "");
+        size += MAT_TAG_SIZE + text_size(name, length, "");
     }
     return size;
 }
@@ -171,8 +115,8 @@ static hn_status put_names(mat_file *m, int series)
     size_t count = element_count(m, series),
            per = hn_result_file_series(m->result, series)->width / count;
     const int32_t dims[2] = {(int32_t)count, 1};
-    put_tag(m->file, TYPE_MATRIX, names_size(m, series));
-    put_head(m->file, CLASS_CELL, 2, dims, "");
+    mat_put_tag(m->file, MAT_MATRIX, names_size(m, series));
+    mat_put_head(m->file, MAT_CLASS_CELL, 2, dims, "");
     for (size_t i = 0; i < count; ++i) {
         char text[NAME_SIZE];
         size_t length = 0;
@@ -198,7 +142,7 @@ static uint64_t array_size(const mat_file *m, int series, const char *name)
     int32_t dims[DIMENSIONS_MAX];
     int rank = series_dims(m, series, dims);
     uint64_t width = hn_result_file_series(m->result, series)->width;
-    return head_size(rank, name) + TAG_SIZE + 8 * (uint64_t)m->records * width;
+    return mat_head_size(rank, name) + MAT_TAG_SIZE + 8 * (uint64_t)m->records * width;
 }
 
 // Place of a number of a record, in the order of the file, when the first of its indices runs fastest.
@@ -231,9 +175,9 @@ static hn_status put_array(mat_file *m, int series, const char *name)
     if (status == HN_OK) {
         int32_t dims[DIMENSIONS_MAX];
         int rank = series_dims(m, series, dims);
-        put_tag(m->file, TYPE_MATRIX, array_size(m, series, name));
-        put_head(m->file, CLASS_DOUBLE, rank, dims, name);
-        put_element(m->file, TYPE_DOUBLE, turned, 8 * (uint64_t)count);
+        mat_put_tag(m->file, MAT_MATRIX, array_size(m, series, name));
+        mat_put_head(m->file, MAT_CLASS_DOUBLE, rank, dims, name);
+        mat_put_element(m->file, MAT_DOUBLE, turned, 8 * (uint64_t)count);
     }
     context_release(m->context, rows);
     context_release(m->context, turned);
@@ -280,11 +224,11 @@ static int extra_fields(const mat_group *g)
 static uint64_t group_size(mat_file *m, const mat_group *g)
 {
     int count = g->count + extra_fields(g);
-    uint64_t size =
-        head_size(2, g->name) + TAG_SIZE + 8 + TAG_SIZE + (uint64_t)count * FIELD_NAME_SIZE;
-    for (int i = 0; i < g->count; ++i) size += TAG_SIZE + array_size(m, g->fields[i], "");
-    if (g->named >= 0) size += TAG_SIZE + names_size(m, g->named);
-    if (g->coordinates >= 0) size += TAG_SIZE + names_size(m, g->coordinates);
+    uint64_t size = mat_head_size(2, g->name) + MAT_TAG_SIZE + 8 + MAT_TAG_SIZE +
+                    (uint64_t)count * FIELD_NAME_SIZE;
+    for (int i = 0; i < g->count; ++i) size += MAT_TAG_SIZE + array_size(m, g->fields[i], "");
+    if (g->named >= 0) size += MAT_TAG_SIZE + names_size(m, g->named);
+    if (g->coordinates >= 0) size += MAT_TAG_SIZE + names_size(m, g->coordinates);
     return size;
 }
 
@@ -299,15 +243,15 @@ static hn_status put_group(mat_file *m, const mat_group *g)
 {
     const int32_t one[2] = {1, 1}, name_length = FIELD_NAME_SIZE;
     uint64_t size = group_size(m, g);
-    if (size > ELEMENT_MAX)
+    if (size > MAT_ELEMENT_MAX)
         return context_fail(m->context, HN_INVALID_ARGUMENT,
                             "the group '%s' takes %llu bytes, more than a MAT-file of level 5 can "
                             "hold; choose series",
                             g->name, (unsigned long long)size);
-    put_tag(m->file, TYPE_MATRIX, size);
-    put_head(m->file, CLASS_STRUCTURE, 2, one, g->name);
-    put_element(m->file, TYPE_INT32, &name_length, 4);
-    put_tag(m->file, TYPE_INT8, (uint64_t)(g->count + extra_fields(g)) * FIELD_NAME_SIZE);
+    mat_put_tag(m->file, MAT_MATRIX, size);
+    mat_put_head(m->file, MAT_CLASS_STRUCTURE, 2, one, g->name);
+    mat_put_element(m->file, MAT_INT32, &name_length, 4);
+    mat_put_tag(m->file, MAT_INT8, (uint64_t)(g->count + extra_fields(g)) * FIELD_NAME_SIZE);
     for (int i = 0; i < g->count; ++i)
         put_field_name(m->file,
                        strchr(hn_result_file_series(m->result, g->fields[i])->name, '/') + 1);
@@ -339,19 +283,12 @@ static hn_status select_series(mat_file *m, const char *const *words, int word_c
     return HN_OK;
 }
 
-static hn_status put_all(mat_file *m)
+static hn_status put_all(FILE *file, void *user)
 {
+    mat_file *m = user;
+    m->file = file;
     const hn_result_info *info = hn_result_file_info(m->result);
-    char header[HEADER_SIZE];
-    memset(header, ' ', sizeof header);
-    int length = snprintf(header, HEADER_SIZE - 12, "MATLAB 5.0 MAT-file, written by holonom %s",
-                          hn_version());
-    header[length] = ' ';
-    memset(header + 116, 0, 8);
-    const uint16_t version = 0x0100, order = 'M' << 8 | 'I';
-    memcpy(header + 124, &version, 2);
-    memcpy(header + 126, &order, 2);
-    fwrite(header, 1, sizeof header, m->file);
+    mat_begin(file);
     TRY(put_text(m, info->model_name, strlen(info->model_name), "model_name"));
     TRY(put_text(m, info->scheme, strlen(info->scheme), "scheme"));
     mat_group groups[GROUPS_MAX];
@@ -360,7 +297,7 @@ static hn_status put_all(mat_file *m)
         const hn_result_series *s = hn_result_file_series(m->result, i);
         if (!m->selected[i]) continue;
         if (strchr(s->name, '/') != NULL) add_to_group(m, i, groups, &group_count);
-        else if (array_size(m, i, s->name) <= ELEMENT_MAX) TRY(put_array(m, i, s->name));
+        else if (array_size(m, i, s->name) <= MAT_ELEMENT_MAX) TRY(put_array(m, i, s->name));
     }
     for (int g = 0; g < group_count; ++g) TRY(put_group(m, &groups[g]));
     return HN_OK;
@@ -373,26 +310,12 @@ hn_status hn_results_export_mat(hn_context *context, const char *result_path, co
     REQUIRE(context, result_path != NULL && mat_path != NULL && mat_path[0] != '\0' &&
                          series_count >= 0 && (series != NULL || series_count == 0));
     for (int i = 0; i < series_count; ++i) REQUIRE(context, series[i] != NULL);
-    char *temporary;
-    TRY(whole_file_begin(context, mat_path, result_path, &temporary));
     mat_file m = {.context = context};
-    hn_status status = hn_result_file_open(context, result_path, &m.result);
-    if (status == HN_OK) {
-        m.records = hn_result_file_info(m.result)->record_count;
-        m.series_count = hn_result_file_series_count(m.result);
-        status = select_series(&m, series, series_count);
-    }
-    if (status == HN_OK) {
-        m.file = whole_file_open(temporary);
-        status = m.file == NULL ? HN_FILE_ACCESS : put_all(&m);
-        bool failed =
-            m.file == NULL || (status == HN_OK && (fflush(m.file) != 0 || ferror(m.file)));
-        int error = errno;
-        if (m.file != NULL && fclose(m.file) != 0 && status == HN_OK) failed = true;
-        if (failed)
-            status = context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", mat_path,
-                                  strerror(error));
-    }
+    TRY(hn_result_file_open(context, result_path, &m.result));
+    m.records = hn_result_file_info(m.result)->record_count;
+    m.series_count = hn_result_file_series_count(m.result);
+    hn_status status = select_series(&m, series, series_count);
+    if (status == HN_OK) status = whole_file_write(context, mat_path, result_path, put_all, &m);
     hn_result_file_close(m.result);
-    return whole_file_end(context, temporary, mat_path, status);
+    return status;
 }

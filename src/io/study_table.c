@@ -405,13 +405,17 @@ static char *make_image(hn_study_table *t, size_t *size)
     return image;
 }
 
-static int write_image(const char *path, const char *image, size_t size)
+/// A file in memory.
+typedef struct file_image {
+    const char *bytes;
+    size_t size;
+} file_image;
+
+static hn_status write_image(FILE *file, void *user)
 {
-    FILE *file = whole_file_open(path);
-    if (file == NULL) return errno;
-    int error = fwrite(image, 1, size, file) == size ? 0 : errno;
-    if (fclose(file) != 0 && error == 0) error = errno;
-    return error;
+    const file_image *image = user;
+    fwrite(image->bytes, 1, image->size, file);
+    return HN_OK;
 }
 
 hn_status hn_study_table_write(hn_study_table *t, const char *path)
@@ -419,23 +423,16 @@ hn_status hn_study_table_write(hn_study_table *t, const char *path)
     REQUIRE(NULL, t != NULL);
     REQUIRE(t->context, path != NULL);
     TRY(settle(t));
-    char *temporary;
     size_t size;
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
-    char *image = make_image(t, &size);
+    char *bytes = make_image(t, &size);
     hdf5_silence_end(&silence);
-    if (image == NULL)
+    if (bytes == NULL)
         return context_fail(t->context, HN_OUT_OF_MEMORY, "%s: no memory for its contents", path);
-    hn_status status = whole_file_begin(t->context, path, "", &temporary);
-    if (status == HN_OK) {
-        int error = write_image(temporary, image, size);
-        if (error != 0)
-            status = context_fail(t->context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                                  system_error_sentence(error));
-        status = whole_file_end(t->context, temporary, path, status);
-    }
-    context_release(t->context, image);
+    file_image image = {bytes, size};
+    hn_status status = whole_file_write(t->context, path, "", write_image, &image);
+    context_release(t->context, bytes);
     return status;
 }
 

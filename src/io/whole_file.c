@@ -28,7 +28,7 @@ static int descriptor_of(const char *path)
                : -1;
 }
 
-FILE *whole_file_open(const char *path)
+static FILE *open_stream(const char *path)
 {
     int descriptor = descriptor_of(path);
     if (descriptor < 0) return fopen(path, "wb");
@@ -67,4 +67,21 @@ hn_status whole_file_end(hn_context *context, char *temporary, const char *path,
     if (status != HN_OK && !direct) unlink(temporary);
     context_release(context, temporary);
     return status;
+}
+
+hn_status whole_file_write(hn_context *context, const char *path, const char *input,
+                           whole_file_put put, void *user)
+{
+    char *temporary;
+    TRY(whole_file_begin(context, path, input, &temporary));
+    errno = 0;
+    FILE *file = open_stream(temporary);
+    hn_status status = file == NULL ? HN_OK : put(file, user);
+    bool written = file != NULL && fflush(file) == 0 && !ferror(file);
+    int error = errno;
+    if (file != NULL && fclose(file) != 0 && written) written = false, error = errno;
+    if (status == HN_OK && !written)
+        status = context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
+                              system_error_sentence(error));
+    return whole_file_end(context, temporary, path, status);
 }

@@ -33,20 +33,27 @@ def linearise(*words):
 
 
 def load_mat(path):
-    """A MAT file of level 4, by the description of its format."""
+    """A MAT file of level 5, by the description of its format: matrices of numbers and of characters."""
+    forms = {1: "i1", 4: "<u2", 5: "<i4", 6: "<u4", 9: "<f8"}
+
+    def elements(data):
+        while data:
+            kind, size = struct.unpack_from("<2I", data)
+            yield kind, data[8:8 + size]
+            data = data[8 + (size + 7) // 8 * 8:]
+
     found = {}
     with open(path, "rb") as file:
-        while head := file.read(20):
-            kind, rows, columns, imaginary, length = struct.unpack("<5i", head)
-            name = file.read(length)[:-1].decode()
-            form = {0: "<f8", 51: "u1"}[kind]
-            parts = [
-                numpy.frombuffer(file.read(rows * columns * numpy.dtype(form).itemsize), form).reshape(columns, rows).T
-                for _ in range(1 + imaginary)
-            ]
-            found[name] = parts[0] + 1j * parts[1] if imaginary else parts[0]
-            if kind == 51:
-                found[name] = ["".join(map(chr, row)) for row in found[name]]
+        head, body = file.read(128), file.read()
+    assert head.startswith(b"MATLAB 5.0 MAT-file") and head[124:] == b"\x00\x01IM"
+    for kind, data in elements(body):
+        assert kind == 14
+        flags, dims, name, *parts = (numpy.frombuffer(part, forms[k]) for k, part in elements(data))
+        parts = [part.reshape(dims[::-1]).T for part in parts]
+        values = parts[0] + 1j * parts[1] if flags[0] & 0x800 else parts[0]
+        if flags[0] & 0xff == 4:
+            values = ["".join(map(chr, row)) for row in values]
+        found[name.tobytes().decode()] = values
     return found
 
 
