@@ -212,7 +212,7 @@ static void check_same(hn_context *context, hn_simulation *one, hn_simulation *o
     }
 }
 
-// Two simulations, one of which is asked for everything between its steps: they end with the same bits in all that can be viewed.
+// Two simulations, one of which is asked for everything between its steps: they end with the same bits in all fields.
 TEST(api, getters_change_nothing)
 {
     hn_context *context = hn_context_create(NULL);
