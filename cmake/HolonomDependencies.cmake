@@ -13,7 +13,6 @@ pkg_check_modules(MUPARSER REQUIRED IMPORTED_TARGET muparser)
 pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(LIBXML2 REQUIRED IMPORTED_TARGET libxml-2.0)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
-pkg_check_modules(ZLIB_MODULE REQUIRED IMPORTED_TARGET zlib)
 
 # holonom_find_library(<name> [suffix]): imported target holonom_dependency::<name>
 macro(holonom_find_library name suffix)
@@ -40,8 +39,8 @@ set_target_properties(holonom_dependency::amd PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${HOLONOM_SUITESPARSE_INCLUDE_DIR}")
 
 set(HOLONOM_DEPENDENCIES
-    PkgConfig::FYAML PkgConfig::MUPARSER PkgConfig::HDF5 PkgConfig::LIBXML2 PkgConfig::ZLIB_MODULE PkgConfig::LAPACKE
+    PkgConfig::FYAML PkgConfig::MUPARSER PkgConfig::HDF5 PkgConfig::LIBXML2 PkgConfig::LAPACKE
     holonom_dependency::lapack holonom_dependency::blas
     holonom_dependency::amd holonom_dependency::suitesparseconfig Threads::Threads)
-set(HOLONOM_PKGCONFIG_MODULES "libfyaml muparser ${HDF5_MODULE_NAME} libxml-2.0 zlib lapacke lapack blas")
+set(HOLONOM_PKGCONFIG_MODULES "libfyaml muparser ${HDF5_MODULE_NAME} libxml-2.0 lapacke lapack blas")
 set(HOLONOM_PLAIN_LIBRARIES "-lamd -lsuitesparseconfig -lm -pthread")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chunks of a result file packed as HDF5's filters shuffle, deflate and fletcher32 would, at a quarter of their cost.
+// Chunks of a result file packed as HDF5's filters shuffle, deflate and fletcher32 would, at a fraction of their cost.
 //
-// Shuffled, the numbers of a motion are eight planes of bytes, of which those of high weight repeat and those of low
-// weight are noise. zlib looks for repetitions in all of them; here noise is stored as it is, in the same stream.
+// Shuffled, the numbers of a motion are eight planes of bytes. Those of high weight repeat what stood there in the
+// record before and are coded by that; those of low weight are noise and stored as they are, in the same stream.
 #ifndef IO_PACKING_H
 #define IO_PACKING_H
 
@@ -14,7 +14,8 @@ typedef struct packer packer;
 hn_status packer_create(hn_context *context, size_t number_count, packer **out);
 void packer_destroy(packer *p);
 
-/// Pack numbers in the byte order of the file. Returns the bytes, valid until the next call; NULL: zlib failed.
-const void *packer_pack(packer *p, const void *numbers, size_t number_count, size_t *size);
+/// Pack `number_count` > 0 numbers in the byte order of the file, of which `record_width` make a record.
+/// Returns the bytes, valid until the next call.
+const void *packer_pack(packer *p, const void *numbers, size_t number_count, size_t record_width, size_t *size);
 
 #endif

@@ -36,7 +36,7 @@
 #include <unistd.h>
 
 enum {
-    BLOCK_RECORDS_MAX = 256,    // records gathered at most; a power of two
+    BLOCK_RECORDS_MAX = 512,    // records gathered at most; a power of two
     BLOCK_BYTES_MAX = 32 << 20, // and bytes, but at least one record
     CHUNK_BYTES = 64 << 10, // of one series, about: shorter ones pack worse, longer ones not better
     COMMIT_BLOCKS_MAX = 512,    // blocks written at most before HDF5's own follow
@@ -51,6 +51,8 @@ static const double COMMIT_INTERVAL = 1.0; // s
 typedef struct series_writer {
     hid_t dataset;        ///< negative: the model has no such element
     size_t width;         ///< numbers in a record
+    size_t element_count; ///< of whose components each has its own chunks
+    size_t component_count;
     size_t chunk_records; ///< a power of two, at most that of the block
     double *buffer;       ///< block_records * width
 } series_writer;
@@ -249,6 +251,43 @@ static hid_t open_series(const hn_results *results, series_id id)
     return H5Dopen2(results->file, place, H5P_DEFAULT);
 }
 
+/// The chunk of a component that begins at record `from` of the block, in the scratch; records to come are zero.
+static hdf5_chunk fill_chunk(hn_results *results, series_id id, size_t from, size_t component)
+{
+    const series_writer *series = &results->series[id];
+    const size_t elements = series->element_count, components = series->component_count;
+    const size_t left = results->buffered_count - from;
+    const size_t records = left < series->chunk_records ? left : series->chunk_records;
+    hdf5_chunk chunk = {.offset = {results->block_start + from, 0, component, 0},
+                        .numbers = results->chunk,
+                        .number_count = series->chunk_records * elements,
+                        .record_width = elements};
+    if (series_get(id)->shape == SERIES_BODY_MATRIX)
+        chunk.offset[2] = component / 3, chunk.offset[3] = component % 3;
+    const double *numbers = series->buffer + from * series->width + component;
+    const size_t known = records * elements;
+    if (components == 1) memcpy(results->chunk, numbers, known * sizeof(double));
+    else
+        for (size_t k = 0; k < known; ++k) results->chunk[k] = numbers[components * k];
+    memset(results->chunk + known, 0, (chunk.number_count - known) * sizeof(double));
+    return chunk;
+}
+
+/// Chunks of a series from record `from` of the block up to `until`.
+static bool write_chunks(hn_results *results, series_id id, size_t from, size_t until, bool packed)
+{
+    const series_writer *series = &results->series[id];
+    for (; from < until; from += series->chunk_records)
+        for (size_t c = 0; c < series->component_count; ++c) {
+            hdf5_chunk chunk = fill_chunk(results, id, from, c);
+            bool written = packed
+                               ? hdf5_write_packed_chunk(series->dataset, &chunk, results->packer)
+                               : hdf5_write_plain_chunk(series->dataset, &chunk);
+            if (!written) return false;
+        }
+    return true;
+}
+
 /// Write a series from the last whole chunk on. `last`: no record follows, so what is left is packed too.
 static bool write_series(hn_results *results, series_id id, bool last)
 {
@@ -259,23 +298,14 @@ static bool write_series(hn_results *results, series_id id, bool last)
     size_t until = last ? results->buffered_count : whole;
     if (!hdf5_grow_series(series->dataset, results->block_start + results->buffered_count))
         return false;
-    const size_t size = chunk * series->width;
-    for (; results->packer != NULL && from + chunk <= until; from += chunk) {
-        memcpy(results->chunk, series->buffer + from * series->width, size * sizeof(double));
-        if (!hdf5_write_packed_chunk(series->dataset, results->block_start + from, results->chunk,
-                                     size, results->packer))
-            return false;
-    }
-    if (until > from && !hdf5_write_records(series->dataset, results->block_start + from,
-                                            until - from, series->buffer + from * series->width))
+    if (results->packer != NULL) {
+        if (!write_chunks(results, id, from, until, true)) return false;
+    } else if (until > from &&
+               !hdf5_write_records(series->dataset, results->block_start + from, until - from,
+                                   series->buffer + from * series->width))
         return false;
     if (until == results->buffered_count) return true;
-    size_t left = (results->buffered_count - whole) * series->width;
-    memcpy(results->chunk, series->buffer + whole * series->width, left * sizeof(double));
-    memset(results->chunk + left, 0, (size - left) * sizeof(double));
-    if (!hdf5_write_plain_chunk(series->dataset, results->block_start + whole, results->chunk,
-                                size))
-        return false;
+    if (!write_chunks(results, id, whole, results->buffered_count, false)) return false;
     // HDF5 1.10 remembers the last chunk it looked up, and not that it is plain now
     H5Dclose(series->dataset);
     series->dataset = open_series(results, id);
@@ -399,6 +429,16 @@ static const char *owner_name(const hn_results *results, series_shape shape, siz
     return names->text + number * names->width;
 }
 
+static bool all_finite(const double *numbers, size_t count)
+{
+    double sums[4] = {0.0, 0.0, 0.0, 0.0}; // side by side: they do not wait for each other
+    size_t k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (size_t l = 0; l < 4; ++l) sums[l] += 0.0 * numbers[k + l];
+    for (; k < count; ++k) sums[0] += 0.0 * numbers[k];
+    return sums[0] + sums[1] + sums[2] + sums[3] == 0.0;
+}
+
 /// Refuse a record with a number that is none in series first to last, naming its owner.
 static hn_status check_record(hn_results *results, series_id first, series_id last)
 {
@@ -407,6 +447,7 @@ static hn_status check_record(hn_results *results, series_id first, series_id la
         const series_info *info = series_get((series_id)i);
         const double *record = record_of(results, (series_id)i);
         if (info->shape == SERIES_OUTPUTS) continue; // an expression may be what it likes
+        if (all_finite(record, series->width)) continue;
         for (size_t k = 0; k < series->width; ++k) {
             if (isfinite(record[k])) continue;
             int length = 0;
@@ -591,7 +632,8 @@ static hn_status open_for_appending(hn_results *results, hid_t access)
         results->left_out[i] = H5Lexists(results->file, place, H5P_DEFAULT) == 0;
         if (results->left_out[i]) continue;
         series->dataset = open_series(results, (series_id)i);
-        if (series->dataset < 0 || hdf5_chunk_records(series->dataset) != series->chunk_records)
+        if (series->dataset < 0 || !hdf5_has_chunks(series->dataset, series->chunk_records,
+                                                    series->chunk_records * series->element_count))
             return HN_FILE_ACCESS;
     }
     return HN_OK;
@@ -688,9 +730,12 @@ static hn_status take_memory(hn_results *results, const hn_model *model, const c
         series->buffer = next;
         next += results->block_records * series->width;
         if (series->width == 0) continue;
-        size_t fitting = power_of_two(CHUNK_BYTES / (series->width * sizeof(double)));
+        bool total = series_get((series_id)i)->shape == SERIES_VECTOR;
+        series->component_count = total ? 1 : series_components(series_get((series_id)i)->shape);
+        series->element_count = series->width / series->component_count;
+        size_t fitting = power_of_two(CHUNK_BYTES / (series->element_count * sizeof(double)));
         series->chunk_records = fitting < results->block_records ? fitting : results->block_records;
-        size_t chunk_bytes = series->chunk_records * series->width * sizeof(double);
+        size_t chunk_bytes = series->chunk_records * series->element_count * sizeof(double);
         if (chunk_bytes > chunk_bytes_max) chunk_bytes_max = chunk_bytes;
     }
     results->chunk = context_allocate(context, chunk_bytes_max);

@@ -9,7 +9,7 @@
 
 enum {
     RANK_MAX = 4,
-    DEFLATE_LEVEL = 1, // as in packing.c
+    DEFLATE_LEVEL = 1, // what the file says of itself: packing.c has no levels
 };
 
 // HDF5 writes the errno of a failed system call into the description of the innermost error.
@@ -240,8 +240,10 @@ hid_t hdf5_create_series(hid_t file, const char *path, bool integer, int record_
 {
     hsize_t dims[RANK_MAX] = {0}, limits[RANK_MAX] = {H5S_UNLIMITED},
             chunk[RANK_MAX] = {chunk_records};
-    for (int i = 0; i < record_rank; ++i)
-        dims[i + 1] = limits[i + 1] = chunk[i + 1] = record_dims[i];
+    for (int i = 0; i < record_rank; ++i) {
+        dims[i + 1] = limits[i + 1] = record_dims[i];
+        chunk[i + 1] = i == 0 ? record_dims[i] : 1;
+    }
 
     hid_t dataset = -1;
     hid_t space = H5Screate_simple(record_rank + 1, dims, limits);
@@ -260,15 +262,16 @@ hid_t hdf5_create_series(hid_t file, const char *path, bool integer, int record_
     return dataset;
 }
 
-size_t hdf5_chunk_records(hid_t dataset)
+bool hdf5_has_chunks(hid_t dataset, size_t chunk_records, size_t number_count)
 {
-    hsize_t chunk[RANK_MAX] = {0};
+    hsize_t chunk[RANK_MAX] = {0}, count = 1;
     hid_t properties = H5Dget_create_plist(dataset);
-    if (properties < 0) return 0;
+    if (properties < 0) return false;
     bool chunked = H5Pget_layout(properties) == H5D_CHUNKED;
-    if (!chunked || H5Pget_chunk(properties, RANK_MAX, chunk) < 1) chunk[0] = 0;
+    int rank = chunked ? H5Pget_chunk(properties, RANK_MAX, chunk) : 0;
     H5Pclose(properties);
-    return (size_t)chunk[0];
+    for (int i = 0; i < rank; ++i) count *= chunk[i];
+    return rank > 0 && chunk[0] == chunk_records && count == number_count;
 }
 
 /// Dimensions of a series; returns its rank, or 0 on failure.
@@ -337,21 +340,19 @@ static bool convert_numbers(hid_t dataset, double *numbers, size_t count)
     return converted;
 }
 
-bool hdf5_write_plain_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count)
+bool hdf5_write_plain_chunk(hid_t dataset, const hdf5_chunk *chunk)
 {
     const uint32_t all_filters = UINT32_MAX; // left out
-    hsize_t offset[RANK_MAX] = {start};
-    return convert_numbers(dataset, chunk, number_count) &&
-           H5Dwrite_chunk(dataset, H5P_DEFAULT, all_filters, offset, number_count * sizeof(double),
-                          chunk) >= 0;
+    return convert_numbers(dataset, chunk->numbers, chunk->number_count) &&
+           H5Dwrite_chunk(dataset, H5P_DEFAULT, all_filters, chunk->offset,
+                          chunk->number_count * sizeof(double), chunk->numbers) >= 0;
 }
 
-bool hdf5_write_packed_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count,
-                             packer *by)
+bool hdf5_write_packed_chunk(hid_t dataset, const hdf5_chunk *chunk, packer *by)
 {
-    hsize_t offset[RANK_MAX] = {start};
     size_t size = 0;
-    if (!convert_numbers(dataset, chunk, number_count)) return false;
-    const void *packed = packer_pack(by, chunk, number_count, &size);
-    return packed != NULL && H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, offset, size, packed) >= 0;
+    if (!convert_numbers(dataset, chunk->numbers, chunk->number_count)) return false;
+    const void *packed =
+        packer_pack(by, chunk->numbers, chunk->number_count, chunk->record_width, &size);
+    return H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, chunk->offset, size, packed) >= 0;
 }

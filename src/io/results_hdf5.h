@@ -50,21 +50,30 @@ bool hdf5_write_strings(hid_t group, const char *name, hsize_t count, size_t wid
 /// One string of `length` bytes.
 bool hdf5_write_text(hid_t group, const char *name, const char *text, size_t length);
 
-/// Dataset that grows along its first dimension, empty at first, chunked by `chunk_records`; chunks are compressed and
+/// Dataset that grows along its first dimension, empty at first, chunked by `chunk_records` and by components: a chunk
+/// has one number of every element (the second dimension), in records that follow each other. Chunks are compressed and
 /// carry a checksum. Negative on failure.
 hid_t hdf5_create_series(hid_t file, const char *path, bool integer, int record_rank,
                          const size_t *record_dims, size_t chunk_records);
-/// Records per chunk of such a dataset; 0: it is none.
-size_t hdf5_chunk_records(hid_t dataset);
+/// Are the chunks of a dataset those of such a series?
+bool hdf5_has_chunks(hid_t dataset, size_t chunk_records, size_t number_count);
 /// Let the dataset have at least `count` records.
 bool hdf5_grow_series(hid_t dataset, hsize_t count);
 /// Write records [start, start + count). Whole chunks are written without reading.
 bool hdf5_write_records(hid_t dataset, hsize_t start, hsize_t count, const double *values);
-/// Write the chunk that begins at record `start` as it is: not compressed, at the same place as the last time. `chunk`
-/// has all its numbers, those of records to come too, and is overwritten.
-bool hdf5_write_plain_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count);
-/// Write the chunk that begins at record `start` packed; `chunk` has all its numbers and is overwritten.
-bool hdf5_write_packed_chunk(hid_t dataset, hsize_t start, double *chunk, size_t number_count, packer *by);
+
+/// One chunk: where it begins, and all its numbers, those of records to come too.
+typedef struct hdf5_chunk {
+    hsize_t offset[4];    ///< record, 0, place of the component
+    double *numbers;      ///< overwritten when they are written
+    size_t number_count;
+    size_t record_width;  ///< of them in a record
+} hdf5_chunk;
+/// Write it as it is: not compressed, at the same place as the last time.
+bool hdf5_write_plain_chunk(hid_t dataset, const hdf5_chunk *chunk);
+/// Write it packed.
+bool hdf5_write_packed_chunk(hid_t dataset, const hdf5_chunk *chunk, packer *by);
+
 /// Read records [start, start + count).
 bool hdf5_read_records(hid_t dataset, hsize_t start, hsize_t count, double *values);
 

@@ -24,7 +24,7 @@ POSIX = set("""dirent fcntl libgen poll pthread strings sys/file sys/ioctl sys/m
 KERNEL = {"linux/perf_event.h", "sys/syscall.h", "valgrind/callgrind.h"}
 LINEAR_ALGEBRA = re.compile(r"(suitesparse/)?(amd|btf|camd|ccolamd|cholmod|colamd|klu|umfpack|spqr|SuiteSparse\w*|"
                             r"lapack|lapacke|cblas|blas)\.h")
-FILES = re.compile(r"(hdf5|H5public|zlib|libfyaml|muParserDLL|libxml/\w+)\.h")
+FILES = re.compile(r"(hdf5|H5public|libfyaml|muParserDLL|libxml/\w+)\.h")
 
 # Calls and names the library never uses: it does not print, stop the program, or read the environment or the locale.
 FORBIDDEN_CALLS = """printf vprintf puts putchar perror exit _exit _Exit quick_exit abort raise signal system getenv
