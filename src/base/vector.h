@@ -148,4 +148,15 @@ static inline double mat3_orthonormality_error(const hn_mat3 *a)
     return worst;
 }
 
+/// Sum of coefficients times four vectors of a and four of b, which stand one after the other.
+static inline hn_vec3 vec3_combination(const double *coefficients, const double *a, const double *b)
+{
+    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
+    for (int k = 0; k < 4; ++k) {
+        if (coefficients[k] != 0.0) sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
+        if (coefficients[4 + k] != 0.0) sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
+    }
+    return sum;
+}
+
 #endif

@@ -37,15 +37,15 @@ static double bushing_potential(const element *e, const double *a, const double 
     (void)third, (void)angle;
     const bushing *own = e->bushing;
     double weights[3], sum = 0.0;
-    hn_vec3 link = element_vector(e->link, a, b);
+    hn_vec3 link = vec3_combination(e->link, a, b);
     find_weights(own->stiffness + 3, weights);
     for (int i = 0; i < 3; ++i) {
         double axis[8] = {0.0}, apart[8] = {0.0};
         set_vector(own->a[i], 1.0, axis);
         set_vector(own->a[i], 1.0, apart);
         set_vector(own->b[i], -1.0, apart + 4);
-        double along = vec3_dot(element_vector(axis, a, b), link);
-        hn_vec3 open = element_vector(apart, a, b);
+        double along = vec3_dot(vec3_combination(axis, a, b), link);
+        hn_vec3 open = vec3_combination(apart, a, b);
         sum += 0.5 * (own->stiffness[i] * along * along + weights[i] * vec3_dot(open, open));
     }
     return sum;
@@ -58,10 +58,10 @@ typedef struct product_values {
 
 static product_values values_of(const double *u, const double *w, const element_step *step)
 {
-    hn_vec3 u0 = element_vector(u, step->a_start, step->b_start),
-            u1 = element_vector(u, step->a, step->b),
-            w0 = element_vector(w, step->a_start, step->b_start),
-            w1 = element_vector(w, step->a, step->b);
+    hn_vec3 u0 = vec3_combination(u, step->a_start, step->b_start),
+            u1 = vec3_combination(u, step->a, step->b),
+            w0 = vec3_combination(w, step->a_start, step->b_start),
+            w1 = vec3_combination(w, step->a, step->b);
     double x = step->gradient_weight;
     return (product_values){vec3_dot(u0, w0), vec3_dot(u1, w1),
                             vec3_dot(vec3_add_scaled(vec3_scale(1.0 - x, u0), x, u1),
@@ -87,8 +87,8 @@ static void bushing_gradient(const element *e, const element_step *step, element
         set_vector(own->a[i], 1.0, apart);
         set_vector(own->b[i], -1.0, apart + 4);
         hn_vec3 open = vec3_add_scaled(
-            vec3_scale(1.0 - w, element_vector(apart, step->a_start, step->b_start)), w,
-            element_vector(apart, step->a, step->b));
+            vec3_scale(1.0 - w, vec3_combination(apart, step->a_start, step->b_start)), w,
+            vec3_combination(apart, step->a, step->b));
         double size = step->factor * weights[i];
         element_add(apart, vec3_scale(size, open), out);
         if (!step->want_terms) continue;
@@ -140,8 +140,8 @@ static int bushing_dampers(const element *e, const double *a, const double *b,
             if (k >= 0) set_vector(own->b[k], 1.0, other + 4);
             const double *w = k < 0 ? e->link : other;
             memset(rows[count], 0, ELEMENT_COLUMNS * sizeof(double));
-            element_add_to_row(axis, element_vector(w, a, b), rows[count]);
-            element_add_to_row(w, element_vector(axis, a, b), rows[count]);
+            element_add_to_row(axis, vec3_combination(w, a, b), rows[count]);
+            element_add_to_row(w, vec3_combination(axis, a, b), rows[count]);
             coefficients[count++] = k < 0 ? own->damping[i] : weights[i];
         }
     return count;

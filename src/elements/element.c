@@ -29,16 +29,16 @@ void element_force_at(const element *e, const double *pose, double size, double 
     element_type_of(e->kind)->load(&plain, &view, &out);
 }
 
-hn_vec3 element_vector(const double *coefficients, const double *a, const double *b)
+double element_no_potential(const element *e, const double *a, const double *b, const double *third,
+                            double angle)
 {
-    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
-    for (int k = 0; k < 4; ++k) {
-        if (coefficients[k] != 0.0)
-            sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
-        if (coefficients[4 + k] != 0.0)
-            sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
-    }
-    return sum;
+    (void)e, (void)a, (void)b, (void)third, (void)angle;
+    return 0.0;
+}
+
+void element_no_gradient(const element *e, const element_step *step, element_output *out)
+{
+    (void)e, (void)step, (void)out;
 }
 
 static void add_to_body(const double *coefficients, hn_vec3 f, double *residual)
@@ -70,11 +70,12 @@ double element_angle(const element *e, const double *a, const double *b, double 
 {
     const double a1[8] = {0.0, e->a1.x, e->a1.y, e->a1.z}, a2[8] = {0.0, e->a2.x, e->a2.y, e->a2.z};
     if (e->rotation) return near; // a sum over steps
-    if (e->displacement) return vec3_dot(element_vector(a1, a, b), element_vector(e->link, a, b));
+    if (e->displacement)
+        return vec3_dot(vec3_combination(a1, a, b), vec3_combination(e->link, a, b));
     const double b1[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->b1.x, e->b1.y, e->b1.z};
-    hn_vec3 x = element_vector(b1, a, b);
+    hn_vec3 x = vec3_combination(b1, a, b);
     double angle =
-        atan2(vec3_dot(element_vector(a2, a, b), x), vec3_dot(element_vector(a1, a, b), x));
+        atan2(vec3_dot(vec3_combination(a2, a, b), x), vec3_dot(vec3_combination(a1, a, b), x));
     return angle_near(angle, near);
 }
 
@@ -94,7 +95,7 @@ double element_angle_after(const element *e, const element_step *step)
     if (!turned_far(step->a_start, step->a) && !turned_far(step->b_start, step->b)) return angle;
     const hn_vec3 n = vec3_cross(e->a1, e->a2);
     const double axis[8] = {0.0, n.x, n.y, n.z};
-    return step->angle_start + rotation_turn(element_vector(axis, step->a_start, step->b_start),
+    return step->angle_start + rotation_turn(vec3_combination(axis, step->a_start, step->b_start),
                                              rotation_between(step->a_start + 3, step->a + 3),
                                              angle - step->angle_start, &margin);
 }

@@ -184,8 +184,9 @@ int element_dampers(const element *e, const double *a, const double *b, double r
 /// row += x on each of eight vectors, times its coefficient.
 void element_add_to_row(const double *coefficients, hn_vec3 x, double *row);
 
-/// sum c_k x_k
-hn_vec3 element_vector(const double *coefficients, const double *a, const double *b);
+/// Of elements that have none.
+double element_no_potential(const element *e, const double *a, const double *b, const double *third, double angle);
+void element_no_gradient(const element *e, const element_step *step, element_output *out);
 /// residual += c_k f on x_k
 void element_add(const double *coefficients, hn_vec3 f, element_output *out);
 /// Next term with the given vectors; its matrix is zero.

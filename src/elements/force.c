@@ -2,19 +2,6 @@
 // Force at a point of a body: F_phi = f, F_I = X_I f; its vector is fixed in space or turns with the body.
 #include "elements/element.h"
 
-static double no_potential(const element *e, const double *a, const double *b, const double *third,
-                           double angle)
-{
-    (void)third;
-    (void)e, (void)a, (void)b, (void)angle;
-    return 0.0;
-}
-
-static void no_gradient(const element *e, const element_step *step, element_output *out)
-{
-    (void)e, (void)step, (void)out;
-}
-
 static void force_load(const element *e, const element_step *step, element_output *out)
 {
     double size = element_load_mean(e, step->load_begin, step->load_end);
@@ -24,8 +11,8 @@ static void force_load(const element *e, const element_step *step, element_outpu
     }
     // f = f_I d_I at the pose where loads act
     const double direction[8] = {0.0, 0.0, 0.0, 0.0, 0.0, e->vector.x, e->vector.y, e->vector.z};
-    hn_vec3 start = element_vector(direction, step->a_start, step->b_start);
-    hn_vec3 end = element_vector(direction, step->a, step->b);
+    hn_vec3 start = vec3_combination(direction, step->a_start, step->b_start);
+    hn_vec3 end = vec3_combination(direction, step->a, step->b);
     hn_vec3 f = vec3_add_scaled(vec3_scale(1.0 - step->weight, start), step->weight, end);
     element_add(e->link, vec3_scale(-step->factor * size, f), out);
     if (!step->want_terms || step->weight == 0.0) return;
@@ -36,7 +23,7 @@ static void force_load(const element *e, const element_step *step, element_outpu
 const element_type element_force = {
     .name = "force",
     .from_outside = true,
-    .potential = no_potential,
-    .gradient = no_gradient,
+    .potential = element_no_potential,
+    .gradient = element_no_gradient,
     .load = force_load,
 };

@@ -100,14 +100,14 @@ static void vectors_at(const element *e, const element_step *step, double weight
 {
     frame_vectors v = vectors_of(e);
     f->x1 = vec3_add_scaled(
-        vec3_scale(1.0 - weight, element_vector(v.a1, step->a_start, step->b_start)), weight,
-        element_vector(v.a1, step->a, step->b));
+        vec3_scale(1.0 - weight, vec3_combination(v.a1, step->a_start, step->b_start)), weight,
+        vec3_combination(v.a1, step->a, step->b));
     f->x2 = vec3_add_scaled(
-        vec3_scale(1.0 - weight, element_vector(v.a2, step->a_start, step->b_start)), weight,
-        element_vector(v.a2, step->a, step->b));
+        vec3_scale(1.0 - weight, vec3_combination(v.a2, step->a_start, step->b_start)), weight,
+        vec3_combination(v.a2, step->a, step->b));
     f->y = vec3_add_scaled(
-        vec3_scale(1.0 - weight, element_vector(v.b1, step->a_start, step->b_start)), weight,
-        element_vector(v.b1, step->a, step->b));
+        vec3_scale(1.0 - weight, vec3_combination(v.b1, step->a_start, step->b_start)), weight,
+        vec3_combination(v.b1, step->a, step->b));
 }
 
 // gradient of theta at vectors x1, x2, y, times `scale`
@@ -193,8 +193,8 @@ static void add_pose_torque(const element *e, const element_step *step, double w
 
 static hn_vec3 between(const double *c, const element_step *step, double w)
 {
-    return vec3_add_scaled(vec3_scale(1.0 - w, element_vector(c, step->a_start, step->b_start)), w,
-                           element_vector(c, step->a, step->b));
+    return vec3_add_scaled(vec3_scale(1.0 - w, vec3_combination(c, step->a_start, step->b_start)),
+                           w, vec3_combination(c, step->a, step->b));
 }
 
 void product_effort(const double *u, const double *w, const element_step *step, double weight,
@@ -211,9 +211,9 @@ void product_effort(const double *u, const double *w, const element_step *step, 
     }
     if (slope_here == 0.0 && slope_end == 0.0) return;
     hn_vec3 by_w = vec3_add_scaled(vec3_scale(weight * slope_here, x), slope_end,
-                                   element_vector(u, step->a, step->b));
+                                   vec3_combination(u, step->a, step->b));
     hn_vec3 by_u = vec3_add_scaled(vec3_scale(weight * slope_here, y), slope_end,
-                                   element_vector(w, step->a, step->b));
+                                   vec3_combination(w, step->a, step->b));
     set_outer(element_next_term(out, w, w), x, by_w, step->factor);
     set_outer(element_next_term(out, w, u), x, by_u, step->factor);
     set_outer(element_next_term(out, u, w), y, by_w, step->factor);
@@ -269,13 +269,13 @@ bool joint_coordinate_rate_row(const element *e, const double *a, const double *
         return true;
     }
     if (e->displacement) {
-        element_add_to_row(e->link, element_vector(v.a1, a, b), row);
-        element_add_to_row(v.a1, element_vector(e->link, a, b), row);
+        element_add_to_row(e->link, vec3_combination(v.a1, a, b), row);
+        element_add_to_row(v.a1, vec3_combination(e->link, a, b), row);
         return true;
     }
     // theta = atan2(a2 . b1, a1 . b1) and its gradient on a1, a2, b1
-    hn_vec3 x1 = element_vector(v.a1, a, b), x2 = element_vector(v.a2, a, b),
-            y = element_vector(v.b1, a, b);
+    hn_vec3 x1 = vec3_combination(v.a1, a, b), x2 = vec3_combination(v.a2, a, b),
+            y = vec3_combination(v.b1, a, b);
     double c = vec3_dot(x1, y), s = vec3_dot(x2, y);
     if (!(c * c + s * s > 0.0)) return false;
     torsion_form f = {0};

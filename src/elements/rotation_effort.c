@@ -66,8 +66,8 @@ void rotation_effort(const element *e, const element_step *step, double weight, 
     double axis[8], size = step->factor * effort;
     axis_of(e, axis);
     hn_vec3 n = vec3_add_scaled(
-        vec3_scale(1.0 - weight, element_vector(axis, step->a_start, step->b_start)), weight,
-        element_vector(axis, step->a, step->b));
+        vec3_scale(1.0 - weight, vec3_combination(axis, step->a_start, step->b_start)), weight,
+        vec3_combination(axis, step->a, step->b));
     for (int side = 0; side < 2; ++side) {
         hn_vec3 d[3], reciprocal[3];
         if ((side == 0 ? e->a : e->b) < 0) continue;
@@ -96,8 +96,8 @@ double rotation_change(const element *e, const element_step *step)
 {
     double axis[8];
     axis_of(e, axis);
-    hn_vec3 n = vec3_mean(element_vector(axis, step->a_start, step->b_start),
-                          element_vector(axis, step->a, step->b));
+    hn_vec3 n = vec3_mean(vec3_combination(axis, step->a_start, step->b_start),
+                          vec3_combination(axis, step->a, step->b));
     hn_vec3 theta = vec3(0.0, 0.0, 0.0);
     if (e->b >= 0) theta = cayley_vector(step->b_start, step->b);
     if (e->a >= 0) theta = vec3_subtract(theta, cayley_vector(step->a_start, step->a));
@@ -108,7 +108,7 @@ void rotation_rate_row(const element *e, const double *a, const double *b, doubl
 {
     double axis[8];
     axis_of(e, axis);
-    hn_vec3 n = element_vector(axis, a, b);
+    hn_vec3 n = vec3_combination(axis, a, b);
     // omega = 1/2 sum d_I x d_I'
     for (int i = 0; i < 3; ++i) {
         vec3_store(vec3_scale(-0.5, vec3_cross(n, vec3_load(a + 3 + 3 * i))), row + 3 + 3 * i);

@@ -39,11 +39,11 @@ double rotation_path_off(const element *e, const double *a, const double *b, dou
     rotation_jet path = rotation_path_at(e, time);
     for (int i = 0; i < 3; ++i) {
         const double of_a[8] = {0.0, frame_a[i].x, frame_a[i].y, frame_a[i].z};
-        hn_vec3 axis = element_vector(of_a, a, b);
+        hn_vec3 axis = vec3_combination(of_a, a, b);
         for (int k = 0; k < 3; ++k) {
             const double of_b[8] = {0.0, 0.0,          0.0,          0.0,
                                     0.0, frame_b[k].x, frame_b[k].y, frame_b[k].z};
-            turn.m[i][k] = vec3_dot(axis, element_vector(of_b, a, b));
+            turn.m[i][k] = vec3_dot(axis, vec3_combination(of_b, a, b));
         }
     }
     return beyond(e, &turn, &path.turn);

@@ -12,7 +12,7 @@ static double spring_potential(const element *e, const double *a, const double *
 {
     (void)third;
     (void)angle;
-    double stretch = vec3_norm(element_vector(e->link, a, b)) - e->rest;
+    double stretch = vec3_norm(vec3_combination(e->link, a, b)) - e->rest;
     return 0.5 * e->stiffness * stretch * stretch;
 }
 
@@ -23,8 +23,8 @@ typedef struct spring_geometry {
 
 static spring_geometry geometry_of(const element *e, const element_step *step)
 {
-    hn_vec3 start = element_vector(e->link, step->a_start, step->b_start);
-    hn_vec3 end = element_vector(e->link, step->a, step->b);
+    hn_vec3 start = vec3_combination(e->link, step->a_start, step->b_start);
+    hn_vec3 end = vec3_combination(e->link, step->a, step->b);
     return (spring_geometry){end, vec3_mean(start, end), vec3_norm(start), vec3_norm(end)};
 }
 
@@ -58,7 +58,7 @@ static void spring_gradient(const element *e, const element_step *step, element_
         return;
     }
     double w = step->gradient_weight;
-    hn_vec3 start = element_vector(e->link, step->a_start, step->b_start);
+    hn_vec3 start = vec3_combination(e->link, step->a_start, step->b_start);
     hn_vec3 here = vec3_add_scaled(vec3_scale(1.0 - w, start), w, g.end);
     double length = vec3_norm(here);
     double slack = e->rest == 0.0 ? 0.0 : e->rest / length;
@@ -86,7 +86,7 @@ static void spring_load(const element *e, const element_step *step, element_outp
 
 static bool spring_rate_row(const element *e, const double *a, const double *b, double *row)
 {
-    hn_vec3 link = element_vector(e->link, a, b);
+    hn_vec3 link = vec3_combination(e->link, a, b);
     double length = vec3_norm(link);
     if (length == 0.0) return false;
     element_add_to_row(e->link, vec3_scale(1.0 / length, link), row);
@@ -112,7 +112,7 @@ static int spring_rates(const element *e, bool by_place, const double *a, const 
 {
     (void)by_place;
     if (e->stiffness == 0.0 || !(e->rate_length > 0.0)) return 0;
-    hn_vec3 direction = vec3_scale(1.0 / e->rate_length, element_vector(e->link, a, b));
+    hn_vec3 direction = vec3_scale(1.0 / e->rate_length, vec3_combination(e->link, a, b));
     for (int k = 0; k < 8; ++k) vec3_store(vec3_scale(e->link[k], direction), rows[0] + 3 * k);
     return 1;
 }

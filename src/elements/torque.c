@@ -5,19 +5,6 @@
 // With these P_int^T F = (0, tau) exactly also at a midpoint, where the directors are not orthonormal.
 #include "elements/element.h"
 
-static double no_potential(const element *e, const double *a, const double *b, const double *third,
-                           double angle)
-{
-    (void)third;
-    (void)e, (void)a, (void)b, (void)angle;
-    return 0.0;
-}
-
-static void no_gradient(const element *e, const element_step *step, element_output *out)
-{
-    (void)e, (void)step, (void)out;
-}
-
 static void torque_load(const element *e, const element_step *step, element_output *out)
 {
     double size = element_load_mean(e, step->load_begin, step->load_end);
@@ -70,7 +57,7 @@ static void torque_load(const element *e, const element_step *step, element_outp
 const element_type element_torque = {
     .name = "torque",
     .from_outside = true,
-    .potential = no_potential,
-    .gradient = no_gradient,
+    .potential = element_no_potential,
+    .gradient = element_no_gradient,
     .load = torque_load,
 };

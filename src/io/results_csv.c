@@ -92,7 +92,8 @@ static void print_name(const char *name, FILE *out)
     putc('"', out);
 }
 
-static void print_header(csv_table *table, FILE *out)
+// A line of the table: the names of its columns where `row` is negative.
+static void print_line(csv_table *table, int64_t row, FILE *out)
 {
     bool first = true;
     for (int i = 0; i < table->series_count; ++i) {
@@ -100,22 +101,8 @@ static void print_header(csv_table *table, FILE *out)
         for (size_t k = 0; series->used && k < series->width; ++k) {
             if (!series->selected[k]) continue;
             if (!first) putc(',', out);
-            print_name(hn_result_file_column_name(table->file, (hn_result_column){i, k}), out);
-            first = false;
-        }
-    }
-    putc('\n', out);
-}
-
-static void print_row(const csv_table *table, size_t row, FILE *out)
-{
-    bool first = true;
-    for (int i = 0; i < table->series_count; ++i) {
-        const csv_series *series = &table->series[i];
-        for (size_t k = 0; series->used && k < series->width; ++k) {
-            if (!series->selected[k]) continue;
-            if (!first) putc(',', out);
-            print_number(series->rows[row * series->width + k], out);
+            if (row >= 0) print_number(series->rows[(size_t)row * series->width + k], out);
+            else print_name(hn_result_file_column_name(table->file, (hn_result_column){i, k}), out);
             first = false;
         }
     }
@@ -143,7 +130,7 @@ static hn_status take_blocks(csv_table *table)
 static hn_status print_records(FILE *out, void *user)
 {
     csv_table *table = user;
-    print_header(table, out);
+    print_line(table, -1, out);
     const int64_t records = hn_result_file_info(table->file)->record_count;
     for (int64_t start = 0; start < records && !ferror(out); start += table->block_records) {
         int64_t count = records - start;
@@ -151,7 +138,7 @@ static hn_status print_records(FILE *out, void *user)
         for (int i = 0; i < table->series_count; ++i)
             if (table->series[i].used)
                 TRY(hn_result_file_read(table->file, i, start, count, 1, table->series[i].rows));
-        for (int64_t row = 0; row < count; ++row) print_row(table, (size_t)row, out);
+        for (int64_t row = 0; row < count; ++row) print_line(table, row, out);
     }
     return HN_OK;
 }

@@ -41,12 +41,7 @@ static void fixed_settle(const joint *j, const joint_step *step, const double *p
                          double *child)
 {
     (void)step;
-    hn_vec3 correction = vec3(0.0, 0.0, 0.0);
-    for (int i = 0; i < 3; ++i)
-        correction = vec3_add_scaled(
-            correction, 0.5,
-            vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
-    settle_directors(correction, child);
+    settle_frame(j, parent, child);
     settle_point(j, pose_point(parent, j->rho_a), child);
 }
 

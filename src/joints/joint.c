@@ -88,23 +88,11 @@ void row_internal(int index, constraint_row *row)
     if (index < 3) row->factor = 0.5, row->eta = 0.5;
 }
 
-static hn_vec3 linear_combination(const double *coefficients, const double *a, const double *b)
-{
-    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
-    for (int k = 0; k < 4; ++k) {
-        if (coefficients[k] != 0.0)
-            sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
-        if (coefficients[4 + k] != 0.0)
-            sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
-    }
-    return sum;
-}
-
 double row_value(const constraint_row *row, const double *a, const double *b)
 {
-    hn_vec3 w = linear_combination(row->beta, a, b);
+    hn_vec3 w = vec3_combination(row->beta, a, b);
     if (!row->product) return vec3_dot(row->direction, w);
-    return row->factor * vec3_dot(linear_combination(row->alpha, a, b), w) - row->eta;
+    return row->factor * vec3_dot(vec3_combination(row->alpha, a, b), w) - row->eta;
 }
 
 void row_gradient(const constraint_row *row, const double *a, const double *b, hn_vec3 gradient[8])
@@ -113,7 +101,7 @@ void row_gradient(const constraint_row *row, const double *a, const double *b, h
         for (int k = 0; k < 8; ++k) gradient[k] = vec3_scale(row->beta[k], row->direction);
         return;
     }
-    hn_vec3 u = linear_combination(row->alpha, a, b), w = linear_combination(row->beta, a, b);
+    hn_vec3 u = vec3_combination(row->alpha, a, b), w = vec3_combination(row->beta, a, b);
     for (int k = 0; k < 8; ++k)
         gradient[k] =
             vec3_scale(row->factor, vec3_add_scaled(vec3_scale(row->alpha[k], w), row->beta[k], u));
@@ -210,6 +198,16 @@ void advance_position(const joint *j, const double *parent_start, const double *
     child_step->displacement = vec3_subtract(
         vec3_add(place, slide),
         cayley_change(child_step->rotation, cayley_factor(child_step->rotation), child_arm));
+}
+
+void settle_frame(const joint *j, const double *parent, double *child)
+{
+    hn_vec3 correction = vec3(0.0, 0.0, 0.0);
+    for (int i = 0; i < 3; ++i)
+        correction = vec3_add_scaled(
+            correction, 0.5,
+            vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
+    settle_directors(correction, child);
 }
 
 hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const double *b)

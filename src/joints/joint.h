@@ -305,6 +305,8 @@ static inline void settle_directors(hn_vec3 correction, double *child)
     vec3_store(vec3_add_scaled(vec3_add_scaled(vec3_scale(z, d[2]), zx, d[0]), yz, d[1]), child + 9);
 }
 
+/// Turn the child so that its frame is the parent's.
+void settle_frame(const joint *j, const double *parent, double *child);
 /// Put the child's joint point at `place`.
 static inline void settle_point(const joint *j, hn_vec3 place, double *child)
 {

@@ -51,12 +51,7 @@ static void prismatic_advance(const joint *j, const double *u, const double *par
 static void prismatic_settle(const joint *j, const joint_step *step, const double *parent,
                              double *child)
 {
-    hn_vec3 correction = vec3(0.0, 0.0, 0.0);
-    for (int i = 0; i < 3; ++i)
-        correction = vec3_add_scaled(
-            correction, 0.5,
-            vec3_cross(pose_direction(child, j->b[i]), pose_direction(parent, j->a[i])));
-    settle_directors(correction, child);
+    settle_frame(j, parent, child);
     settle_point(j,
                  vec3_add_scaled(pose_point(parent, j->rho_a), step->offset[0],
                                  pose_direction(parent, j->a[2])),

@@ -149,11 +149,6 @@ hn_status block_cholesky_create(hn_context *context, int node_count, const int *
     return HN_OK;
 }
 
-int block_cholesky_size(const block_cholesky *c)
-{
-    return c->size;
-}
-
 void block_cholesky_clear(block_cholesky *c)
 {
     memset(c->values, 0, c->value_count * sizeof(double));

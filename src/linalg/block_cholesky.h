@@ -15,8 +15,6 @@ hn_status block_cholesky_create(hn_context *context, int node_count, const int *
                                 const int (*edges)[2], const int *order, block_cholesky **out);
 void block_cholesky_destroy(block_cholesky *c);
 
-/// Total size. Unknowns of the nodes follow each other in vectors.
-int block_cholesky_size(const block_cholesky *c);
 
 /// Set all blocks to zero.
 void block_cholesky_clear(block_cholesky *c);

@@ -450,32 +450,6 @@ double *block_lu_block(block_lu *lu, int row, int column)
     return NULL;
 }
 
-static void multiply_block(int rows, int columns, const double *a, const double *x, double *y)
-{
-    for (int i = 0; i < rows; ++i) {
-        double sum = 0.0;
-        for (int j = 0; j < columns; ++j) sum += a[i * columns + j] * x[j];
-        y[i] += sum;
-    }
-}
-
-void block_lu_multiply(const block_lu *lu, const double *x, double *y)
-{
-    memset(y, 0, (size_t)lu->size * sizeof(double));
-    for (int i = 0; i < lu->given_count; ++i) {
-        int s = lu->sizes[i], o = lu->offsets[i];
-        multiply_block(s, s, lu->matrix + lu->diagonal[i], x + o, y + o);
-    }
-    for (int p = 0; p < lu->links_first[lu->node_count]; ++p) {
-        const later *l = &lu->links[p];
-        if (l->own < 0) continue;
-        int s = lu->sizes[l->own], o = lu->offsets[l->own];
-        int t = lu->sizes[l->other], q = lu->offsets[l->other];
-        multiply_block(t, s, lu->matrix + l->lower, x + o, y + q);
-        multiply_block(s, t, lu->matrix + l->upper, x + q, y + o);
-    }
-}
-
 // a block into a larger row-major matrix
 static void copy_block(int rows, int columns, const double *a, size_t stride, double *to)
 {

@@ -28,8 +28,6 @@ void block_lu_clear(block_lu *lu);
 /// Block (row node, column node), row-major with stride equal to the column node's size; NULL when not in the pattern.
 double *block_lu_block(block_lu *lu, int row, int column);
 
-/// y = A x with the assembled matrix (before factoring).
-void block_lu_multiply(const block_lu *lu, const double *x, double *y);
 
 /// Copy the assembled matrix into a dense row-major one: for reports and tests.
 void block_lu_dense(const block_lu *lu, double *dense);

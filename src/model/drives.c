@@ -196,14 +196,22 @@ static hn_status check_motion(const hn_model *model, const hn_drive_def *def, co
     return HN_OK;
 }
 
+static hn_status find_joint(const hn_model *model, hn_joint_id id, const char *name,
+                            const model_joint **joint)
+{
+    int index = model_joint_index(model, id);
+    if (index < 0)
+        return context_fail(model->context, HN_INVALID_MODEL,
+                            "drive '%s': its joint is not in this model", name);
+    *joint = &model->joints[index];
+    return HN_OK;
+}
+
 static hn_status check_drive(const hn_model *model, const hn_drive_def *def, const char *name)
 {
     hn_context *context = model->context;
-    int index = model_joint_index(model, def->joint);
-    if (index < 0)
-        return context_fail(context, HN_INVALID_MODEL, "drive '%s': its joint is not in this model",
-                            name);
-    const model_joint *joint = &model->joints[index];
+    const model_joint *joint = NULL;
+    TRY(find_joint(model, def->joint, name, &joint));
     if (hn_joint_coordinate_name(joint->kind, 0) == NULL)
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': joint '%s' is %s; a drive needs a revolute, prismatic, "
@@ -310,11 +318,8 @@ void hn_rotation_def_init(hn_rotation_def *def, size_t size)
 static hn_status check_rotation(const hn_model *model, const hn_rotation_def *def, const char *name)
 {
     hn_context *context = model->context;
-    int index = model_joint_index(model, def->joint);
-    if (index < 0)
-        return context_fail(context, HN_INVALID_MODEL, "drive '%s': its joint is not in this model",
-                            name);
-    const model_joint *joint = &model->joints[index];
+    const model_joint *joint = NULL;
+    TRY(find_joint(model, def->joint, name, &joint));
     if (joint->kind != HN_JOINT_SPHERICAL && joint->kind != HN_JOINT_FREE)
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': joint '%s' is %s; a rotation moves a spherical or free "

@@ -251,11 +251,6 @@ hn_status model_add_thread(hn_model *model, hn_joint_id joint);
 /// Give rates of the start to joints where couplings say them and nothing else does.
 void model_follow_couplings(hn_model *model);
 
-/// Word by which an expression names a number of the outputs before it.
-typedef char output_word[112];
-
-/// Words of the numbers of all outputs so far, "" where a name is none; `words` NULL: their number alone.
-int model_output_words(const hn_model *model, output_word *words);
 /// Unit of an output's numbers.
 const char *model_output_unit(const hn_model *model, int index);
 /// The output that a number belongs to, and "x", "y", "z" or NULL; -1: none.

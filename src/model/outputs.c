@@ -194,7 +194,11 @@ static bool is_word(const char *name)
     return true;
 }
 
-int model_output_words(const hn_model *model, output_word *words)
+/// Word by which an expression names a number of the outputs before it.
+typedef char output_word[112];
+
+// Words of the numbers of all outputs so far, "" where a name is none; `words` NULL: their number alone.
+static int output_words(const hn_model *model, output_word *words)
 {
     int count = 0;
     for (int i = 0; i < model->output_count; ++i) {
@@ -218,7 +222,7 @@ static hn_status compile_expression(const hn_model *model, const char *name, mod
     if (o->def.kind != HN_OUTPUT_EXPRESSION) return HN_OK;
     if (o->def.expression == NULL)
         return context_fail(context, HN_INVALID_MODEL, "output '%s': it has no expression", name);
-    int count = model_output_words(model, NULL);
+    int count = output_words(model, NULL);
     output_word *words = context_allocate(context, ((size_t)count + 1) * sizeof *words);
     const char **list = context_allocate(context, ((size_t)count + 1) * sizeof *list);
     o->code = context_allocate(context, TIME_CODE_MAX * sizeof *o->code);
@@ -228,7 +232,7 @@ static hn_status compile_expression(const hn_model *model, const char *name, mod
                            : HN_OK;
     if (status == HN_OK) {
         time_error error;
-        model_output_words(model, words);
+        output_words(model, words);
         for (int i = 0; i < count; ++i) list[i] = words[i];
         o->code_count = time_expression_parse_with(o->def.expression, list, count, o->code, &error);
         if (o->code_count < 0)

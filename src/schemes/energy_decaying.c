@@ -33,17 +33,18 @@ static void energy_decaying_start(const hn_system *system, const double *v,
     state->first = true;
 }
 
+// alpha for a spectral radius at infinite frequency (Z5)
+static double strength(double rho)
+{
+    return rho * (1.0 - rho) / ((1.0 + rho) * (1.0 + rho));
+}
+
 static void energy_decaying_equations(const hn_system *system, const hn_simulation_def *def,
                                       const scheme_state *state, const double *angles, double h,
                                       double time, double *momentum, step_equations *equations)
 {
     scheme_energy_momentum.equations(system, def, state, angles, h, time, momentum, equations);
-    equations->decay = state->first ? 0.0 : scheme_decay_strength(def->energy_decaying.rho);
-}
-
-double scheme_decay_strength(double rho)
-{
-    return rho * (1.0 - rho) / ((1.0 + rho) * (1.0 + rho)); // (Z5)
+    equations->decay = state->first ? 0.0 : strength(def->energy_decaying.rho);
 }
 
 // v_n and what is remembered, which the step keeps for itself
@@ -72,8 +73,8 @@ static double energy_decaying_finish(const hn_system *system, const hn_simulatio
     else
         for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
             next_impetus[k] = 2.0 / equations->step_size * step->delta[k] - state->impetus[k];
-    decay_finish(system, equations, step, scheme_decay_strength(def->energy_decaying.rho),
-                 next_impetus, MEMORY, state->memory);
+    decay_finish(system, equations, step, strength(def->energy_decaying.rho), next_impetus, MEMORY,
+                 state->memory);
     for (int i = 0; i < system->element_count; ++i)
         state->memory[MEMORY * (size_t)i + STEP_SIZE_PLACE] = equations->step_size;
     return scheme_load_work(system, equations, step, equations->weight);

@@ -91,7 +91,7 @@ static void add_element_clues(const hn_system *system, const element *e, clues *
     if (e->kind == ELEMENT_FORCE) add_direction(&c->inside, x, 0.0);
     else if (e->kind == ELEMENT_TORQUE) add_direction(&c->either, x, 0.0);
     else if (e->kind == ELEMENT_SPRING)
-        add_direction(&c->inside, element_vector(e->link, a, b), system->length);
+        add_direction(&c->inside, vec3_combination(e->link, a, b), system->length);
     else add_direction(&c->normal, pose_direction(a, vec3_cross(e->a1, e->a2)), 0.0);
 }
 
@@ -372,7 +372,7 @@ static bool check_load(const hn_system *system, const element *e, plane *p)
                vec3_norm(vec3_cross(x, n)) <= PLANE_TOLERANCE * vec3_norm(x);
     else if (e->kind == ELEMENT_SPRING)
         good = held == (PLANAR_UPRIGHT | PLANAR_LEVEL) ||
-               is_across(element_vector(e->link, a, b), n, fmax(system->length, e->rest));
+               is_across(vec3_combination(e->link, a, b), n, fmax(system->length, e->rest));
     else good = is_parallel(pose_direction(a, vec3_cross(e->a1, e->a2)), n);
     if (e->kind == ELEMENT_FORCE || e->kind == ELEMENT_SPRING)
         for (int side = 0; side < 2; ++side)

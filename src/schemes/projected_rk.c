@@ -918,7 +918,7 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     (void)options; // projections have a tolerance of their own
     jet_space *jet = &s->jet;
     const hn_system *system = s->system;
-    double begin = rk_seconds(s), target = step->time + step->step_size, work = 0.0;
+    double target = step->time + step->step_size, work = 0.0;
     int64_t before = s->statistics.iterations, count = s->statistics.projections;
     double work_before = s->work_total;
     hn_status status = integrate(s, step, target, &work);
@@ -959,7 +959,6 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     report->residual = worst;
     report->increment = 0.0;
     remember(s, step);
-    s->statistics.total_seconds += rk_seconds(s) - begin;
     return HN_OK;
 }
 
@@ -1018,11 +1017,6 @@ static hn_adaptive_statistics public_statistics(const scheme_solver *solver)
                                     .third_derivative_count = t->third_derivatives,
                                     .invariant_count = t->invariants,
                                     .last_step = solver->last.end - solver->last.begin};
-}
-
-void projected_rk_set_timing(scheme_solver *solver, bool on)
-{
-    solver->timing = on;
 }
 
 void projected_rk_set_watching(scheme_solver *solver, bool on)

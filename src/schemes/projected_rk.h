@@ -27,13 +27,10 @@ typedef struct projected_rk_statistics {
     double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
     double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
     double energy_last;        ///< J, the same now, with sign
-    double distribution_seconds, projection_seconds, total_seconds; ///< CPU; only with timing on
 } projected_rk_statistics;
 
 projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver);
-/// Measure CPU shares; off at the start, because it costs time itself.
-void projected_rk_set_timing(scheme_solver *solver, bool on);
-/// Watch constraints and energy at every point; off at the start, likewise.
+/// Watch constraints and energy at every point; off at the start, because it costs time itself.
 void projected_rk_set_watching(scheme_solver *solver, bool on);
 /// Residual at which projections stop (m over the length, rad); 1e-12 at the start.
 void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance);

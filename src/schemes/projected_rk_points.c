@@ -6,16 +6,11 @@
 #include "schemes/euler_parameters.h"
 
 #include <string.h>
-#include <time.h>
 
 static const double SLOW_CONTRACTION = 0.25; // iterations that gain less ask for new factors
 static const double POLISHING = 0.1; // near flat positions iterations go on while they gain as much
 enum { PROJECTION_ITERATIONS_MAX = 25 };
 
-double rk_seconds(const scheme_solver *s)
-{
-    return s->timing ? (double)clock() / (double)CLOCKS_PER_SEC : 0.0;
-}
 // ---- projection (P5), (P6) ------------------------------------------------------------------------------
 
 static void count_projection(scheme_solver *s, int iterations)
@@ -121,7 +116,6 @@ void rk_normalise_parameters(scheme_solver *s)
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
 {
     jet_space *jet = &s->jet;
-    double begin = rk_seconds(s);
     bool good;
     if (jet->tree == NULL) rk_normalise_parameters(s);
     if (s->orthogonal != NULL) {
@@ -148,7 +142,6 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
             good = rk_land_velocity(s, w);
         }
     }
-    s->statistics.projection_seconds += rk_seconds(s) - begin;
     return good;
 }
 
@@ -158,7 +151,6 @@ bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
                      int stage)
 {
     jet_space *jet = &s->jet;
-    double begin = rk_seconds(s);
     if (jet->tree == NULL) jet_set_velocity(jet, w); // landing on a tree did that
     jet_forces(jet, moment);
     if (jet->tree == NULL) jet_distribution(jet, w);
@@ -169,6 +161,5 @@ bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
     memcpy(s->power[stage], jet->power, (size_t)jet->mechanism_count * sizeof(double));
     s->statistics.distributions++;
     s->statistics.second_derivatives += jet->row_count;
-    s->statistics.distribution_seconds += rk_seconds(s) - begin;
     return true;
 }

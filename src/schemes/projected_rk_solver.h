@@ -62,7 +62,7 @@ struct scheme_solver {
     projected_rk_statistics statistics;
     projected_rk_observer observer;
     void *observer_user;
-    bool timing, watching;
+    bool watching;
     int worst_body;
 
     internal_step last;
@@ -113,8 +113,6 @@ struct scheme_solver {
 
 // ---- points (projected_rk_points.c) --------------------------------------------------------------------
 
-/// CPU time where it is measured, 0 otherwise.
-double rk_seconds(const scheme_solver *s);
 double rk_evaluate_rows(scheme_solver *s);
 bool rk_factor(scheme_solver *s, jet_metric metric);
 bool rk_factor_both(scheme_solver *s);

@@ -31,6 +31,20 @@ static void rattle_start(const hn_system *system, const double *v, const double 
     state->first = true;
 }
 
+// (S1) and (S2) of a step whose multipliers act in its first half
+static step_equations half_equations(double h, double time, double *momentum)
+{
+    return (step_equations){
+        .step_size = h,
+        .mass_factor = 1.0 / h,
+        .multiplier_factor = 0.5 * h,
+        .time = time,
+        .load_begin = time,
+        .load_end = time + 0.5 * h,
+        .momentum = momentum,
+    };
+}
+
 static void rattle_equations(const hn_system *system, const hn_simulation_def *def,
                              const scheme_state *state, const double *angles, double h, double time,
                              double *momentum, step_equations *equations)
@@ -40,19 +54,9 @@ static void rattle_equations(const hn_system *system, const hn_simulation_def *d
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
     scheme_add_forces(system, state->q, state->memory, angles, time, time + 0.5 * h, h,
                       DAMPER_EXPLICIT, 0.5 * h, momentum);
-    *equations = (step_equations){
-        .step_size = h,
-        .mass_factor = 1.0 / h,
-        .force_factor = 0.0,
-        .multiplier_factor = 0.5 * h,
-        .weight = 0.0,
-        .gradient_weight = 0.5,
-        .damper_form = DAMPER_EXPLICIT,
-        .time = time,
-        .load_begin = time,
-        .load_end = time + 0.5 * h,
-        .momentum = momentum,
-    };
+    *equations = half_equations(h, time, momentum);
+    equations->gradient_weight = 0.5;
+    equations->damper_form = DAMPER_EXPLICIT;
 }
 
 // (R2): p_h = M Delta/h, and (R4) without its multiplier
@@ -111,19 +115,9 @@ static void rattle_composed_equations(const hn_system *system, const hn_simulati
 {
     (void)def, (void)angles;
     for (int k = 0; k < POSE_SIZE * system->body_count; ++k) momentum[k] = state->impetus[k];
-    *equations = (step_equations){
-        .step_size = h,
-        .mass_factor = 1.0 / h,
-        .force_factor = 0.5 * h,
-        .multiplier_factor = 0.5 * h,
-        .weight = 0.0,
-        .gradient_weight = 0.0,
-        .damper_form = DAMPER_PLAIN,
-        .time = time,
-        .load_begin = time,
-        .load_end = time + 0.5 * h,
-        .momentum = momentum,
-    };
+    *equations = half_equations(h, time, momentum);
+    equations->force_factor = 0.5 * h;
+    equations->damper_form = DAMPER_PLAIN;
 }
 
 static double rattle_composed_finish(const hn_system *system, const hn_simulation_def *def,

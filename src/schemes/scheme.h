@@ -124,9 +124,6 @@ extern const scheme_type scheme_generalized_alpha;
 extern const scheme_type scheme_ggl_energy_momentum;
 extern const scheme_type scheme_energy_decaying;
 
-/// alpha of `energy-decaying` for a spectral radius at infinite frequency (Z5).
-double scheme_decay_strength(double rho);
-
 /// Work of loads and dampers F . Delta with the loads taken at the given weight; added to step->works by mechanism.
 double scheme_load_work(const hn_system *system, const step_equations *equations, const step_data *step, double weight);
 

@@ -106,7 +106,7 @@ void composed_layout(arena *a, hn_simulation *s)
     s->levels.history = s->levels.histories;
 }
 
-void composed_select(hn_simulation *s, int stage)
+static void composed_select(hn_simulation *s, int stage)
 {
     size_t n = (size_t)s->system->body_count;
     s->stage_pasts[s->stage] = s->past;

@@ -14,9 +14,8 @@ hn_status composed_check_dampers(hn_simulation *simulation);
 /// h c/m above which they are not.
 extern const double COMPOSED_DAMPER_MAX;
 
-/// Predictions of every substep from the same one in past steps: memory, choosing one, forgetting all.
+/// Predictions of every substep from the same one in past steps: memory, forgetting all.
 void composed_layout(arena *a, hn_simulation *simulation);
-void composed_select(hn_simulation *simulation, int stage);
 void composed_forget(hn_simulation *simulation);
 
 /// Size of the next substep, s.

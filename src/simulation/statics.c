@@ -129,7 +129,7 @@ static void give_back_loads(statics *x)
 
 // ---- one configuration ------------------------------------------------------------------------------
 
-step_equations statics_equations(const statics *x, double alpha)
+static step_equations rest_equations(const statics *x, double alpha)
 {
     double time = x->def.at_time ? x->def.time : 0.0;
     const hn_simulation *s = x->simulation;
@@ -180,7 +180,7 @@ static solved_step *rest_step(statics *x, double alpha)
     memset(step->momentum, 0, size);
     memset(step->data.force, 0, size);
     memset(step->data.closure, 0, (size_t)system->cut_row_count * sizeof(double));
-    step->equations = statics_equations(x, alpha);
+    step->equations = rest_equations(x, alpha);
     predict_step(s, s->reduction_kind, step, GUESS_REST);
     return step;
 }

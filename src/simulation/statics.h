@@ -42,9 +42,6 @@ void statics_end(statics *x);
 /// Let this part of the loads act.
 void statics_set_loads(statics *x, double factor);
 
-/// Equations of rest with a resistance alpha M (q - q_n), 1/s^2; 0: none.
-step_equations statics_equations(const statics *x, double alpha);
-
 /// Stability, residual and kind of loads at the current state, into `found` (Q2). @return HN_OK or as statics_assemble
 hn_status statics_find_stability(statics *x);
 

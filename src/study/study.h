@@ -81,8 +81,4 @@ hn_status study_read(hn_study *study, const char *file, const char *model, size_
 /// Order what is drawn, count members.
 hn_status study_prepare_samples(hn_study *study);
 
-/// Model and simulation of a member.
-hn_status study_assemble(hn_context *context, const hn_study *study, int64_t member, hn_model **model,
-                         hn_simulation **simulation);
-
 #endif

@@ -8,8 +8,9 @@
 
 enum { NUMBER_SIZE = 32 };
 
-hn_status study_assemble(hn_context *context, const hn_study *study, int64_t member,
-                         hn_model **model, hn_simulation **simulation)
+// Model and simulation of a member.
+static hn_status assemble(hn_context *context, const hn_study *study, int64_t member,
+                          hn_model **model, hn_simulation **simulation)
 {
     size_t count = (size_t)study->parameter_count;
     size_t size = count * (sizeof(hn_parameter) + sizeof(double) + NUMBER_SIZE);
@@ -184,7 +185,7 @@ static hn_status run_member(hn_context *context, const hn_study *study, int64_t 
                             following *f, hn_study_outcome *outcome)
 {
     hn_model *model = NULL;
-    hn_status status = study_assemble(context, study, member, &model, &f->simulation);
+    hn_status status = assemble(context, study, member, &model, &f->simulation);
     if (status == HN_OK) status = take_steps(f);
     finish(f, status == HN_OK);
     if (status == HN_OK) judge_limits(study, f->outputs, outcome);

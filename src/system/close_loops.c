@@ -69,7 +69,8 @@ static bool carries_rigidly(const joint *j)
     return true;
 }
 
-bool system_joint_is_held(const hn_system *system, const given_joint *given)
+// Are all coordinates of a given joint held by its columns in the tree? Then it moves as one body.
+static bool is_held(const hn_system *system, const given_joint *given)
 {
     if (given->joint < 0) return false;
     const system_joint *report = &system->reports[given->joint];
@@ -181,7 +182,7 @@ static int given_rows_from(closing *c, int place, bool slopes)
     const hn_system *system = c->system;
     for (int g = 0; g < c->given_count; ++g) {
         const given_joint *given = &c->given[g];
-        if (system_joint_is_held(system, given)) continue;
+        if (is_held(system, given)) continue;
         joint j = system_user_joint(system, given->joint);
         const double *a = system_pose(system->q_start, j.parent),
                      *b = system_pose(system->q_start, j.child);
@@ -227,7 +228,7 @@ static void find_columns(closing *c)
     for (int i = 0; i < system->body_count; ++i)
         for (int k = 0; k < system->joints[i].dof; ++k) c->column_of[system->dof_offset[i] + k] = 0;
     for (int g = 0; g < c->given_count; ++g) {
-        if (!system_joint_is_held(system, &c->given[g])) continue;
+        if (!is_held(system, &c->given[g])) continue;
         int body = system->reports[c->given[g].joint].tree_body;
         for (int k = 0; k < system->joints[body].dof; ++k)
             c->column_of[system->dof_offset[body] + k] = -1;
@@ -376,8 +377,7 @@ hn_status system_close_loops(hn_system *system, const given_joint *given, int gi
     *out = (loop_closure){.closed = true};
     c.row_count = system->cut_row_count;
     for (int g = 0; g < given_count; ++g)
-        for (unsigned m = system_joint_is_held(system, &given[g]) ? 0U : given[g].mask; m > 0;
-             m >>= 1)
+        for (unsigned m = is_held(system, &given[g]) ? 0U : given[g].mask; m > 0; m >>= 1)
             c.row_count += (int)(m & 1U);
     if (c.row_count == 0) return HN_OK;
     c.column_of = context_allocate(context, ((size_t)system->dof + 1) * sizeof(int));

@@ -37,7 +37,4 @@ hn_status system_close_loops(hn_system *system, const given_joint *given, int gi
 /// A joint of the model with a and b as the user has them; negative as above.
 joint system_user_joint(const hn_system *system, int index);
 
-/// Are all coordinates of a given joint held by its columns in the tree? Then it moves as one body.
-bool system_joint_is_held(const hn_system *system, const given_joint *given);
-
 #endif

@@ -119,7 +119,7 @@ hn_status decay_prepare(hn_system *system)
             const double *a = system_pose(system->q_start, e->a),
                          *b = system_pose(system->q_start, e->b);
             const hn_vec3 axis = vec3_cross(e->a1, e->a2);
-            e->rate_length = fmax(e->rest, vec3_norm(element_vector(e->link, a, b)));
+            e->rate_length = fmax(e->rest, vec3_norm(vec3_combination(e->link, a, b)));
             e->b_axis = pose_components(b, pose_direction(a, axis));
             double *own = kappa + RATES_MAX * RATES_MAX * (size_t)i;
             set_turning(system, e);

@@ -65,9 +65,9 @@ static void find_spring_sizes(hn_system *system)
         const element *e = &system->elements[k];
         double length = 0.0;
         if (e->kind == ELEMENT_SPRING)
-            length =
-                fmax(e->rest, vec3_norm(element_vector(e->link, system_pose(system->q_start, e->a),
-                                                       system_pose(system->q_start, e->b))));
+            length = fmax(e->rest,
+                          vec3_norm(vec3_combination(e->link, system_pose(system->q_start, e->a),
+                                                     system_pose(system->q_start, e->b))));
         lengthen(system, e->a, fmax(length, vec3_norm(vec3_load(e->link + 1))));
         lengthen(system, e->b, fmax(length, vec3_norm(vec3_load(e->link + 5))));
     }

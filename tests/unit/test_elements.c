@@ -223,8 +223,8 @@ TEST(dampers, dissipate_what_they_should)
             double residual[PAIR], change = s.angle_end - s.angle_start;
             residual_of(&e, element_type_of(kinds[k])->load, &view, residual);
             if (k == 0)
-                change = vec3_norm(element_vector(e.link, s.end, s.end + POSE)) -
-                         vec3_norm(element_vector(e.link, s.start, s.start + POSE));
+                change = vec3_norm(vec3_combination(e.link, s.end, s.end + POSE)) -
+                         vec3_norm(vec3_combination(e.link, s.start, s.start + POSE));
             double loss = e.damping * change * change / view.step_size;
             worst = fmax(worst, fabs(work_on(residual, &s) - loss) / (1.0 + loss));
         }

@@ -227,9 +227,9 @@ static void check_graph(hn_context *context, const graph *g, const int *order,
     }
     CHECK_EQUAL(n, expected);
     double *dense = malloc((size_t)n * (size_t)n * sizeof(double)),
-           *b = malloc(4 * (size_t)n * sizeof(double));
+           *b = malloc(3 * (size_t)n * sizeof(double));
     CHECK(dense != NULL && b != NULL);
-    double *x = b + n, *reference = b + 2 * n, *product = b + 3 * n;
+    double *x = b + n, *reference = b + 2 * n;
     for (int repeat = 0; repeat < 2; ++repeat) { // factored again in the same memory
         fill(lu, g, numbers);
         // what is in the dense copy is what was put into the blocks
@@ -243,13 +243,6 @@ static void check_graph(hn_context *context, const graph *g, const int *order,
                                 k] == block[i * g->sizes[column] + k]);
         }
         for (int i = 0; i < n; ++i) b[i] = next_number(numbers);
-        block_lu_multiply(lu, b, product);
-        for (int i = 0; i < n; ++i) {
-            double sum = 0.0;
-            for (int k = 0; k < n; ++k) sum += dense[i * n + k] * b[k];
-            x[i] = sum;
-        }
-        *worst = fmax(*worst, largest_difference(n, product, x));
         memcpy(x, b, (size_t)n * sizeof(double));
         CHECK_EQUAL(block_lu_factor(lu), -1);
         block_lu_solve(lu, x);
@@ -405,7 +398,6 @@ TEST(block_cholesky, solves_symmetric_systems_from_their_lower_triangle)
             CHECK_OK(context, block_cholesky_create(context, g->node_count, g->sizes, g->edge_count,
                                                     (const int(*)[2])g->edges, order, &c));
             size_t n = (size_t)block_lu_size(lu);
-            CHECK_EQUAL(block_cholesky_size(c), (int)n);
             double *dense = malloc(n * n * sizeof(double)), *b = malloc(3 * n * sizeof(double));
             CHECK(dense != NULL && b != NULL);
             double *x = b + n, *reference = b + 2 * n;
