@@ -189,7 +189,9 @@ static void set_step(engine *e, const peer_task *task)
 #if HN_VERSION_MINOR > 1
     if (e->controlled) e->def.step_tolerance = task->step;
 #endif
-    if (!e->controlled) RK(e->def).absolute_tolerance = RK(e->def).relative_tolerance = task->step;
+    if (e->controlled) return;
+    RK(e->def).absolute_tolerance = RK(e->def).relative_tolerance = task->step;
+    RK(e->def).dense_output = false; // as in every engine the last step ends at the look
 }
 
 static void start(void *from)

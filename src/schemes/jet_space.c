@@ -2,6 +2,7 @@
 // Points, constraints and dynamics of `projected-rk`: what `jet_space.h` promises, for space and plane alike.
 #include "schemes/jet_space.h"
 
+#include "base/processor.h"
 #include "linalg/elimination_order.h"
 #include "schemes/euler_parameters.h"
 #include "schemes/jet_tree.h"
@@ -414,25 +415,27 @@ static double largest_coordinate(hn_vec3 x)
     return fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
 }
 
-double jet_evaluate_joint(jet_space *jet, int k)
+// g and B of a joint; `measured`: and the largest |g|, which takes a third of the work
+static ALWAYS_INLINE double evaluate_joint(jet_space *jet, int k, bool measured)
 {
-    double worst = 0.0;
+    double worst = 0.0, far = 0.0, gap = 1.0, length = 1.0;
     const jet_joint *j = &jet->joints[k];
     const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
     hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
     hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
-    double far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
-    // as the ledger measures them: the smaller body counts, and a link's row is its length times the gap
-    int body[2];
-    const joint *source = jet_source_joint(jet->system, j->source, &body[0], &body[1]);
-    double gap = system_gap_unit(jet->system, source, jet->pose);
+    if (measured) {
+        // as the ledger measures them: the smaller body counts, and a link's row is its length times the gap
+        int body[2];
+        const joint *source = jet_source_joint(jet->system, j->source, &body[0], &body[1]);
+        far = largest_coordinate(pose_center(pa)) + largest_coordinate(pose_center(pb));
+        gap = system_gap_unit(jet->system, source, jet->pose);
+        length = source->length;
+    }
     for (int r = 0; r < j->row_count; ++r) {
         const basic_row *row = &j->rows[r];
         hn_vec3 force = vec3(0.0, 0.0, 0.0), moment_a, moment_b, u,
                 other; // force on b; minus it acts on a
-        double value, unit = row->kind == BASIC_SYMMETRIC  ? 1.0
-                             : row->kind == BASIC_DISTANCE ? source->length * gap
-                                                           : gap;
+        double value;
         switch (row->kind) {
         case BASIC_COINCIDENCE:
             force = row->a;
@@ -457,14 +460,29 @@ double jet_evaluate_joint(jet_space *jet, int k)
         }
         value -= row->eta;
         jet->g[j->first + r] = value;
-        double size = fabs(value) / unit;
-        if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / gap;
-        if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
+        if (measured) {
+            double unit = row->kind == BASIC_SYMMETRIC  ? 1.0
+                          : row->kind == BASIC_DISTANCE ? length * gap
+                                                        : gap;
+            double size = fabs(value) / unit;
+            if (row->kind != BASIC_SYMMETRIC) size -= ROUND_OFF * far / gap;
+            if (!j->dropped[r] && !(size <= worst)) worst = isfinite(value) ? size : HUGE_VAL;
+        }
         if (j->a >= 0)
             covector_of(&jet->bodies[j->a], pa, vec3_negate(force), moment_a, jet->block[k][0][r]);
         if (j->b >= 0) covector_of(&jet->bodies[j->b], pb, force, moment_b, jet->block[k][1][r]);
     }
     return worst;
+}
+
+double jet_evaluate_joint(jet_space *jet, int k)
+{
+    return evaluate_joint(jet, k, true);
+}
+
+void jet_find_rows(jet_space *jet)
+{
+    for (int k = 0; k < jet->joint_count; ++k) evaluate_joint(jet, k, false);
 }
 
 double jet_evaluate_rows(jet_space *jet)
@@ -488,42 +506,59 @@ static inline double dot(int count, const double *a, const double *b)
     return sum;
 }
 
+// What two joints on one body add to the systems of the wanted metrics, of the rows that are kept. Compiled for each
+// of the cases: joint l has at most `wide` rows.
+static ALWAYS_INLINE void couple(jet_space *jet, const jet_coupling *x, bool kinetic,
+                                 bool euclidean, int wide)
+{
+    const jet_body *body = &jet->bodies[x->body];
+    const jet_joint *k = &jet->joints[x->k], *l = &jet->joints[x->l];
+    const double(*bk)[JET_VELOCITIES] =
+        (const double(*)[JET_VELOCITIES])jet->block[x->k][x->side_k];
+    const double(*bl)[JET_VELOCITIES] =
+        (const double(*)[JET_VELOCITIES])jet->block[x->l][x->side_l];
+    double transposed[JET_VELOCITIES][JET_ROWS] = {{0.0}};
+    for (int j = 0; j < l->row_count; ++j)
+        for (int m = 0; m < JET_VELOCITIES && !l->dropped[j]; ++m) transposed[m][j] = bl[j][m];
+    for (int i = 0; i < k->row_count; ++i) {
+        double sum[2][JET_ROWS] = {{0.0}};
+        if (k->dropped[i]) continue;
+        for (int m = 0; m < body->w_count; ++m) {
+            double plain = bk[i][m], weighted = plain * body->inverse[m],
+                   measured = plain * body->weight[m];
+            if (plain == 0.0) continue; // directions of the axes, and turns alone
+            for (int j = 0; j < wide; ++j) {
+                if (kinetic) sum[METRIC_KINETIC][j] += weighted * transposed[m][j];
+                if (euclidean) sum[METRIC_EUCLIDEAN][j] += measured * transposed[m][j];
+            }
+        }
+        int columns = x->k == x->l ? i + 1 : l->row_count;
+        for (int j = 0; j < columns; ++j) {
+            if (kinetic) x->block[METRIC_KINETIC][i * l->row_count + j] += sum[METRIC_KINETIC][j];
+            if (euclidean)
+                x->block[METRIC_EUCLIDEAN][i * l->row_count + j] += sum[METRIC_EUCLIDEAN][j];
+        }
+    }
+}
+
+static ALWAYS_INLINE void couple_all(jet_space *jet, bool kinetic, bool euclidean)
+{
+    enum { FEW = 2 };
+    for (int c = 0; c < jet->coupling_count; ++c) {
+        const jet_coupling *x = &jet->couplings[c];
+        if (jet->joints[x->l].row_count <= FEW) couple(jet, x, kinetic, euclidean, FEW);
+        else couple(jet, x, kinetic, euclidean, JET_ROWS);
+    }
+}
+
 // The lower triangles of the systems of the wanted metrics, of the rows that are kept
 static void assemble_systems(jet_space *jet, const bool wanted[2])
 {
     for (int m = 0; m < 2; ++m)
         if (wanted[m]) block_cholesky_clear(jet->systems[m]);
-    for (int c = 0; c < jet->coupling_count; ++c) {
-        const jet_coupling *x = &jet->couplings[c];
-        const jet_body *body = &jet->bodies[x->body];
-        const jet_joint *k = &jet->joints[x->k], *l = &jet->joints[x->l];
-        const double(*bk)[JET_VELOCITIES] =
-            (const double(*)[JET_VELOCITIES])jet->block[x->k][x->side_k];
-        const double(*bl)[JET_VELOCITIES] =
-            (const double(*)[JET_VELOCITIES])jet->block[x->l][x->side_l];
-        double transposed[JET_VELOCITIES][JET_ROWS] = {{0.0}};
-        for (int j = 0; j < l->row_count; ++j)
-            for (int m = 0; m < JET_VELOCITIES && !l->dropped[j]; ++m) transposed[m][j] = bl[j][m];
-        for (int i = 0; i < k->row_count; ++i) {
-            double sum[2][JET_ROWS] = {{0.0}};
-            if (k->dropped[i]) continue;
-            for (int m = 0; m < body->w_count; ++m) {
-                double plain = bk[i][m], weighted = plain * body->inverse[m],
-                       measured = plain * body->weight[m];
-                if (plain == 0.0) continue; // directions of the axes, and turns alone
-                for (int j = 0; j < JET_ROWS; ++j) {
-                    sum[METRIC_KINETIC][j] += weighted * transposed[m][j];
-                    sum[METRIC_EUCLIDEAN][j] += measured * transposed[m][j];
-                }
-            }
-            int columns = x->k == x->l ? i + 1 : l->row_count;
-            for (int m = 0; m < 2; ++m) {
-                double *to = x->block[m] + i * l->row_count;
-                if (!wanted[m]) continue;
-                for (int j = 0; j < columns; ++j) to[j] += sum[m][j];
-            }
-        }
-    }
+    if (wanted[METRIC_KINETIC] && wanted[METRIC_EUCLIDEAN]) couple_all(jet, true, true);
+    else if (wanted[METRIC_KINETIC]) couple_all(jet, true, false);
+    else couple_all(jet, false, true);
     for (int k = 0; k < jet->joint_count; ++k) {
         const jet_joint *j = &jet->joints[k];
         for (int r = 0; r < j->row_count; ++r)

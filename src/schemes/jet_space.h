@@ -160,6 +160,8 @@ void jet_set_velocity(jet_space *jet, const double *w);
 double jet_evaluate_rows(jet_space *jet);
 /// The same of one joint.
 double jet_evaluate_joint(jet_space *jet, int k);
+/// g and B alone.
+void jet_find_rows(jet_space *jet);
 /// What one of g is divided by to be measured: 1, or the joint's length, or its square.
 double jet_row_unit(const jet_joint *j, int row);
 /// Decide with the current B, at a point of the manifold, which rows are independent (in the metric of lengths: thin

@@ -57,6 +57,8 @@ enum { FLAT_PLANS_MAX = 12 };
 static const double SAME_TIME = 1e-14; // of the time: n h and (n - 1) h + h are one grid point
 enum { INTERNAL_STEPS_MAX = 20000000 };
 
+static const double LOOK_PART =
+    0.25; // of a step: free stages this far apart are asked for their margins
 static const double STAGE_TOLERANCE = 1e-2;   // of the step control's: inner stages need no more
 static const double DROPPED_TOLERANCE = 1e-8; // dropped rows must hold as well
 
@@ -191,8 +193,28 @@ static double embedded_norm(scheme_solver *s, double h, const double *weights)
     return norm_of(s, s->error, s->error1, s->y_next, s->a);
 }
 
-// From (y, w) with k[0] known to (y_next, w_next) at `end` with the last k known; the error in units of the tolerance.
-static bool attempt(scheme_solver *s, double h, double end, double *error)
+// The point of a stage, on M or (P15) off it
+static bool take_stage(scheme_solver *s, int stage, bool free, double inner)
+{
+    bool last = stage == s->method->stages - 1;
+    combine(s, s->attempted, s->method->weights[stage], stage);
+    if (!free || last) {
+        if (!rk_project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
+        if (free) rk_watch_margins(s, false);
+        else rk_note_margins(s, stage);
+        return true;
+    }
+    bool look = s->loops && s->method->nodes[stage] - s->looked > LOOK_PART;
+    if (!rk_take_free(s, look, s->y_next, s->w_next)) return false;
+    if (look) {
+        rk_watch_margins(s, false);
+        s->looked = s->method->nodes[stage];
+    }
+    return true;
+}
+
+// From (y, w) with k[0] known to (y_next, w_next) at `end` with the last k known.
+static bool run_stages(scheme_solver *s, double h, double end, bool free)
 {
     const jet_space *jet = &s->jet;
     int n = jet->y_count;
@@ -201,14 +223,15 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
     if (!s->def.projected_rk.fixed_steps)
         inner = fmax(inner, STAGE_TOLERANCE * fmin(s->def.projected_rk.absolute_tolerance,
                                                    s->def.projected_rk.relative_tolerance));
-    s->margin_count = 1;
     const rk_method *method = s->method;
+    s->attempted = h;
+    s->looked = 0.0;
+    s->margin_count = 1;
+    if (free) rk_watch_margins(s, true);
     for (int stage = 1; stage < method->stages; ++stage) {
         bool last = stage == method->stages - 1;
         const double *weights = method->weights[stage];
-        combine(s, h, weights, stage);
-        if (!rk_project(s, last ? s->tolerance : inner, s->y_next, s->w_next)) return false;
-        rk_note_margins(s, stage);
+        if (!take_stage(s, stage, free, inner)) return false;
         if (last) {
             for (int m = 0; m < jet->mechanism_count; ++m) {
                 s->work[m] = 0.0;
@@ -225,7 +248,13 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
             jet_rates(jet, s->y_next, s->w_next, s->sixth1);
         }
     }
-    rk_find_flat(s, method->nodes);
+    return true;
+}
+
+// The error of the stages just made, in units of the tolerance
+static bool find_error(scheme_solver *s, double h, double *error)
+{
+    const rk_method *method = s->method;
     *error = embedded_norm(s, h, method->error);
     s->error_part = 1.0;
     if (method->error_low != NULL && *error > 0.0) {
@@ -235,6 +264,25 @@ static bool attempt(scheme_solver *s, double h, double end, double *error)
         *error *= s->error_part;
     }
     return isfinite(*error);
+}
+
+// One step of size h to `end`, and its error. Stages are free (P15) as long as no flat position can be near; else every
+// one is brought to M, and flat positions are looked for.
+static bool attempt(scheme_solver *s, double h, double end, double *error)
+{
+    if (s->free_stages && !s->close) {
+        bool good = run_stages(s, h, end, true);
+        s->flat = (flat_place){.nearest = HUGE_VAL, .row = -1};
+        good = good && find_error(s, h, error);
+        if (!s->loops || (good && !rk_margins_dip(s))) return good;
+        // the factors of the begin are tried first
+        jet_set_position(&s->jet, s->y);
+        rk_evaluate_rows(s);
+        if (!rk_factor_both(s)) return false;
+    }
+    if (!run_stages(s, h, end, false)) return false;
+    rk_find_flat(s, s->method->nodes);
+    return find_error(s, h, error);
 }
 
 // A first step from the size of the solution's first two derivatives (Hairer, Norsett, Wanner I, II.4), with the
@@ -256,7 +304,8 @@ static double first_step(scheme_solver *s, double interval)
     for (int i = 0; i < 2 * n; ++i) s->k[1][i] -= s->k[0][i];
     double d2 = norm_of(s, s->k[1], s->k[1] + n, s->y, s->k[0]) / h;
     double unit = fastest > 0.0 ? 1.0 / fastest : h, largest = fmax(d1 * unit, d2 * unit * unit);
-    double h1 = largest > 0.0 ? unit * pow(FIRST_PART / largest, 0.2) : LARGEST_GROWTH * h;
+    double h1 =
+        largest > 0.0 ? unit * pow(FIRST_PART / largest, s->method->exponent) : LARGEST_GROWTH * h;
     return fmin(LARGEST_GROWTH * h, h1);
 }
 
@@ -278,12 +327,17 @@ static void set_first_stage(scheme_solver *s)
 static bool begin_step(scheme_solver *s, bool start)
 {
     jet_space *jet = &s->jet;
-    int dropped;
-    if (!s->at_end || s->loops) {
+    // a choice that dropped nothing stands while all rows are clear of each other
+    bool known = s->at_end && !s->redundant && s->dropped == 0;
+    if (known && s->loops) {
+        rk_note_margins(s, 0);
+        known = !s->close;
+    }
+    if (!known) {
         jet_set_position(jet, s->y);
         if (jet->tree == NULL) rk_evaluate_rows(s);
         else jet_set_velocity(jet, s->w);
-        if (s->loops && jet_choose_rows(jet, &dropped) != HN_OK) return false;
+        if (s->loops && jet_choose_rows(jet, &s->dropped) != HN_OK) return false;
         if (!rk_factor_both(s)) return false;
         rk_note_margins(s, 0);
     }
@@ -624,7 +678,10 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->sixth = doubles(s, ny, &good), s->sixth1 = doubles(s, ny, &good);
     s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
     s->loops = system->cut_count > 0;
+    s->free_stages =
+        def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet->tree == NULL;
     for (int k = 0; k < s->method->stages && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
+    s->margin_low = doubles(s, rows, &good), s->margin_high = doubles(s, rows, &good);
     s->kept = (bool *)doubles(s, rows, &good);
     s->turns = doubles(s, (size_t)system->joint_count, &good);
     s->turn_rates = doubles(s, (size_t)system->joint_count, &good);

@@ -37,6 +37,24 @@ void rk_note_margins(scheme_solver *s, int stage)
     for (int row = 0; row < s->jet.row_count; ++row) s->close |= s->margin[0][row] < FLAT_CLOSE;
 }
 
+void rk_watch_margins(scheme_solver *s, bool first)
+{
+    if (!s->loops) return;
+    const double *margin = first ? s->margin[0] : s->rate;
+    if (!first) jet_row_margins(&s->jet, s->rate);
+    for (int row = 0; row < s->jet.row_count; ++row) {
+        s->margin_low[row] = first ? margin[row] : fmin(s->margin_low[row], margin[row]);
+        s->margin_high[row] = first ? margin[row] : fmax(s->margin_high[row], margin[row]);
+    }
+}
+
+bool rk_margins_dip(const scheme_solver *s)
+{
+    for (int row = 0; s->loops && row < s->jet.row_count; ++row)
+        if (!(s->margin_low[row] > FLAT_DIP * FLAT_DIP * s->margin_high[row])) return true;
+    return false;
+}
+
 // Sum of squares that a parabola (or a line through fewer than four) leaves of f over x.
 static double misfit_of(int n, const double *x, const double *f)
 {

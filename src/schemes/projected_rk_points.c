@@ -145,6 +145,18 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
     return good;
 }
 
+bool rk_take_free(scheme_solver *s, bool both, double *y, double *w)
+{
+    jet_space *jet = &s->jet;
+    rk_normalise_parameters(s);
+    memcpy(y, s->a, (size_t)jet->y_count * sizeof(double));
+    jet_set_position(jet, y);
+    jet_find_rows(jet);
+    s->statistics.rows++;
+    jet_velocities(jet, y, s->a1, w);
+    return both ? rk_factor_both(s) : rk_factor(s, METRIC_KINETIC);
+}
+
 // ---- distribution (P2), (P3) ----------------------------------------------------------------------------
 
 bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment,

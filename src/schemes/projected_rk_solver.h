@@ -57,6 +57,8 @@ struct scheme_solver {
     orthogonal_projection *orthogonal;
     bool redundant;   // rows have to be chosen
     bool loops;       // constraints may lose rank
+    bool free_stages; // inner stages stay where they are (P15), but near flat positions
+    int dropped;      // rows, by the last choice
     double tolerance; // of projections
     symmetry_group symmetries;
     projected_rk_statistics statistics;
@@ -84,6 +86,8 @@ struct scheme_solver {
     int *part, *part_size; // y_count: mechanism of a coordinate; per mechanism: how many there are
     double *margin[STAGES_MAX];                         // row_count: jet_row_margins at the stages of an attempt
     int margin_count;                               // stages of which they are known
+    double attempted, looked;                       // s, the step attempted; where in it margins were last asked for
+    double *margin_low, *margin_high;               // row_count: in an attempt with free stages
     bool flat_output;                               // a reported state lies in a flat position: rows are dropped there
     double angle_start;                             // rad, rk_nearest_flat when the solver was made
     bool close;                                     // a row is near to losing its independence: round-off counts
@@ -124,6 +128,9 @@ bool rk_land_velocity(scheme_solver *s, double *w);
 void rk_normalise_parameters(scheme_solver *s);
 /// (P5) or (P6): the point (y, w) of M that belongs to (s->a, s->a1); S is factored there.
 bool rk_project(scheme_solver *s, double tolerance, double *y, double *w);
+/// (P15) The point (y, w) that belongs to (s->a, s->a1) but for the length of Euler parameters, off M; S is factored
+/// there, with `both` B W B^T too.
+bool rk_take_free(scheme_solver *s, bool both, double *y, double *w);
 /// (P2), (P3) at (y, w), the current position: k and power of a stage. False: singular.
 bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_moment moment, int stage);
 
@@ -149,6 +156,10 @@ void rk_add_stages(const scheme_solver *s, double h, const double *weights, int 
 
 /// Keep the margins of the current point as those of a stage; S and B W B^T are factored there.
 void rk_note_margins(scheme_solver *s, int stage);
+/// Take the margins of the current point, where B W B^T is factored, into the range of those of the step.
+void rk_watch_margins(scheme_solver *s, bool first);
+/// Has an angle in that range fallen so far that a flat position may be near?
+bool rk_margins_dip(const scheme_solver *s);
 /// (P10) Fill s->flat from the margins of the attempted step.
 void rk_find_flat(scheme_solver *s, const double *nodes);
 /// Is the flat place inside the attempted step exact, so that the motion goes straight on?

@@ -62,6 +62,77 @@ TEST(projected_rk_eight, is_of_order_eight)
     }
 }
 
+// Difference of a run in fixed steps from one of narrow tolerances with every stage on the constraints.
+static double error_of_free_stages(const char *model, int order, double end, int steps)
+{
+    hn_simulation_def def = eight(8, end);
+    def.projected_rk.impose_energy = false;
+    def.projected_rk.projection = HN_PROJECTION_QUASI_ORTHOGONAL;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-13;
+    run fine = composed_run(model, &def);
+    run_step(&fine, 1);
+    def.projected_rk.projection = HN_PROJECTION_ALONG_JOINTS;
+    def.order = order;
+    def.projected_rk.fixed_steps = true;
+    def.step_size = end / steps;
+    run r = composed_run(model, &def);
+    run_step(&r, steps);
+    double difference = run_difference(&r, &fine);
+    run_end(&fine);
+    run_end(&r);
+    return difference;
+}
+
+TEST(projected_rk_eight, free_stages_on_loops_have_the_order_of_the_method)
+{
+    static const struct {
+        int order, steps[2];
+        double within; // of order eight the errors are small before they fall evenly
+    } CASES[] = {{5, {40, 80}, 0.15}, {5, {80, 160}, 0.15}, {8, {6, 24}, 0.75}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
+        double errors[2];
+        for (int k = 0; k < 2; ++k)
+            errors[k] =
+                error_of_free_stages("six-body-linkage", CASES[i].order, 0.1, CASES[i].steps[k]);
+        double order =
+            log(errors[0] / errors[1]) / log((double)CASES[i].steps[1] / CASES[i].steps[0]);
+        print_message("order %d: %.3g, %.3g: order %.2f\n", CASES[i].order, errors[0], errors[1],
+                      order);
+        CHECK_NEAR(order, CASES[i].order, CASES[i].within); // measured 4.89, 4.92, 7.44
+    }
+}
+
+// Every stage of the paper's projection is brought to the constraints; otherwise the ends of steps alone are.
+TEST(projected_rk_eight, loops_project_the_ends_of_steps)
+{
+    static const char *const MODELS[] = {"six-body-linkage", "bricard", "quadrangle"};
+    for (int i = 0; i < 3; ++i)
+        for (int planar = 0; planar <= (i == 2 ? 1 : 0); ++planar) {
+            double parts[2];
+            run ends[2];
+            for (int k = 0; k < 2; ++k) {
+                hn_simulation_def def = eight(8, 0.2);
+                def.projected_rk.projection =
+                    k == 0 ? HN_PROJECTION_QUASI_ORTHOGONAL : HN_PROJECTION_ALONG_JOINTS;
+                def.projected_rk.impose_energy = false;
+                def.projected_rk.dense_output = false;
+                def.projected_rk.planar = planar == 1;
+                def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = 1e-11;
+                ends[k] = composed_run(MODELS[i], &def);
+                run_step(&ends[k], 1);
+                hn_adaptive_statistics s = hn_simulation_adaptive_statistics(ends[k].sim);
+                parts[k] = (double)s.projection_count /
+                           (double)(s.accepted_step_count + s.rejected_step_count);
+            }
+            print_message("%s: %.2f and %.2f projections a step, %.2g apart\n", MODELS[i], parts[0],
+                          parts[1], run_difference(&ends[0], &ends[1]));
+            CHECK(parts[0] > 11.9);
+            CHECK_BELOW(parts[1], 2.0); // measured 1.64: a step near a flat position has all
+            CHECK_BELOW(run_difference(&ends[0], &ends[1]), 1e-9);
+            for (int k = 0; k < 2; ++k) run_end(&ends[k]);
+        }
+}
+
 TEST(projected_rk_eight, takes_fewer_evaluations_than_order_five_at_narrow_tolerances)
 {
     static const char *const MODELS[] = {"chain-revolute", "six-body-linkage"};
