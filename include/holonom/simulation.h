@@ -15,8 +15,8 @@ typedef struct hn_simulation hn_simulation;
 typedef enum hn_projection {
     HN_PROJECTION_QUASI_ORTHOGONAL, ///< Algorithms 5.3 to 5.5
     HN_PROJECTION_ORTHOGONAL,       ///< Algorithm 5.2
-    HN_PROJECTION_ALONG_JOINTS,     ///< trees: body by body along their joints; otherwise quasi-orthogonal at the ends of
-                                    ///< steps, and at stages near flat positions alone. Since 0.2
+    HN_PROJECTION_ALONG_JOINTS,     ///< trees: body by body along their joints; otherwise quasi-orthogonal at the ends
+                                    ///< of steps, and at stages near flat positions alone. Since 0.2
 } hn_projection;
 /// "quasi-orthogonal", "orthogonal", "along-joints"; since 0.2.
 HN_API const char *hn_projection_name(hn_projection projection);

@@ -261,7 +261,7 @@ double block_cholesky_pivot(const block_cholesky *c, int node, int row)
 
 // Rows of node k that depend on what was eliminated before: elimination of D with the largest relative pivot first;
 // what is left when pivots get small is dependent and decoupled.
-static void drop_dependent_rows(block_cholesky *c, int k, const block_cholesky_rank *rank)
+static void drop_dependent_rows(block_cholesky *c, int k, block_cholesky_rank *rank)
 {
     int node = c->order[k], n = c->sizes[node], first = c->offsets[node];
     double work[BLOCK_CHOLESKY_ROWS_MAX][BLOCK_CHOLESKY_ROWS_MAX],
@@ -277,6 +277,7 @@ static void drop_dependent_rows(block_cholesky *c, int k, const block_cholesky_r
             if (!done[i] && ratio > size) size = ratio, best = i;
         }
         if (best < 0 || size < rank->tolerance) break;
+        if (size < rank->smallest_kept) rank->smallest_kept = size, rank->smallest_node = node;
         done[best] = true;
         for (int i = 0; i < n; ++i) {
             double factor = work[i][best] / work[best][best];
@@ -286,6 +287,9 @@ static void drop_dependent_rows(block_cholesky *c, int k, const block_cholesky_r
     for (int i = 0; i < n; ++i) {
         rank->dropped[first + i] = !done[i];
         if (done[i]) continue;
+        double ratio = fabs(work[i][i]) / c->scale[first + i];
+        if (ratio >= rank->largest_dropped)
+            rank->largest_dropped = ratio, rank->largest_dropped_node = node;
         for (int j = 0; j <= i; ++j) d[i * n + j] = 0.0;
         for (int j = i; j < n; ++j) d[j * n + i] = 0.0;
         d[i * n + i] = 1.0;
@@ -295,7 +299,7 @@ static void drop_dependent_rows(block_cholesky *c, int k, const block_cholesky_r
     }
 }
 
-int block_cholesky_factor_rank(block_cholesky *c, const block_cholesky_rank *rank)
+int block_cholesky_factor_rank(block_cholesky *c, block_cholesky_rank *rank)
 {
     for (int node = 0; node < c->node_count; ++node)
         for (int i = 0, n = c->sizes[node]; i < n; ++i)

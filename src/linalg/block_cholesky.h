@@ -38,10 +38,13 @@ void block_cholesky_solve(const block_cholesky *c, double *b);
 typedef struct block_cholesky_rank {
     double tolerance; ///< a pivot below this part of its diagonal element belongs to a row that depends on others
     bool *dropped;    ///< per unknown: set to true for these
+    // pivots over their diagonal elements: what is there already counts
+    double smallest_kept, largest_dropped;
+    int smallest_node, largest_dropped_node; ///< where they are
 } block_cholesky_rank;
 
 /// Factor in place and decide on the way which rows depend on those eliminated before. The factors are not meant for
 /// solving: assemble again without the dropped rows. Returns -1, or the node at which that fails.
-int block_cholesky_factor_rank(block_cholesky *c, const block_cholesky_rank *rank);
+int block_cholesky_factor_rank(block_cholesky *c, block_cholesky_rank *rank);
 
 #endif

@@ -37,6 +37,7 @@ void border_layout(arena *a, const hn_system *system, int capacity, int body_cou
     b->bodies = arena_ints(a, bodies);
     b->place = arena_ints(a, all);
     b->answers = arena_doubles(a, n * TWIST_SIZE * bodies);
+    b->steps = arena_doubles(a, n * JOINT_DOF_MAX * bodies);
     b->matrix = arena_doubles(a, n * n);
     b->right = arena_doubles(a, n);
     b->exchange = arena_ints(a, n);
@@ -100,18 +101,29 @@ void border_add_blocks(border *b, int body_a, int body_b, const double *on_a, co
     }
 }
 
-// V delta of a column; twists of the system's bodies, or of those that take part
-static double row_product(const border *b, const border_column *column, const double *twists,
-                          bool listed)
+// V delta of a column
+static double row_product(const border_column *column, const double *twists)
 {
     double sum = 0.0;
     for (int side = 0; side < 2; ++side) {
-        int body = column->body[side];
-        if (body < 0) continue;
-        const double *t = twists + TWIST_SIZE * (size_t)(listed ? b->place[body] : body);
+        if (column->body[side] < 0) continue;
+        const double *t = twists + TWIST_SIZE * (size_t)column->body[side];
         for (int k = 0; k < 6; ++k) sum += column->row[6 * side + k] * t[k];
     }
     return sum;
+}
+
+// V z of a column with all others
+static void row_products(const border *b, const border_column *column, double *restrict out)
+{
+    const int count = b->count;
+    memset(out, 0, (size_t)count * sizeof(double));
+    for (int side = 0; side < 2; ++side) {
+        if (column->body[side] < 0) continue;
+        const double *t = b->answers + (size_t)(TWIST_SIZE * b->place[column->body[side]] * count);
+        for (int k = 0; k < 6; ++k, t += count)
+            for (int c = 0; c < count; ++c) out[c] += column->row[6 * side + k] * t[c];
+    }
 }
 
 static void add_load(const border *b, const border_column *column, double factor)
@@ -124,22 +136,19 @@ static void add_load(const border *b, const border_column *column, double factor
 // z of all columns, and the factors of e - V z
 static bool factor(border *b, tree_solver *tree)
 {
-    size_t size = TWIST_SIZE * (size_t)b->body_count;
     for (int c = 0; c < b->count; ++c) {
-        double *answer = b->answers + (size_t)c * size;
         for (int i = 0; i < b->body_count; ++i)
             memset(b->load + TWIST_SIZE * (size_t)b->bodies[i], 0, TWIST_SIZE * sizeof(double));
         add_load(b, &b->columns[c], 1.0);
-        tree_solve_some(tree, b->bodies, b->body_count, b->load);
-        for (int i = 0; i < b->body_count; ++i)
-            memcpy(answer + TWIST_SIZE * (size_t)i,
-                   tree->twists + TWIST_SIZE * (size_t)b->bodies[i], TWIST_SIZE * sizeof(double));
+        tree_load_some(tree, b->bodies, b->body_count, b->count, b->load, b->steps + c);
     }
-    for (int i = 0; i < b->count; ++i)
-        for (int c = 0; c < b->count; ++c)
-            b->matrix[i * b->count + c] =
-                (i == c ? b->columns[i].unit : 0.0) -
-                row_product(b, &b->columns[i], b->answers + (size_t)c * size, true);
+    tree_substitute_columns(tree, b->bodies, b->place, b->body_count, b->count, b->steps,
+                            b->answers);
+    for (int i = 0; i < b->count; ++i) {
+        double *row = b->matrix + (size_t)(i * b->count);
+        row_products(b, &b->columns[i], row);
+        for (int c = 0; c < b->count; ++c) row[c] = (i == c ? b->columns[i].unit : 0.0) - row[c];
+    }
     return small_lu_factor(b->count, b->count, b->matrix, b->exchange);
 }
 
@@ -157,7 +166,7 @@ bool border_solve(border *b, tree_solver *tree, const double *residuals)
     if (b->count == 0) return true;
     tree_substitute_some(tree, b->bodies, b->body_count);
     for (int c = 0; c < b->count; ++c)
-        b->right[c] = row_product(b, &b->columns[c], tree->twists, false) + b->columns[c].gap;
+        b->right[c] = row_product(&b->columns[c], tree->twists) + b->columns[c].gap;
     if (!factor(b, tree)) return false;
     substitute(b, tree, residuals);
     return true;

@@ -30,7 +30,8 @@ typedef struct border {
     int *bodies;     ///< that take part, from the root
     int *place;      ///< per body: place among them, or -1
     int body_count;
-    double *answers; ///< z: per column, twists of these bodies
+    double *answers; ///< z: per body that takes part and component of its twist, of all columns
+    double *steps;   ///< per body that takes part and rate of its joint, likewise
     double *matrix;  ///< capacity squared, then its factors
     double *right;   ///< capacity; y afterwards
     int *exchange;

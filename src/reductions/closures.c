@@ -65,6 +65,50 @@ void closures_destroy(closures *c)
     context_release(context, c);
 }
 
+// The body nearest to the root on the loop of a cut joint, or GROUND.
+static int loop_begin(const hn_system *system, int cut)
+{
+    int a = system->cuts[cut].parent, b = system->cuts[cut].child;
+    while (a != b) { // parents come before their children
+        if (a > b) a = system->parent[a];
+        else b = system->parent[b];
+    }
+    return a;
+}
+
+// A joint that is taken once: joints of the tree by their bodies, then cut joints.
+static void take_joint(int index, int *place, int *sequence, int *taken)
+{
+    if (place[index] >= 0) sequence[(*taken)++] = place[index];
+    place[index] = -1;
+}
+
+// The order in which rows are decided on: loop by loop from the root on, the joints of the tree on a loop, then
+// the one that closes it. When its turn comes a joint of the tree lies on no loop of those before: rows that depend on
+// others are rows of cut joints, as if the whole tree came first, and few joints wait for others at a time. `place`: of
+// all joints in the list of those that take part, or -1; it is lost. `list`: room for as many.
+static void order_joints(const hn_system *system, int *place, int *list, int *sequence)
+{
+    int taken = 0, cuts = system->cut_count;
+    for (int k = 0; k < cuts; ++k) { // cut joints by where their loops begin
+        int at = k, begin = loop_begin(system, k);
+        for (; at > 0 && loop_begin(system, list[at - 1]) > begin; --at) list[at] = list[at - 1];
+        list[at] = k;
+    }
+    for (int k = 0; k < cuts; ++k) {
+        int side[2] = {system->cuts[list[k]].parent, system->cuts[list[k]].child}, count = 0;
+        int *way = list + cuts;
+        while (side[0] != side[1]) { // up to where both ways meet
+            int *far = side[0] > side[1] ? &side[0] : &side[1];
+            way[count++] = *far;
+            *far = system->parent[*far];
+        }
+        while (count > 0) take_joint(way[--count], place, sequence, &taken);
+        take_joint(system->body_count + list[k], place, sequence, &taken);
+    }
+    for (int k = 0; k < system->body_count + cuts; ++k) take_joint(k, place, sequence, &taken);
+}
+
 hn_status closures_create(hn_system *system, closures **out)
 {
     *out = NULL;
@@ -74,22 +118,22 @@ hn_status closures_create(hn_system *system, closures **out)
     c->system = system;
     size_t joints = (size_t)(system->body_count + system->cut_count) + 1;
     joint_place *places = context_allocate(context, joints * sizeof(joint_place));
-    int *sequence = context_allocate(context, joints * sizeof(int));
+    int *sequence = context_allocate(context, 3 * joints * sizeof(int));
     c->columns = context_allocate(context, ((size_t)system->cut_row_count + 1) * sizeof(int));
     c->units = context_allocate(context, (2 * (size_t)system->cut_row_count + 1) * sizeof(double));
     hn_status status = places == NULL || sequence == NULL || c->columns == NULL || c->units == NULL
                            ? HN_OUT_OF_MEMORY
                            : HN_OK;
     if (status == HN_OK) {
-        // the tree first: rows that depend on others are then rows of cut joints
-        int count = 0, rows = 0;
+        int count = 0, rows = 0, *place = sequence + joints;
         for (int k = 0; k < system->body_count + system->cut_count; ++k) {
             bool cut = k >= system->body_count;
             const joint *j = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
             if (k == system->body_count) c->first_cut_row = rows;
+            place[k] = -1;
             if (j->row_count == 0 || (!cut && !system->in_loop[k])) continue;
             bool child_is_a = !cut && j->child_is_a;
-            sequence[count] = count;
+            place[k] = count;
             places[count] = (joint_place){.rows = j,
                                           .a = child_is_a ? j->child : j->parent,
                                           .b = child_is_a ? j->parent : j->child,
@@ -97,6 +141,7 @@ hn_status closures_create(hn_system *system, closures **out)
             count++;
             rows += j->row_count;
         }
+        order_joints(system, place, place + joints, sequence);
         c->dropped = context_allocate(context, ((size_t)rows + 1) * sizeof(bool));
         status = c->dropped == NULL
                      ? HN_OUT_OF_MEMORY

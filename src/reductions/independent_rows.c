@@ -3,6 +3,7 @@
 #include "reductions/independent_rows.h"
 
 #include "linalg/block_chains.h"
+#include "linalg/block_cholesky.h"
 #include "linalg/elimination_order.h"
 #include "reductions/loop_joints.h"
 
@@ -15,13 +16,14 @@ static const double RANK_TOLERANCE = 1e-11;
 // not meet each other but its twist t: with [1, U^T; U, -D] in place of -D - U U^T the matrix stays sparse, and
 // block_chains.h keeps it so when t is eliminated before all of them.
 typedef struct meeting {
-    int joint[2], side[2]; // the first is -1: the twist of a hub
-    double *block, *transposed;
+    int joint[2], side[2];      // the first is -1: the twist of a hub
+    double *block, *transposed; // NULL: not stored
 } meeting;
 
 struct independent_rows {
     hn_system *system;
-    block_lu *lu; // a node for every hub, then one for every joint on a loop
+    block_lu *lu;             // with hubs: a node for every one, then one for every joint on a loop
+    block_cholesky *cholesky; // without: a node for every joint
     int hub_count;
     loop_joint *joints;
     int joint_count, row_count;
@@ -37,6 +39,7 @@ void independent_rows_destroy(independent_rows *r)
     if (r == NULL) return;
     hn_context *context = r->system->context;
     block_lu_destroy(r->lu);
+    block_cholesky_destroy(r->cholesky);
     context_release(context, r->joints);
     context_release(context, r->meetings);
     context_release(context, r->turn_scale);
@@ -96,6 +99,26 @@ static hn_status order_with_hubs(const independent_rows *r, const int *sequence,
     return status;
 }
 
+// G S G^T without hubs is eliminated as it is, by Cholesky's method.
+static hn_status analyse_joints(independent_rows *r, const int *sequence, const int *sizes,
+                                int edge_count, const int (*edges)[2], int *order)
+{
+    hn_context *context = r->system->context;
+    int n = r->joint_count, count = 0;
+    int(*pairs)[2] = context_allocate(context, ((size_t)edge_count + 1) * sizeof(int[2]));
+    hn_status status = pairs == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    for (int e = 0; e < edge_count && status == HN_OK; ++e)
+        if (edges[e][0] != edges[e][1]) memcpy(pairs[count++], edges[e], sizeof pairs[0]);
+    if (sequence != NULL) memcpy(order, sequence, (size_t)n * sizeof(int));
+    else if (status == HN_OK)
+        status = order_minimum_degree(context, n, count, (const int(*)[2])pairs, order);
+    if (status == HN_OK)
+        status = block_cholesky_create(context, n, sizes, count, (const int(*)[2])pairs, order,
+                                       &r->cholesky);
+    context_release(context, pairs);
+    return status;
+}
+
 // The blocks: a node for every hub and every joint, an edge for every two that meet.
 static hn_status analyse_blocks(independent_rows *r, const int *sequence, int edge_count,
                                 const int (*edges)[2])
@@ -107,10 +130,10 @@ static hn_status analyse_blocks(independent_rows *r, const int *sequence, int ed
     int *order = sizes + nodes + 1;
     for (int k = 0; k < hubs; ++k) sizes[k] = TWIST_SIZE;
     for (int k = 0; k < r->joint_count; ++k) sizes[hubs + k] = r->joints[k].rows->row_count;
-    hn_status status = hubs > 0 ? order_with_hubs(r, sequence, edge_count, edges, order) : HN_OK;
-    if (status == HN_OK)
-        status = block_lu_create(context, nodes, sizes, edge_count, edges,
-                                 hubs > 0 ? order : sequence, &r->lu);
+    hn_status status = hubs > 0 ? order_with_hubs(r, sequence, edge_count, edges, order)
+                                : analyse_joints(r, sequence, sizes, edge_count, edges, order);
+    if (status == HN_OK && hubs > 0)
+        status = block_lu_create(context, nodes, sizes, edge_count, edges, order, &r->lu);
     context_release(context, sizes);
     return status;
 }
@@ -144,8 +167,12 @@ static hn_status create_blocks(independent_rows *r, const int *sequence)
     find_meetings(r, first, (const int(*)[2])ends, r->meetings, edges);
     status = analyse_blocks(r, sequence, r->meeting_count, (const int(*)[2])edges);
     for (int i = 0; status == HN_OK && i < r->meeting_count; ++i) {
-        r->meetings[i].block = block_lu_block(r->lu, edges[i][0], edges[i][1]);
-        r->meetings[i].transposed = block_lu_block(r->lu, edges[i][1], edges[i][0]);
+        meeting *x = &r->meetings[i];
+        int a = edges[i][0], b = edges[i][1];
+        x->block =
+            r->lu != NULL ? block_lu_block(r->lu, a, b) : block_cholesky_block(r->cholesky, a, b);
+        x->transposed =
+            r->lu != NULL ? block_lu_block(r->lu, b, a) : block_cholesky_block(r->cholesky, b, a);
     }
 done:
     context_release(context, first);
@@ -197,10 +224,35 @@ static void assemble_at_hub(const independent_rows *r, const meeting *x)
                 r->rows[j->first_row + i][x->side[1]][c];
 }
 
-// -G S G^T
+// What two joints at one body add to G S G^T, times a factor
+static void assemble_meeting(const independent_rows *r, const meeting *x, double factor)
+{
+    const loop_joint *a = &r->joints[x->joint[0]], *b = &r->joints[x->joint[1]];
+    int rows = a->rows->row_count, columns = b->rows->row_count;
+    bool own = x->joint[0] == x->joint[1], both = own && x->side[0] != x->side[1];
+    for (int i = 0; i < rows; ++i) {
+        const double *left = r->rows[a->first_row + i][x->side[0]];
+        for (int k = 0; k < columns; ++k) {
+            const double *right = r->rows[b->first_row + k][x->side[1]];
+            double product =
+                factor * (left[0] * right[0] + left[1] * right[1] + left[2] * right[2] +
+                          left[3] * right[3] + left[4] * right[4] + left[5] * right[5]);
+            if (x->block != NULL) x->block[i * columns + k] += product;
+            if (both) x->block[k * columns + i] += product;
+            else if (!own && x->transposed != NULL) x->transposed[k * rows + i] += product;
+        }
+    }
+}
+
+// G S G^T, with hubs -G S G^T
 static void assemble(independent_rows *r, const double *q)
 {
     loop_joints_rows(r->system, r->joints, r->joint_count, r->turn_scale, q, r->rows);
+    if (r->lu == NULL) {
+        block_cholesky_clear(r->cholesky);
+        for (int m = 0; m < r->meeting_count; ++m) assemble_meeting(r, &r->meetings[m], 1.0);
+        return;
+    }
     for (int k = 0; k < r->row_count; ++k) {
         double sum = 0.0;
         for (int side = 0; side < 2; ++side)
@@ -212,25 +264,30 @@ static void assemble(independent_rows *r, const double *q)
         for (int c = 0; c < TWIST_SIZE; ++c)
             block_lu_block(r->lu, h, h)[(TWIST_SIZE + 1) * c] = 1.0;
     for (int m = 0; m < r->meeting_count; ++m) {
-        const meeting *x = &r->meetings[m];
-        if (x->joint[0] < 0) {
-            assemble_at_hub(r, x);
-            continue;
-        }
-        const loop_joint *a = &r->joints[x->joint[0]], *b = &r->joints[x->joint[1]];
-        int rows = a->rows->row_count, columns = b->rows->row_count;
-        for (int i = 0; i < rows; ++i) {
-            const double *left = r->rows[a->first_row + i][x->side[0]];
-            for (int k = 0; k < columns; ++k) {
-                const double *right = r->rows[b->first_row + k][x->side[1]];
-                double product = left[0] * right[0] + left[1] * right[1] + left[2] * right[2] +
-                                 left[3] * right[3] + left[4] * right[4] + left[5] * right[5];
-                x->block[i * columns + k] -= product;
-                if (x->joint[0] != x->joint[1]) x->transposed[k * rows + i] -= product;
-                else if (x->side[0] != x->side[1]) x->block[k * columns + i] -= product;
-            }
-        }
+        if (r->meetings[m].joint[0] < 0) assemble_at_hub(r, &r->meetings[m]);
+        else assemble_meeting(r, &r->meetings[m], -1.0);
     }
+}
+
+// The elimination, in either form
+static hn_status find_rank(independent_rows *r, block_cholesky_rank *found)
+{
+    if (r->lu == NULL)
+        return block_cholesky_factor_rank(r->cholesky, found) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
+    block_lu_rank rank = {.first_node = r->hub_count,
+                          .scale = r->scale,
+                          .tolerance = found->tolerance,
+                          .dropped = found->dropped,
+                          .smallest_kept = found->smallest_kept,
+                          .smallest_node = -1,
+                          .largest_dropped_node = -1};
+    if (block_lu_factor_rank(r->lu, &rank) >= 0) return HN_SINGULAR_SYSTEM;
+    found->smallest_kept = rank.smallest_kept;
+    found->largest_dropped = rank.largest_dropped;
+    found->smallest_node = rank.smallest_node < 0 ? -1 : rank.smallest_node - r->hub_count;
+    found->largest_dropped_node =
+        rank.largest_dropped_node < 0 ? -1 : rank.largest_dropped_node - r->hub_count;
+    return HN_OK;
 }
 
 hn_status independent_rows_choose(independent_rows *r, const double *q, row_choice *choice,
@@ -239,21 +296,18 @@ hn_status independent_rows_choose(independent_rows *r, const double *q, row_choi
     *choice = (row_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
     if (r->row_count == 0) return HN_OK;
     assemble(r, q);
-    block_lu_rank rank = {.first_node = r->hub_count,
-                          .scale = r->scale,
-                          .tolerance = RANK_TOLERANCE,
-                          .dropped = dropped,
-                          .smallest_kept = 1.0,
-                          .smallest_node = -1,
-                          .largest_dropped_node = -1};
-    if (block_lu_factor_rank(r->lu, &rank) >= 0) return HN_SINGULAR_SYSTEM;
+    block_cholesky_rank rank = {.tolerance = RANK_TOLERANCE,
+                                .dropped = dropped,
+                                .smallest_kept = 1.0,
+                                .smallest_node = -1,
+                                .largest_dropped_node = -1};
+    TRY(find_rank(r, &rank));
     choice->smallest_kept = rank.smallest_kept;
     choice->largest_dropped = rank.largest_dropped;
     for (int k = 0; k < r->row_count; ++k) choice->dropped_count += dropped[k] ? 1 : 0;
     if (rank.smallest_node >= 0)
-        choice->smallest_joint = r->joints[rank.smallest_node - r->hub_count].rows->model_joint;
+        choice->smallest_joint = r->joints[rank.smallest_node].rows->model_joint;
     if (rank.largest_dropped_node >= 0)
-        choice->dropped_joint =
-            r->joints[rank.largest_dropped_node - r->hub_count].rows->model_joint;
+        choice->dropped_joint = r->joints[rank.largest_dropped_node].rows->model_joint;
     return HN_OK;
 }

@@ -114,7 +114,7 @@ static hn_status find_border_size(const hn_system *system, bool with_loops, bord
 // too many tangent terms for a border.
 static bool fits_border(const hn_system *system, const border_size *size)
 {
-    const double ANSWERS_MAX = 2e6; // twists, 100 MB
+    const double ANSWERS_MAX = 2e6; // twists, and steps beside them: 200 MB
     const double DENSE = 8.0;       // columns of a block are full, those of a spring are not
     double c = size->columns;
     double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);

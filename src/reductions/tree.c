@@ -406,10 +406,108 @@ void tree_solve(tree_solver *solver, const double *residuals, double *load)
     tree_substitute(solver);
 }
 
-void tree_solve_some(tree_solver *solver, const int *bodies, int count, double *load)
+// Without a load a body adds nothing to its parent's.
+static bool is_loaded(const double *s)
+{
+    for (int k = 0; k < TWIST_SIZE; ++k)
+        if (s[k] != 0.0) return true;
+    return false;
+}
+
+void tree_load_some(tree_solver *solver, const int *bodies, int count, int columns, double *load,
+                    double *steps)
 {
     for (int i = 0; i < count; ++i)
-        load_of_reference(solver, bodies[i], load + TWIST_SIZE * (size_t)bodies[i]);
-    for (int i = count - 1; i >= 0; --i) solve_body(solver, bodies[i], NO_RESIDUAL, load);
-    tree_substitute_some(solver, bodies, count);
+        if (is_loaded(load + TWIST_SIZE * (size_t)bodies[i]))
+            load_of_reference(solver, bodies[i], load + TWIST_SIZE * (size_t)bodies[i]);
+    for (int i = count - 1; i >= 0; --i) {
+        const tree_body *b = &solver->bodies[bodies[i]];
+        const double *step = b->pivot == PIVOT_NONE ? solver->generals[b->general].step
+                                                    : solver->factors[bodies[i]].step;
+        double *to = steps + JOINT_DOF_MAX * (size_t)(i * columns);
+        bool loaded = is_loaded(load + TWIST_SIZE * (size_t)bodies[i]);
+        if (loaded) solve_body(solver, bodies[i], NO_RESIDUAL, load);
+        for (int k = 0; k < solver->system->joints[bodies[i]].dof; ++k)
+            to[k * columns] = loaded ? step[k] : 0.0;
+    }
+}
+
+// Columns of one body: v, omega
+typedef struct twist_set {
+    double *x[TWIST_SIZE];
+} twist_set;
+
+static twist_set columns_of(double *twists, int place, int columns)
+{
+    twist_set t;
+    for (int k = 0; k < TWIST_SIZE; ++k)
+        t.x[k] = twists + (size_t)(TWIST_SIZE * place + k) * (size_t)columns;
+    return t;
+}
+
+// (T5) of a pivot, all columns beside each other
+static void substitute_columns(const tree_body *b, const tree_factor *f, int columns,
+                               const double *steps, const twist_set *above, const twist_set *own)
+{
+    const hn_vec3 l = f->lever;
+    for (int c = 0; c < columns; ++c) {
+        hn_vec3 v = vec3(0.0, 0.0, 0.0), omega = v;
+        if (above != NULL) {
+            omega = vec3(above->x[3][c], above->x[4][c], above->x[5][c]);
+            v = vec3_add(vec3(above->x[0][c], above->x[1][c], above->x[2][c]),
+                         vec3_cross(omega, l));
+        }
+        if (b->pivot == PIVOT_AXIS) {
+            double u = steps[c] - vec3_dot(f->on_v, v) - vec3_dot(f->on_omega, omega);
+            omega = vec3_add_scaled(omega, u, f->axis);
+        } else {
+            omega = vec3(steps[c] - vec3_dot(f->rows[0], v),
+                         steps[columns + c] - vec3_dot(f->rows[1], v),
+                         steps[2 * columns + c] - vec3_dot(f->rows[2], v));
+        }
+        own->x[0][c] = v.x, own->x[1][c] = v.y, own->x[2][c] = v.z;
+        own->x[3][c] = omega.x, own->x[4][c] = omega.y, own->x[5][c] = omega.z;
+    }
+}
+
+// and of any other joint, one after the other
+static void substitute_general_columns(tree_solver *solver, int body, int columns,
+                                       const double *steps, const twist_set *above,
+                                       const twist_set *own)
+{
+    const tree_body *b = &solver->bodies[body];
+    for (int c = 0; c < columns; ++c) {
+        for (int k = 0; k < TWIST_SIZE && above != NULL; ++k)
+            solver->twists[TWIST_SIZE * b->parent + k] = above->x[k][c];
+        for (int k = 0; k < solver->generals[b->general].now.dof; ++k)
+            solver->generals[b->general].step[k] = steps[k * columns + c];
+        tree_substitute_general(solver, body);
+        for (int k = 0; k < TWIST_SIZE; ++k) own->x[k][c] = solver->twists[TWIST_SIZE * body + k];
+    }
+}
+
+void tree_substitute_columns(tree_solver *solver, const int *bodies, const int *place, int count,
+                             int columns, const double *steps, double *twists)
+{
+    for (int i = 0; i < count; ++i) {
+        const tree_body *b = &solver->bodies[bodies[i]];
+        twist_set own = columns_of(twists, i, columns), above;
+        if (b->parent >= 0) above = columns_of(twists, place[b->parent], columns);
+        const double *from = steps + JOINT_DOF_MAX * (size_t)(i * columns);
+        const twist_set *parent = b->parent >= 0 ? &above : NULL;
+        if (b->pivot != PIVOT_NONE)
+            substitute_columns(b, &solver->factors[bodies[i]], columns, from, parent, &own);
+        else substitute_general_columns(solver, bodies[i], columns, from, parent, &own);
+    }
+    for (int i = 0; i < count; ++i) {
+        if (solver->bodies[bodies[i]].pivot == PIVOT_NONE) continue;
+        twist_set own = columns_of(twists, i, columns);
+        const hn_vec3 arm = solver->arms[bodies[i]].now;
+        for (int c = 0; c < columns; ++c) {
+            hn_vec3 v = vec3(own.x[0][c], own.x[1][c], own.x[2][c]),
+                    omega = vec3(own.x[3][c], own.x[4][c], own.x[5][c]);
+            v = vec3_subtract(v, vec3_cross(omega, arm));
+            own.x[0][c] = v.x, own.x[1][c] = v.y, own.x[2][c] = v.z;
+        }
+    }
 }

@@ -155,10 +155,14 @@ void tree_substitute(tree_solver *solver);
 /// of mass, overwritten); increments and twists of the centres of mass are set. Needs `keep`.
 void tree_solve(tree_solver *solver, const double *residuals, double *load);
 
-/// The same for some bodies, with each its parent, in ascending order: loads act on these alone and the residual is
-/// zero; twists are theirs.
+/// (T5) for some bodies, with each its parent, in ascending order; twists are theirs.
 void tree_substitute_some(tree_solver *solver, const int *bodies, int count);
-void tree_solve_some(tree_solver *solver, const int *bodies, int count, double *load);
+/// The steps k of some bodies for a load that acts on them alone, which is overwritten: a column of `steps`, of which
+/// there are `columns` beside each other, JOINT_DOF_MAX rows of them per body.
+void tree_load_some(tree_solver *solver, const int *bodies, int count, int columns, double *load, double *steps);
+/// (T5) for all of these columns at once: TWIST_SIZE rows of them per body. `place`: of a body among these.
+void tree_substitute_columns(tree_solver *solver, const int *bodies, const int *place, int count, int columns,
+                             const double *steps, double *twists);
 
 static inline tree_general_memory *tree_memory_of(const tree_solver *solver, const tree_body *b)
 {
