@@ -185,7 +185,7 @@ size_t closures_memory_size(const hn_system *system)
     return sizeof(row_memory) + rows * sizeof(bool);
 }
 
-// Of its angle, the part that may change from one choice to the next, one to eight steps apart; and the sine below
+// Of its angle, the part that may change from one choice to the next, one to twelve steps apart; and the sine below
 // which rows are chosen in every step: twice that at which passages of singular positions look at it.
 static const double LASTING_PART = 1.0 / 32.0, LASTING_ANGLE = 0.2;
 
@@ -236,6 +236,12 @@ void closures_add_forces(const closures *c, const step_equations *equations, con
 {
     if (c->system->element_count == 0) closures_clear_forces(c, step);
     step_add_closure_forces(c->system, equations, step);
+}
+
+void closures_clear_dropped(const closures *c, const step_data *step)
+{
+    for (int k = 0; k < c->system->cut_row_count; ++k)
+        if (c->dropped[c->first_cut_row + k]) step->closure[k] = 0.0;
 }
 
 // ---- columns ----------------------------------------------------------------------------------------

@@ -38,6 +38,9 @@ void closures_add_forces(const closures *c, const step_equations *equations, con
 /// Take them out again in a model without elements, whose forces are zero.
 void closures_clear_forces(const closures *c, const step_data *step);
 
+/// Rows that are not kept have no multipliers, whatever was predicted.
+void closures_clear_dropped(const closures *c, const step_data *step);
+
 /// Columns at the iterate: the rows that are kept, and the tangent terms of their multipliers.
 void closures_add_columns(closures *c, const step_equations *equations, const step_data *step, border *b);
 /// Largest gap of these columns, each relative to its bodies' length or one radian.

@@ -618,8 +618,11 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
 {
     const hn_system *system = r->system;
     double residual = HUGE_VAL;
-    if (!options->continued)
-        memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    const double FIRST_LEFT_MAX =
+        1e-17; // of a body's equation: the increment times that of the multipliers
+    const bool known = options->continued || options->multipliers_known;
+    if (!known) memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    else closures_clear_dropped(r->closures, step);
     for (int count = 0; count < options->iterations_max; ++count) {
         double before = residual;
         residual = r->sweeps->inward(r, equations, step, &report->worst_body);
@@ -631,14 +634,15 @@ static hn_status solve_with_closures(reduction *r, const step_equations *equatio
         // also then: multipliers and factors are needed afterwards
         if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
         closures_apply(r->closures, &r->border, step);
-        if (converged) return HN_OK;
+        if (converged && (count > 0 || residual == 0.0 || options->continued)) return HN_OK;
         newton_note_increment(report, r->sweeps->outward(r, step, r->border.count > 0));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        if ((equations->weight == 0.0 || count > 0 || options->continued) &&
-            report->increment <= options->increment_tolerance &&
-            closures_kept_hold(r->closures, step))
-            return HN_OK;
+        // the first iteration knows the multipliers as predicted, or not at all, and so does its tangent
+        bool last = count > 0 || equations->weight == 0.0 || options->continued
+                        ? report->increment <= options->increment_tolerance
+                        : known && report->increment <= options->increment_tolerance &&
+                              report->increment * residual <= FIRST_LEFT_MAX;
+        if (last && closures_kept_hold(r->closures, step)) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }

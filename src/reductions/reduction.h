@@ -25,6 +25,7 @@ typedef struct newton_options {
     bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
     bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
     bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
+    bool multipliers_known; ///< those of loops are predicted in step->closure (`reduced`)
     bool keep_rows;     ///< the independent rows of loops are those of the last solution, as they were found for it
     row_memory *rows;   ///< `reduced`: rows that last are not chosen anew; NULL: always
     bool rows_anew;     ///< but in this step,

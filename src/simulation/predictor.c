@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
 // First iterate of a step: increments of the last steps, extrapolated, in components that vary slowly.
+// Note: docs/theory/reduced.md
 //
-// A polynomial through the last p increments leaves the p-th backward difference of the next one. Which p leaves least
-// is a matter of the motion: it is looked up in every step while the history grows, then in one of eight.
+// A polynomial through the last p increments leaves the p-th backward difference of the next one, (1 - z)^p with z the
+// step before. Schemes that are exact at the middle of a step carry a part that changes its sign from step to step, as
+// multipliers do: differences double it, and the long ones are the worst. (1 + z)^a in the rule takes it out, also
+// where its size is a polynomial of degree a - 1:
+//
+//     (1 - z)^p (1 + z)^a x = 0     for x of degree p - 1 plus (-1)^n times degree a - 1                      (T11)
+//
+// Which rule leaves least is a matter of the motion: it is looked up in every step while the history grows, then in one
+// of twelve. Multipliers of loops follow by the same rule.
 #include "simulation/simulation.h"
 
 #include "joints/pivot.h"
@@ -11,18 +19,39 @@
 
 #include <string.h>
 
-_Static_assert(HISTORY_DEPTH == 8, "one row of WEIGHTS per order");
-// weights of the newest, the one before, ...: those of order p in row p - 1
-static const double WEIGHTS[HISTORY_DEPTH][HISTORY_DEPTH] = {
-    {1.0},
-    {2.0, -1.0},
-    {3.0, -3.0, 1.0},
-    {4.0, -6.0, 4.0, -1.0},
-    {5.0, -10.0, 10.0, -5.0, 1.0},
-    {6.0, -15.0, 20.0, -15.0, 6.0, -1.0},
-    {7.0, -21.0, 35.0, -35.0, 21.0, -7.0, 1.0},
-    {8.0, -28.0, 56.0, -70.0, 56.0, -28.0, 8.0, -1.0},
+// (T11) by p and a
+typedef struct rule {
+    int smooth, alternating;
+} rule;
+enum { RULES = 20 };
+static const rule RULE[RULES] = {
+    {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}, {8, 0}, {4, 1}, {6, 1},
+    {8, 1}, {4, 2}, {6, 2}, {8, 2}, {4, 3}, {6, 3}, {8, 3}, {4, 4}, {6, 4}, {8, 4},
 };
+_Static_assert(HISTORY_DEPTH == 8 + 4, "the longest rule takes the whole history");
+// the coefficients of (T11) as weights: of the newest increment by every rule, of the one before, ...
+static const double WEIGHTS[HISTORY_DEPTH][RULES] = {
+    {1., 2., 3., 4., 5., 6., 7., 8., 3., 5., 7., 2., 4., 6., 1., 3., 5., 0., 2., 4.},
+    {0.,   -1., -3., -6.,  -10., -15., -21., -28., -2., -9.,
+     -20., 1.,  -4., -13., 3.,   0.,   -7.,  4.,   3.,  -2.},
+    {0., 0., 1., 4., 10., 20., 35., 56., -2., 5., 28., -4., -4., 8., -3., -8., -5., 0., -8., -12.},
+    {0.,   0., 0.,  -1., -5., -15., -35., -70., 3.,  5.,
+     -14., 1., 10., 14., -3., 6.,   22.,  -6.,  -2., 17.},
+    {0., 0., 0., 0., 1., 6., 21., 56., -1., -9., -14., 2., -4., -28., 3., 6., -14., 0., 12., 8.},
+    {0., 0., 0., 0., 0., -1., -7., -28., 0., 5., 28., -1., -4., 14., 1., -8., -14., 4., -2., -28.},
+    {0., 0., 0., 0., 0., 0., 1., 8., 0., -1., -20., 0., 4., 8., -1., 0., 22., 0., -8., 8.},
+    {0., 0., 0., 0., 0., 0., 0., -1., 0., 0., 7., 0., -1., -13., 0., 3., -5., -1., 3., 17.},
+    {0., 0., 0., 0., 0., 0., 0., 0., 0., 0., -1., 0., 0., 6., 0., -1., -7., 0., 2., -12.},
+    {0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., -1., 0., 0., 5., 0., -1., -2.},
+    {0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., -1., 0., 0., 4.},
+    {0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., -1.},
+};
+
+// increments that a rule takes
+static inline int rule_length(int k)
+{
+    return RULE[k].smooth + RULE[k].alternating;
+}
 
 // Values of a component are a ring of HISTORY_DEPTH; slot of the one `age` steps before the newest.
 static inline int slot_of(const prediction *past, int age)
@@ -34,15 +63,11 @@ static inline int slot_of(const prediction *past, int age)
 static void find_weights(const hn_simulation *simulation, double h, double *weights)
 {
     const prediction *past = &simulation->past;
-    double varied[CONTROL_DEPTH];
-    const double *by_age = WEIGHTS[past->order - 1];
-    int count = past->order;
-    if (simulation->def.step_tolerance > 0.0) {
-        count = step_control_weights(simulation, h, varied);
-        by_age = varied;
-    }
+    double varied[HISTORY_DEPTH] = {0.0};
+    const bool controlled = simulation->def.step_tolerance > 0.0;
+    if (controlled) step_control_weights(simulation, h, varied);
     for (int age = 0; age < HISTORY_DEPTH; ++age)
-        weights[slot_of(past, age)] = age < count ? by_age[age] : 0.0;
+        weights[slot_of(past, age)] = controlled ? varied[age] : WEIGHTS[age][past->rule];
 }
 
 static inline void extrapolate(const double *values, int count, const double *restrict weights,
@@ -73,7 +98,7 @@ size_t predict_size(const hn_system *system, const reduction_type *kind)
     size_t count = 0;
     for (int i = 0; i < system->body_count; ++i)
         count += (size_t)component_count(&system->joints[i], kind->joint_prediction);
-    return HISTORY_DEPTH * count;
+    return HISTORY_DEPTH * (count + (kind->joint_prediction ? (size_t)system->cut_row_count : 0));
 }
 
 void predict_prepare(hn_simulation *simulation)
@@ -202,42 +227,36 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
         step_pose_from_body(system, step, i);
         step_delta_from_body(system, step, i);
     }
+    if (joints && !velocities) extrapolate(values, system->cut_row_count, weights, step->closure);
 }
 
-// Weights of all orders by slot.
-static void find_all_weights(const prediction *past, double weights[HISTORY_DEPTH][HISTORY_DEPTH])
+// What each rule would have left of a component, at most so far; rules longer than what is known say nothing.
+static inline void note_left(const prediction *past, const double *values, double increment,
+                             double *restrict largest)
 {
-    for (int age = 0; age < HISTORY_DEPTH; ++age)
-        for (int order = 0; order < HISTORY_DEPTH; ++order)
-            weights[slot_of(past, age)][order] = WEIGHTS[order][age];
-}
-
-// What each order would have left of a component, at most so far; orders beyond what is known say nothing.
-static inline void note_left(const double *values, double weights[HISTORY_DEPTH][HISTORY_DEPTH],
-                             double increment, double *restrict largest)
-{
-    double left[HISTORY_DEPTH];
-    for (int order = 0; order < HISTORY_DEPTH; ++order) left[order] = increment;
-    for (int slot = 0; slot < HISTORY_DEPTH; ++slot)
-        for (int order = 0; order < HISTORY_DEPTH; ++order)
-            left[order] -= weights[slot][order] * values[slot];
-    for (int order = 0; order < HISTORY_DEPTH; ++order) {
-        double size = fabs(left[order]);
-        largest[order] = size > largest[order] ? size : largest[order];
+    double left[RULES];
+    for (int k = 0; k < RULES; ++k) left[k] = increment;
+    for (int age = 0; age < HISTORY_DEPTH; ++age) {
+        const double value = values[slot_of(past, age)];
+        for (int k = 0; k < RULES; ++k) left[k] -= WEIGHTS[age][k] * value;
+    }
+    for (int k = 0; k < RULES; ++k) {
+        double size = fabs(left[k]);
+        largest[k] = size > largest[k] ? size : largest[k];
     }
 }
 
 // Where an extrapolation leaves more than this, a long one may lead to another solution of a step that has several.
 static const double SMOOTH = 1e-5; // rad, m
-enum { ORDER_ROUGH = 3 };
+enum { LENGTH_ROUGH = 3 };
 
-static int best_order(const double *largest, int count)
+static int best_rule(const double *largest, int count)
 {
     int best = 0;
-    for (int k = 1; k < count; ++k)
-        if (largest[k] < largest[best]) best = k;
-    if (largest[best] < SMOOTH) return best + 1;
-    return count < ORDER_ROUGH ? count + 1 : ORDER_ROUGH; // the step that tells is known as well
+    for (int k = 1; k < RULES; ++k)
+        if (rule_length(k) <= count && largest[k] < largest[best]) best = k;
+    if (largest[best] < SMOOTH) return best;
+    return count < LENGTH_ROUGH ? count : LENGTH_ROUGH - 1; // the step that tells is known as well
 }
 
 void predict_record(hn_simulation *simulation, const solved_step *solved)
@@ -245,12 +264,10 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
     const hn_system *system = simulation->system;
     prediction *past = &simulation->past;
     const bool joints = simulation->reduction_kind->joint_prediction;
-    // one step in eight tells the order for the next ones; not by its iterations, which hang on the frame
+    // one step in twelve tells the rule for the next ones; not by its iterations, which hang on the frame
     const bool choose = past->count > 0 && (past->newest == 0 || past->count < HISTORY_DEPTH);
-    double *values = simulation->history, largest[HISTORY_DEPTH] = {0.0};
+    double *values = simulation->history, largest[RULES] = {0.0};
     const int slot = slot_of(past, HISTORY_DEPTH - 1);
-    double weights[HISTORY_DEPTH][HISTORY_DEPTH];
-    if (choose) find_all_weights(past, weights);
     for (int i = 0; i < system->body_count; ++i) {
         int count = simulation->predicted[i].count;
         double own[TWIST_SIZE];
@@ -262,13 +279,15 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
             increment = own;
         }
         for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
-            if (choose) note_left(values, weights, increment[k], largest);
+            if (choose) note_left(past, values, increment[k], largest);
             values[slot] = increment[k];
         }
     }
+    for (int k = 0; joints && k < system->cut_row_count; ++k, values += HISTORY_DEPTH)
+        values[slot] = solved->equations.weight == 0.0 ? 0.0 : solved->data.closure[k];
     past->newest = slot;
     int known = past->count;
     if (past->count < HISTORY_DEPTH) past->count++;
-    if (choose) past->order = best_order(largest, known);
-    else if (known == 0) past->order = 1;
+    if (choose) past->rule = best_rule(largest, known);
+    else if (known == 0) past->rule = 0;
 }

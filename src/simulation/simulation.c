@@ -805,7 +805,9 @@ hn_status simulation_solve_reduction(hn_simulation *s, solved_step *step,
                                      const newton_options *options, step_guess guess)
 {
     if (guess != GUESS_SOLVED) predict_step(s, s->reduction_kind, step, guess);
-    TRY(simulation_solve_iterate(s, step, options));
+    newton_options from = *options;
+    from.multipliers_known = guess == GUESS_HISTORY && predict_knows_multipliers(s);
+    TRY(simulation_solve_iterate(s, step, &from));
     return s->hold_count == 0 ? HN_OK : drive_modes_solve(s, step, options);
 }
 

@@ -22,12 +22,12 @@
 #include "simulation/passages.h"
 #include "simulation/step_control.h"
 
-enum { HISTORY_DEPTH = 8 };
+enum { HISTORY_DEPTH = 12 };
 /// Which increments of past steps are known, and how many of them predict the next (predictor.c).
 typedef struct prediction {
     int count;  ///< of steps known, up to HISTORY_DEPTH
     int newest; ///< place in the rings of increments
-    int order;  ///< how many of them are extrapolated
+    int rule;   ///< by which they are extrapolated
 } prediction;
 /// What of a body is predicted, side by side: loops over all of them need no more of their joints.
 typedef struct predicted_body {
@@ -290,6 +290,11 @@ size_t predict_size(const hn_system *system, const reduction_type *kind);
 static inline bool predict_is_under_way(const hn_simulation *simulation)
 {
     return simulation->past.count > 0 && simulation->past.newest != 0;
+}
+/// Does a prediction from past steps have multipliers of loops?
+static inline bool predict_knows_multipliers(const hn_simulation *simulation)
+{
+    return simulation->past.count > 0 && simulation->reduction_kind->joint_prediction;
 }
 /// Store what the next prediction needs.
 void predict_record(hn_simulation *simulation, const solved_step *step);

@@ -38,7 +38,7 @@ void step_control_forget(hn_simulation *s)
     s->past.count = 0;
 }
 
-int step_control_weights(const hn_simulation *s, double h, double *weights)
+void step_control_weights(const hn_simulation *s, double h, double *weights)
 {
     const step_control *c = &s->control;
     int count = s->past.count < CONTROL_DEPTH ? s->past.count : CONTROL_DEPTH;
@@ -52,7 +52,6 @@ int step_control_weights(const hn_simulation *s, double h, double *weights)
         for (int j = 0; j < count; ++j)
             if (j != i) weights[i] *= (0.5 * h - middle[j]) / (middle[i] - middle[j]);
     }
-    return count;
 }
 
 // (SC1), (SC2) of the solved step

@@ -30,7 +30,7 @@ void step_control_forget(struct hn_simulation *simulation);
 /// Fill a nominal step of size h from `time`; on failure the state is that before it.
 hn_status step_control_fill(struct hn_simulation *simulation, double h, double time);
 /// Weights of the last increments, newest first, in the first iterate of a step of size h: what their mean rates
-/// extrapolate to (SC4). @return how many there are
-int step_control_weights(const struct hn_simulation *simulation, double h, double *weights);
+/// extrapolate to (SC4)
+void step_control_weights(const struct hn_simulation *simulation, double h, double *weights);
 
 #endif

@@ -220,7 +220,8 @@ TEST(couplings, do_not_depend_on_where_the_model_is_drawn)
         end_run(&r);
     }
     CHECK_NEAR(angle[1], angle[0], 1e-11);
-    CHECK_NEAR(effort[1], effort[0], 1e-6 * fabs(effort[0]));
+    // round-off of angles over the square of the step: measured 2.0e-9 and, by another prediction, 3.7e-9 N m
+    CHECK_NEAR(effort[1], effort[0], 2e-8);
 }
 
 // ---- in loops, with drives --------------------------------------------------------------------------------------
