@@ -293,6 +293,7 @@ HN_API hn_beam_id hn_model_find_beam(const hn_model *model, const char *name);
     X(FIXED, fixed, "0")                                                                                               \
     X(FREE, free, "6: position of b's joint point in a's frame, rotation vector; no constraint")                       \
     X(DISTANCE, distance, "5: two points at constant distance; no coordinates are reported")                           \
+    X(SLOT, slot, "4: displacement of b's point along the axis, a line of a; rotation vector")                         \
     X(SCREW, screw, "1: displacement along and angle about the axis, which a thread ties (`pitch`)")
 
 typedef enum hn_joint_kind {
@@ -301,7 +302,7 @@ typedef enum hn_joint_kind {
 #undef HN_JOINT_KIND_ENTRY
 } hn_joint_kind;
 
-#define HN_JOINT_KIND_COUNT 10
+#define HN_JOINT_KIND_COUNT 11
 #define HN_JOINT_COORDINATES_MAX 6
 
 /// Spelling used in files and on the command line: "revolute", ...
@@ -504,7 +505,8 @@ typedef struct hn_drive_id {
     uint32_t model;
 } hn_drive_id;
 
-/// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint, between its bodies,
+/// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint or along a slot,
+/// between its bodies,
 /// or along the place of a body: x, y or z of a free joint from the ground to it (since 0.2).
 /// Efforts are N for displacements and N m for angles; a positive one makes the coordinate grow. The work of each in a
 /// step is its effort times the change of the coordinate, exactly; energy-momentum and convected close the balance.

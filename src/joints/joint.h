@@ -151,7 +151,8 @@ typedef struct joint_type {
     int coordinate_count;
     coordinate_axis axes[JOINT_DOF_MAX]; ///< of the coordinates
     bool keeps_sides; ///< rows not symmetric in the bodies at a midpoint: who carries them does not follow the tree
-    mark_kind mark;
+    bool sides_differ; ///< and a and b are not alike at all: the rows are always on the body that the user calls a
+    mark_kind mark, mark_b; ///< mark_b: on body b, where the sides differ
     planar_rule planar;
     /// Row `index` of the constraints.
     void (*row)(const joint *j, int index, constraint_row *row);

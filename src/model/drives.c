@@ -215,8 +215,8 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
     if (hn_joint_coordinate_name(joint->kind, 0) == NULL)
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': joint '%s' is %s; a drive needs a revolute, prismatic, "
-                            "cylindrical, planar, universal or free one, a spherical one is moved "
-                            "by a rotation",
+                            "cylindrical, slot, planar, universal or free one, a spherical one is "
+                            "moved by a rotation",
                             name, joint->name, hn_joint_kind_name(joint->kind));
     if (hn_joint_coordinate_name(joint->kind, def->coordinate) == NULL)
         return context_fail(context, HN_INVALID_MODEL,

@@ -28,6 +28,8 @@ static const joint_kind_facts KINDS[HN_JOINT_KIND_COUNT] = {
     [HN_JOINT_DISTANCE] = {.between_points = true, .takes_points = true, .takes_planar_points = true},
     [HN_JOINT_SCREW] = {AXES_ONE, .scalar_count = 2, .threaded = true, .coordinate_count = 2,
                         .coordinates = {{"displacement", "m"}, {"angle", "rad"}}},
+    [HN_JOINT_SLOT] = {AXES_ONE, .scalar_count = 1, .coordinate_count = 4,
+                       .coordinates = {{"displacement", "m"}, ROTATION_VECTOR}},
 };
 // clang-format on
 

@@ -146,7 +146,8 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
     j->row_count = joint_type_of(from->kind)->row_count;
     report->tree_body = -1;
     report->rows_swapped = false;
-    if (joint_type_of(from->kind)->keeps_sides && from->body_a >= 0 &&
+    const joint_type *type = joint_type_of(from->kind);
+    if (type->keeps_sides && !type->sides_differ && from->body_a >= 0 &&
         (from->body_b < 0 ||
          strcmp(model->bodies[from->body_b].name, model->bodies[from->body_a].name) < 0)) {
         joint_swap_sides(j);

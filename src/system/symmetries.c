@@ -58,7 +58,8 @@ static void restrict_by_joint(restrictions *r, const joint *j)
     hn_vec3 p = ground_is_a ? j->rho_a : j->rho_b;
     const hn_vec3 *frame = ground_is_a ? j->a : j->b;
     hn_vec3 n = frame[2];
-    switch (joint_type_of(j->kind)->mark) {
+    const joint_type *type = joint_type_of(j->kind);
+    switch (type->sides_differ && !ground_is_a ? type->mark_b : type->mark) {
     case MARK_NONE: break;
     case MARK_POINT: forbid_moving_point(r, p); break;
     case MARK_AXIS:

@@ -181,8 +181,8 @@ static const bad_file BAD_FILES[] = {
      "load 's': a body of the spring has no position and is placed through its joints; expected "
      "places on the bodies (coordinates: body) and a rest length"},
     {"drive-on-a-ball", HN_INVALID_MODEL, 9, 3,
-     "drive 'd': joint 'ball' is spherical; a drive needs a revolute, prismatic, cylindrical, planar, "
-     "universal or free one, a spherical one is moved by a rotation"},
+     "drive 'd': joint 'ball' is spherical; a drive needs a revolute, prismatic, cylindrical, slot, "
+     "planar, universal or free one, a spherical one is moved by a rotation"},
     {"drive-on-an-unknown-joint", HN_FILE_FORMAT, 9, 23,
      "unknown joint 'hing' (did you mean 'hinge'?)"},
     {"drive-with-a-negative-gain", HN_FILE_FORMAT, 9, 54,
@@ -796,6 +796,7 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
         "  j10: {distance: {bodies: [b, c], from: [1, 0, 0], to: [2, 0, 0], length: 1.5}}\n"
         "  j11: {distance: {bodies: [b, c], coordinates: body, from: [0, 1, 0], to: [0, 0, 0]}}\n"
         "  j12: {screw: {bodies: [a, b], at: [0, 0, 0], axis: z, pitch: 5 mm}}\n"
+        "  j13: {slot: {bodies: [a, b], at: {a: [0, 0, 0], b: [0, 0, 1]}, axis: z}}\n"
         "loads:\n"
         "  f1: {force: {body: a, vector: [1, 0, 0], at: [0, 0, 1]}}\n"
         "  f2: {force: {body: b, vector: [1, 0, 0], point: [0, 1, 0], body_fixed: true}}\n"
@@ -813,7 +814,7 @@ TEST(format, reads_every_kind_of_joint_load_and_start_value)
     hn_context *context = hn_context_create(NULL);
     hn_model *model = parse(context, TEXT);
     CHECK_EQUAL(model->body_count, 4);
-    CHECK_EQUAL(model->joint_count, 12);
+    CHECK_EQUAL(model->joint_count, 13);
     CHECK_NEAR(model->joints[11].lead, 0.005 / 6.283185307179586, 1e-18);
     CHECK_EQUAL(model->load_count, 6);
     CHECK_NEAR(model->gravity.z, -9.81, 0.0);

@@ -73,6 +73,10 @@ static inline generic_twist generic_relative(hn_joint_kind kind, const generic_t
         t.velocity = vec3_add_scaled(t.velocity, -0.4, n);
         t.omega = vec3_add_scaled(t.omega, 1.9, n);
         break;
+    case HN_JOINT_SLOT:
+        t.velocity = vec3_add_scaled(t.velocity, 0.45, n);
+        t.omega = vec3_add(t.omega, vec3(0.7, -0.9, 0.8));
+        break;
     case HN_JOINT_PLANAR:
         t.velocity = vec3_add_scaled(t.velocity, 0.3, across);
         t.velocity = vec3_add_scaled(t.velocity, -0.2, vec3_cross(n, across));
@@ -108,13 +112,14 @@ static inline hn_joint_id generic_add_joint(const generic_options *o, generic_pa
                                             hn_vec3 point_a, hn_vec3 point_b, hn_vec3 n, hn_vec3 n2)
 {
     hn_joint_def def = hn_joint_def_default(kind);
-    def.body_a = o->swap ? b : a;
-    def.body_b = o->swap ? a : b;
+    bool swap = o->swap && kind != HN_JOINT_SLOT; // whose line belongs to a
+    def.body_a = swap ? b : a;
+    def.body_b = swap ? a : b;
     def.separate_points = true;
-    def.point_a = generic_move(o, o->swap ? point_b : point_a);
-    def.point_b = generic_move(o, o->swap ? point_a : point_b);
+    def.point_a = generic_move(o, swap ? point_b : point_a);
+    def.point_b = generic_move(o, swap ? point_a : point_b);
     // the universal joint's axes belong to the bodies and change places with them
-    bool exchange = o->swap && kind == HN_JOINT_UNIVERSAL;
+    bool exchange = swap && kind == HN_JOINT_UNIVERSAL;
     def.axis_a = mat3_apply(&o->turn, exchange ? n2 : n);
     def.axis_b = mat3_apply(&o->turn, exchange ? n : n2);
     hn_joint_id id;
@@ -157,7 +162,8 @@ static inline generic_pair generic_build(const generic_options *o)
     const hn_vec3 point_a = {0.5, 0.1, 0.05}, hinge = {1.25, 0.15, 0.1},
                   hinge_axis = unit_vector(-0.2, 0.9, 0.4);
     hn_vec3 offset = none;
-    if (o->kind == HN_JOINT_CYLINDRICAL || o->kind == HN_JOINT_PRISMATIC)
+    if (o->kind == HN_JOINT_CYLINDRICAL || o->kind == HN_JOINT_PRISMATIC ||
+        o->kind == HN_JOINT_SLOT)
         offset = vec3_scale(0.2, n);
     if (o->kind == HN_JOINT_PLANAR) offset = vec3_cross(n, vec3(0.2, 0.1, -0.1));
     if (o->kind == HN_JOINT_DISTANCE || o->kind == HN_JOINT_FREE) offset = vec3(0.25, 0.2, -0.15);

@@ -31,6 +31,8 @@ static const variant VARIANTS[] = {
     {"cylindrical, frame on the child", HN_JOINT_CYLINDRICAL, true, false, false, 2, 4},
     {"screw", HN_JOINT_SCREW, false, false, false, 2, 4},
     {"screw, frame on the child", HN_JOINT_SCREW, true, false, false, 2, 4},
+    {"slot", HN_JOINT_SLOT, false, false, false, 4, 2},
+    {"slot, line on the child", HN_JOINT_SLOT, true, false, false, 4, 2},
     {"planar", HN_JOINT_PLANAR, false, false, false, 3, 3},
     {"universal", HN_JOINT_UNIVERSAL, false, false, false, 2, 4},
     {"fixed", HN_JOINT_FIXED, false, false, false, 0, 6},
@@ -135,6 +137,10 @@ static void relative_place(const joint *j, const joint_setting *s, hn_mat3 *rota
     case HN_JOINT_SCREW:
         *offset = vec3(0.0, 0.0, c[0]);
         *rotation = turn_about_third(c[1]);
+        break;
+    case HN_JOINT_SLOT:
+        *offset = vec3(0.0, 0.0, c[0]);
+        *rotation = rotation_exponential(vec3_load(c + 1));
         break;
     case HN_JOINT_PLANAR:
         *offset = vec3(c[0], c[1], 0.0);
@@ -332,6 +338,7 @@ TEST(rows, measure_shifts_and_turns_of_the_child)
                 expected[0] = vec3_dot(a1, w), expected[1] = vec3_dot(a2, w);
                 expected[2] = vec3_dot(a3, b1), expected[3] = vec3_dot(a3, b2);
                 break;
+            case HN_JOINT_SLOT: expected[0] = vec3_dot(a1, w), expected[1] = vec3_dot(a2, w); break;
             case HN_JOINT_PLANAR:
                 expected[0] = vec3_dot(a3, w), expected[1] = vec3_dot(a3, b1),
                 expected[2] = vec3_dot(a3, b2);
@@ -355,7 +362,7 @@ TEST(rows, measure_shifts_and_turns_of_the_child)
                 joint_type_of(j.kind)->row(&j, r, &row);
                 note(&worst, row_value(&row, parent, child) - expected[r], v);
                 bool turning =
-                    v->kind != HN_JOINT_DISTANCE &&
+                    v->kind != HN_JOINT_DISTANCE && v->kind != HN_JOINT_SLOT &&
                     r >= (v->kind == HN_JOINT_PLANAR ? 1 : 3) - (v->kind == HN_JOINT_PRISMATIC ||
                                                                  v->kind == HN_JOINT_CYLINDRICAL ||
                                                                  v->kind == HN_JOINT_SCREW);
@@ -656,7 +663,7 @@ TEST(advance, changes_the_coordinates_by_the_increment)
         const variant *v = &VARIANTS[i];
         // which coordinates are simple numbers: displacements d, angles r
         const char *meaning = v->kind == HN_JOINT_REVOLUTE                                   ? "r"
-                              : v->kind == HN_JOINT_PRISMATIC                                ? "d"
+                              : v->kind == HN_JOINT_PRISMATIC || v->kind == HN_JOINT_SLOT    ? "d"
                               : v->kind == HN_JOINT_CYLINDRICAL || v->kind == HN_JOINT_SCREW ? "dr"
                               : v->kind == HN_JOINT_PLANAR                                   ? "ddr"
                               : v->kind == HN_JOINT_UNIVERSAL                                ? "rr"
@@ -802,7 +809,7 @@ TEST(coordinates, are_those_the_state_was_placed_with)
         [HN_JOINT_SPHERICAL] = 3,   [HN_JOINT_REVOLUTE] = 1, [HN_JOINT_PRISMATIC] = 1,
         [HN_JOINT_CYLINDRICAL] = 2, [HN_JOINT_PLANAR] = 3,   [HN_JOINT_UNIVERSAL] = 2,
         [HN_JOINT_FIXED] = 0,       [HN_JOINT_FREE] = 6,     [HN_JOINT_DISTANCE] = 0,
-        [HN_JOINT_SCREW] = 2};
+        [HN_JOINT_SCREW] = 2,       [HN_JOINT_SLOT] = 4};
     for (int i = 0; i < VARIANT_COUNT; ++i) {
         if (VARIANTS[i].point_child) continue; // no orientation to report
         number_source numbers = {12};

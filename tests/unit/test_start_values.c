@@ -111,6 +111,10 @@ static void relative_motion(const start_case *c, hn_joint_kind kind, const doubl
         *v = vec3_scale(rates[0], c->axis);
         *omega = vec3_scale(rates[1], c->axis);
         break;
+    case HN_JOINT_SLOT:
+        *v = vec3_scale(rates[0], c->axis);
+        *omega = vec3_load(rates + 1);
+        break;
     case HN_JOINT_PLANAR:
         *v = vec3_add_scaled(vec3_scale(rates[0], c->direction), rates[1],
                              vec3_cross(c->axis, c->direction));
@@ -130,7 +134,7 @@ static void relative_motion(const start_case *c, hn_joint_kind kind, const doubl
 
 TEST(velocities, follow_from_a_twist_and_joint_rates)
 {
-    const int counts[ROW_JOINT_KIND_COUNT] = {3, 1, 1, 2, 3, 2, 0, 6, 0};
+    const int counts[ROW_JOINT_KIND_COUNT] = {3, 1, 1, 2, 3, 2, 0, 6, 0, 4};
     double worst_root = 0.0, worst_relation = 0.0, worst_rates = 0.0;
     for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind) {
         if (kind == HN_JOINT_DISTANCE) continue; // has no rates: below

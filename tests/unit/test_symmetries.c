@@ -18,6 +18,7 @@ typedef enum extra {
     EXTRA_GROUND_TORSION, // on the ground joint
     EXTRA_FORCE,
     EXTRA_BODY_TORQUE,
+    EXTRA_GROUND_IS_B, // of the ground joint
 } extra;
 
 typedef struct symmetry_case {
@@ -50,9 +51,10 @@ static void build(hn_context *context, const symmetry_case *c, hn_vec3 axis, hn_
     for (int k = 0; k < 6; ++k) rates[k] = 0.5 + next_number(&numbers);
     hn_joint_id ground = {0}, inner;
     if (c->kind != HN_JOINT_FREE) {
+        bool ground_is_b = c->extra == EXTRA_GROUND_IS_B;
         hn_joint_def def = hn_joint_def_default(c->kind);
-        def.body_a = hn_ground();
-        def.body_b = bodies[0];
+        def.body_a = ground_is_b ? bodies[0] : hn_ground();
+        def.body_b = ground_is_b ? hn_ground() : bodies[0];
         def.point_a = GROUND_POINT;
         def.axis_a = axis;
         if (c->kind == HN_JOINT_UNIVERSAL) def.axis_b = vec3_perpendicular(axis);
@@ -211,6 +213,8 @@ TEST(symmetries, of_ground_joints_without_gravity)
         {HN_JOINT_CYLINDRICAL, none, EXTRA_NONE, "z", "z"},
         {HN_JOINT_PRISMATIC, none, EXTRA_NONE, "z", ""},
         {HN_JOINT_PLANAR, none, EXTRA_NONE, "xy", "z"},
+        {HN_JOINT_SLOT, none, EXTRA_NONE, "z", "z"},
+        {HN_JOINT_SLOT, none, EXTRA_GROUND_IS_B, "", "xyz"},
         {HN_JOINT_FIXED, none, EXTRA_NONE, "", ""},
     };
     check_cases(cases, COUNT(cases));
@@ -228,6 +232,8 @@ TEST(symmetries, of_ground_joints_with_gravity_along_the_axis)
         {HN_JOINT_CYLINDRICAL, down, EXTRA_NONE, "", "z"},
         {HN_JOINT_PRISMATIC, down, EXTRA_NONE, "", ""},
         {HN_JOINT_PLANAR, down, EXTRA_NONE, "xy", "z"},
+        {HN_JOINT_SLOT, down, EXTRA_NONE, "", "z"},
+        {HN_JOINT_SLOT, down, EXTRA_GROUND_IS_B, "", "z"},
         {HN_JOINT_FIXED, down, EXTRA_NONE, "", ""},
     };
     check_cases(cases, COUNT(cases));

@@ -662,6 +662,11 @@ class Model:
         """Displacement along the axis by the pitch (m) in every turn about it."""
         return self.joint("screw", a, b, at=at, axis=axis, pitch=pitch, name=name, to=to)
 
+    def slot(self, a: Body | str, b: Body | str, *, at: Vector | None = None, axis: Direction = "z",
+             name: str | None = None, to: Vector | None = None) -> Joint:
+        """A point of b on a line of a: displacement along the axis; b turns freely."""
+        return self.joint("slot", a, b, at=at, axis=axis, name=name, to=to)
+
     def planar(self, a: Body | str, b: Body | str, *, at: Vector | None = None, normal: Direction = "z",
                direction: Direction | None = None, name: str | None = None, to: Vector | None = None) -> Joint:
         """Two displacements at right angles to the normal and an angle about it."""

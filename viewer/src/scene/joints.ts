@@ -34,6 +34,7 @@ function pieces(joint: JointDescription, symbol: number, travel: [number, number
     case "prismatic": return [rail(0.9, "box"), piece("box", "b", 2.2, 2.2, 3)];
     case "cylindrical":
     case "screw": return [rail(0.45, "cylinder"), piece("cylinder", "b", 1.2, 1.2, 3)];
+    case "slot": return [rail(0.45, "box"), piece("sphere", "b", 1.3, 1.3, 1.3)];
     case "planar": return [piece("box", "a", 9, 9, 0.25), piece("cylinder", "b", 1.2, 1.2, 0.9)];
     case "universal":
       return [piece("cylinder", "a", 0.5, 0.5, 4), piece("cylinder", "b", 0.5, 0.5, 4), piece("sphere", "a", 0.9, 0.9, 0.9)];
