@@ -15,8 +15,8 @@ enum {
 };
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint16_t words16 __attribute__((vector_size(32)));
-typedef uint32_t longs16 __attribute__((vector_size(64)));
+typedef uint16_t words8 __attribute__((vector_size(16)));
+typedef uint32_t longs4 __attribute__((vector_size(16)));
 
 struct packer {
     hn_context *context;
@@ -36,6 +36,7 @@ hn_status packer_create(hn_context *context, size_t number_count, packer **out)
         context_allocate(context, NUMBER_BYTES * number_count + HEAD_BYTES + 2 * CHECKSUM_BYTES +
                                       DEFLATE_STORED_HEAD * stored_blocks + DEFLATE_MARGIN);
     p->plan.tokens = context_allocate(context, (number_count / 4 + 2) * sizeof *p->plan.tokens);
+    deflate_prepare(&p->plan);
     if (p->shuffled != NULL && p->packed != NULL && p->plan.tokens != NULL) return HN_OK;
     packer_destroy(p);
     *out = NULL;
@@ -112,7 +113,7 @@ static size_t repeated_count(const unsigned char *plane, size_t count, size_t di
 // Do some bytes occur much more often than others? By the pairs of equal ones in a sample: of noise one in 256.
 static bool is_uneven(const unsigned char *plane, size_t count)
 {
-    const double PAIRS_MIN = 1.0 / 32.0; // some five or six bits a byte
+    const double PAIRS_MIN = 1.0 / 16.0; // some four or five bits a byte
     uint32_t found[UINT8_MAX + 1] = {0};
     double pairs = 0.0, number = 0.0;
     for (size_t i = 0; i + LANES <= count; i += SAMPLE_STEP * LANES)
@@ -127,10 +128,17 @@ static bool is_uneven(const unsigned char *plane, size_t count)
 static void put_plane(packer *p, deflate_stream *stream, const unsigned char *plane, size_t count,
                       size_t distance, bool last)
 {
-    if ((2 * repeated_count(plane, count, distance) > count || is_uneven(plane, count)) &&
-        deflate_plan(plane, count, distance, &p->plan) < count)
+    enum {
+        FEW_PART = 16
+    }; // bytes that do not repeat, of all: coded as they come, they still take less than stored
+    const size_t repeated = repeated_count(plane, count, distance);
+    if (FEW_PART * (count - repeated) <= count) {
+        deflate_plan_fixed(plane, count, distance, &p->plan);
         deflate_coded(stream, plane, &p->plan, last);
-    else deflate_stored(stream, plane, count, last);
+    } else if ((4 * repeated > 3 * count || is_uneven(plane, count)) &&
+               deflate_plan(plane, count, distance, &p->plan) < count) {
+        deflate_coded(stream, plane, &p->plan, last);
+    } else deflate_stored(stream, plane, count, last);
 }
 
 // ---- checksums --------------------------------------------------------------------------------------
@@ -141,18 +149,42 @@ typedef struct lane_sums {
     uint32_t sum[LANES], before[LANES];
 } lane_sums;
 
-enum { ROWS_MAX = 4096 }; // 255 ROWS_MAX^2/2 is below 2^32
+enum {
+    ROWS_MAX = 4096, // 255 ROWS_MAX^2/2 is below 2^32
+    ROWS_SHORT = 16, // 255 ROWS_SHORT^2/2 is below 2^16
+};
+
+// A few rows in sums of 16 bits, which are then added to those of 32. Byte k of four lies in the lower or upper half of
+// a word, and that in one of a long.
+static inline void sum_few(const unsigned char *data, uint32_t rows, longs4 sum[4],
+                           longs4 before[4])
+{
+    words8 low = {0}, high = {0}, low_before = {0}, high_before = {0};
+    for (uint32_t j = 0; j < rows; ++j) {
+        words8 v;
+        memcpy(&v, data + LANES * j, sizeof v);
+        low_before += low, high_before += high;
+        low += v & 0xff, high += v >> 8;
+    }
+    for (int k = 0; k < 4; ++k) {
+        longs4 s = (longs4)(k % 2 == 0 ? low : high),
+               b = (longs4)(k % 2 == 0 ? low_before : high_before);
+        before[k] += sum[k] * rows + (k < 2 ? b & 0xffff : b >> 16);
+        sum[k] += k < 2 ? s & 0xffff : s >> 16;
+    }
+}
 
 static void sum_lanes(const unsigned char *data, size_t rows, lane_sums *sums)
 {
-    longs16 sum = {0}, before = {0};
-    for (size_t j = 0; j < rows; ++j) {
-        before += sum;
-        sum += __builtin_convertvector(
-            __builtin_convertvector(load_bytes(data + LANES * j), words16), longs16);
+    longs4 sum[4] = {{0}}, before[4] = {{0}};
+    for (; rows >= ROWS_SHORT; rows -= ROWS_SHORT, data += LANES * ROWS_SHORT)
+        sum_few(data, ROWS_SHORT, sum, before);
+    sum_few(data, (uint32_t)rows, sum, before);
+    for (int l = 0; l < LANES; ++l) {
+        int k = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 - l % 4 : l % 4;
+        sums->sum[l] = sum[k][l / 4];
+        sums->before[l] = before[k][l / 4];
     }
-    memcpy(sums->sum, &sum, sizeof sum);
-    memcpy(sums->before, &before, sizeof before);
 }
 
 // Adler's, modulo 65521, of bytes.

@@ -8,7 +8,8 @@ enum {
     END_OF_BLOCK = 256,
     LENGTH_FIRST = 257,
     LENGTH_COUNT = 29,
-    LENGTH_MIN = 4, // shorter repetitions gain little over literals
+    SYMBOLS_USED = LENGTH_FIRST + LENGTH_COUNT, // the fixed code has two more
+    LENGTH_MIN = 4,                             // shorter repetitions gain little over literals
     LENGTH_MAX = 258,
     DISTANCE_COUNT = 30,
     CODE_BITS_MAX = 15,
@@ -119,12 +120,6 @@ static inline size_t equal_count(const unsigned char *p, size_t distance, size_t
     return count;
 }
 
-static inline void count_literals(deflate_plan_result *plan, const unsigned char *bytes,
-                                  size_t count)
-{
-    for (size_t i = 0; i < count; ++i) plan->frequency[bytes[i]]++;
-}
-
 // Bytes `length` long that repeat, in as many tokens as it takes; `literals` come before them.
 static void add_repeated(deflate_plan_result *plan, size_t literals, size_t length)
 {
@@ -134,7 +129,6 @@ static void add_repeated(deflate_plan_result *plan, size_t literals, size_t leng
         if (some > LENGTH_MAX)
             some = some < LENGTH_MAX + LENGTH_MIN ? LENGTH_MAX - LENGTH_MIN : LENGTH_MAX;
         plan->tokens[plan->token_count++] = (deflate_token){(uint32_t)literals, (uint32_t)some};
-        plan->frequency[length_symbol((unsigned)some).symbol]++;
         length -= some;
         literals = 0;
     }
@@ -147,7 +141,6 @@ static void find_tokens(const unsigned char *bytes, size_t size, deflate_plan_re
     const size_t distance = plan->distance;
     size_t begin = 0, at = distance < size ? distance : size;
     plan->token_count = 0;
-    memset(plan->frequency, 0, sizeof plan->frequency);
     while (at + WORD <= size) {
         uint64_t differ = load_word(bytes + at) ^ load_word(bytes + at - distance);
         if (differ >> 32 != 0 && (uint32_t)differ != 0) {
@@ -159,12 +152,21 @@ static void find_tokens(const unsigned char *bytes, size_t size, deflate_plan_re
             first + HALF + equal_count(bytes + first + HALF, distance, size - first - HALF);
         while (first > begin && first > distance && bytes[first - 1] == bytes[first - 1 - distance])
             --first;
-        count_literals(plan, bytes + begin, first - begin);
         add_repeated(plan, first - begin, end - first);
         begin = at = end;
     }
-    count_literals(plan, bytes + begin, size - begin);
     plan->tokens[plan->token_count++] = (deflate_token){(uint32_t)(size - begin), 0};
+}
+
+static void count_symbols(const unsigned char *bytes, deflate_plan_result *plan)
+{
+    memset(plan->frequency, 0, sizeof plan->frequency);
+    for (size_t t = 0; t < plan->token_count; ++t) {
+        const deflate_token *token = &plan->tokens[t];
+        for (uint32_t i = 0; i < token->literal_count; ++i) plan->frequency[bytes[i]]++;
+        bytes += token->literal_count + token->length;
+        if (token->length > 0) plan->frequency[length_symbol(token->length).symbol]++;
+    }
     plan->frequency[END_OF_BLOCK]++;
 }
 
@@ -242,21 +244,28 @@ static inline unsigned turned_next(unsigned code, unsigned length)
 }
 
 // Codes of one length count upward from twice the end of those one bit shorter; they are stored lowest bit first.
-static void number_codes(deflate_plan_result *plan)
+static void number_codes(deflate_code *code)
 {
     unsigned counts[CODE_BITS_MAX + 1] = {0}, next[CODE_BITS_MAX + 1] = {0}, first = 0;
-    for (int k = 0; k < DEFLATE_SYMBOLS; ++k) counts[plan->code_length[k]]++;
+    for (int k = 0; k < DEFLATE_SYMBOLS; ++k) counts[code->length[k]]++;
     counts[0] = 0;
     for (unsigned b = 1; b <= CODE_BITS_MAX; ++b) {
         first = (first + counts[b - 1]) << 1;
         for (unsigned d = 0; d < b; ++d) next[b] |= (first >> d & 1) << (b - 1 - d);
     }
     for (int k = 0; k < DEFLATE_SYMBOLS; ++k) {
-        unsigned length = plan->code_length[k];
+        unsigned length = code->length[k];
         if (length == 0) continue;
-        plan->code[k] = (uint16_t)next[length];
+        code->bits[k] = (uint16_t)next[length];
         next[length] = turned_next(next[length], length);
     }
+}
+
+void deflate_prepare(deflate_plan_result *plan)
+{
+    for (int k = 0; k < DEFLATE_SYMBOLS; ++k)
+        plan->fixed.length[k] = k < 144 ? 8 : k < 256 ? 9 : k < 280 ? 7 : 8;
+    number_codes(&plan->fixed);
 }
 
 static void find_code(deflate_plan_result *plan)
@@ -274,10 +283,10 @@ static void find_code(deflate_plan_result *plan)
     // weights that differ less have shorter codes
     while (join_lightest(weights, count, lengths) > CODE_BITS_MAX)
         for (size_t k = 0; k < count; ++k) weights[k] = (weights[k] + 1) / 2;
-    memset(plan->code_length, 0, sizeof plan->code_length);
+    memset(plan->own.length, 0, sizeof plan->own.length);
     for (size_t k = 0; k < count; ++k)
-        plan->code_length[keys[k] & ((1u << SYMBOL_BITS) - 1)] = lengths[k];
-    number_codes(plan);
+        plan->own.length[keys[k] & ((1u << SYMBOL_BITS) - 1)] = lengths[k];
+    number_codes(&plan->own);
 }
 
 // ---- the head of a block: lengths of codes, themselves in a code ----------------------------------------
@@ -329,9 +338,9 @@ static size_t put_lengths(deflate_stream *s, const uint8_t *lengths, size_t coun
 // All lengths: of symbols up to the last one used, and of distances, of which one has a length.
 static size_t all_lengths(const deflate_plan_result *plan, uint8_t *lengths, size_t *symbol_count)
 {
-    size_t symbols = DEFLATE_SYMBOLS, distances = distance_symbol(plan->distance).symbol + 1;
-    while (symbols > LENGTH_FIRST && plan->code_length[symbols - 1] == 0) --symbols;
-    memcpy(lengths, plan->code_length, symbols);
+    size_t symbols = SYMBOLS_USED, distances = distance_symbol(plan->distance).symbol + 1;
+    while (symbols > LENGTH_FIRST && plan->own.length[symbols - 1] == 0) --symbols;
+    memcpy(lengths, plan->own.length, symbols);
     memset(lengths + symbols, 0, distances);
     lengths[symbols + distances - 1] = 1;
     *symbol_count = symbols;
@@ -366,56 +375,82 @@ size_t deflate_plan(const unsigned char *bytes, size_t size, size_t distance,
     uint8_t lengths[DEFLATE_SYMBOLS + DISTANCE_COUNT];
     size_t symbols, bits = HEAD_BITS;
     plan->distance = distance;
+    plan->is_fixed = false;
     find_tokens(bytes, size, plan);
+    count_symbols(bytes, plan);
     find_code(plan);
     bits += put_lengths(NULL, lengths, all_lengths(plan, lengths, &symbols));
     unsigned distance_bits = 1 + distance_symbol(distance).bits;
     for (size_t k = 0; k < symbols; ++k) {
-        unsigned each = plan->code_length[k];
+        unsigned each = plan->own.length[k];
         if (k >= LENGTH_FIRST) each += LENGTH_BITS[k - LENGTH_FIRST] + distance_bits;
         bits += (size_t)plan->frequency[k] * each;
     }
     return bits / 8 + 1;
 }
 
-static inline void put_symbol(deflate_stream *s, const deflate_plan_result *plan, unsigned symbol)
+void deflate_plan_fixed(const unsigned char *bytes, size_t size, size_t distance,
+                        deflate_plan_result *plan)
 {
-    put_bits(s, plan->code[symbol], plan->code_length[symbol]);
+    plan->distance = distance;
+    plan->is_fixed = true;
+    find_tokens(bytes, size, plan);
+}
+
+static inline void put_symbol(deflate_stream *s, const deflate_code *code, unsigned symbol)
+{
+    put_bits(s, code->bits[symbol], code->length[symbol]);
 }
 
 static const unsigned char *put_literals(deflate_stream *stream, const unsigned char *bytes,
-                                         size_t count, const deflate_plan_result *plan)
+                                         size_t count, const deflate_code *code)
 {
     deflate_stream s = *stream; // kept in registers
     const unsigned char *end = bytes + count;
     for (; end - bytes >= 3; bytes += 3) {
-        for (int k = 0; k < 3; ++k) put_symbol(&s, plan, bytes[k]);
+        for (int k = 0; k < 3; ++k) put_symbol(&s, code, bytes[k]);
         drain(&s);
     }
     for (; bytes < end; ++bytes) {
-        put_symbol(&s, plan, *bytes);
+        put_symbol(&s, code, *bytes);
         drain(&s);
     }
     *stream = s;
     return end;
 }
 
+// The only distance of a block, with what comes behind its symbol: of its own code one bit, of the fixed one five.
+static void code_distance(const deflate_plan_result *plan, uint64_t *bits, unsigned *count)
+{
+    symbol_extra distance = distance_symbol(plan->distance);
+    unsigned length = plan->is_fixed ? 5 : 1, turned = 0;
+    for (unsigned d = 0; d < length && plan->is_fixed; ++d)
+        turned |= (distance.symbol >> d & 1) << (length - 1 - d);
+    *bits = turned | (uint64_t)distance.value << length;
+    *count = length + distance.bits;
+}
+
 void deflate_coded(deflate_stream *s, const unsigned char *bytes, const deflate_plan_result *plan,
                    bool last)
 {
-    symbol_extra distance = distance_symbol(plan->distance);
-    put_head(s, plan, last);
+    const deflate_code *code = plan->is_fixed ? &plan->fixed : &plan->own;
+    uint64_t distance_bits;
+    unsigned distance_count;
+    code_distance(plan, &distance_bits, &distance_count);
+    if (plan->is_fixed) put_bits(s, (last ? 1u : 0u) | 1u << 1, 3);
+    else put_head(s, plan, last);
+    drain(s);
     for (size_t k = 0; k < plan->token_count; ++k) {
         const deflate_token *token = &plan->tokens[k];
-        bytes = put_literals(s, bytes, token->literal_count, plan);
+        bytes = put_literals(s, bytes, token->literal_count, code);
         if (token->length == 0) continue;
         symbol_extra length = length_symbol(token->length);
-        put_symbol(s, plan, length.symbol);
+        put_symbol(s, code, length.symbol);
         put_bits(s, length.value, length.bits);
-        put_bits(s, (uint64_t)distance.value << 1, 1 + distance.bits);
+        put_bits(s, distance_bits, distance_count);
         drain(s);
         bytes += token->length;
     }
-    put_symbol(s, plan, END_OF_BLOCK);
+    put_symbol(s, code, END_OF_BLOCK);
     drain(s);
 }

@@ -12,7 +12,7 @@
 
 enum {
     DEFLATE_DISTANCE_MAX = 32768,
-    DEFLATE_SYMBOLS = 286,       ///< literals, the end of a block, lengths
+    DEFLATE_SYMBOLS = 288,       ///< literals, the end of a block, lengths
     DEFLATE_STORED_MAX = 65535,  ///< bytes of a stored block
     DEFLATE_STORED_HEAD = 5,     ///< its own bytes beside them, at most
     DEFLATE_MARGIN = 8,          ///< bytes that are written beyond the end of a stream and do not count
@@ -30,19 +30,30 @@ typedef struct deflate_token {
     uint32_t literal_count, length;
 } deflate_token;
 
+/// A code of symbols.
+typedef struct deflate_code {
+    uint8_t length[DEFLATE_SYMBOLS]; ///< bits; 0: it does not occur
+    uint16_t bits[DEFLATE_SYMBOLS];  ///< lowest bit first
+} deflate_code;
+
 /// How bytes are to be coded: found by deflate_plan, written by deflate_coded.
 typedef struct deflate_plan_result {
     deflate_token *tokens; ///< room for one per four bytes and one more
     size_t token_count;
     size_t distance;
     uint32_t frequency[DEFLATE_SYMBOLS];
-    uint8_t code_length[DEFLATE_SYMBOLS];
-    uint16_t code[DEFLATE_SYMBOLS]; ///< lowest bit first
+    deflate_code own, fixed;
+    bool is_fixed; ///< the code that needs no head
 } deflate_plan_result;
 
-/// Plan to code `size` bytes with repetitions at `distance`, which is at most DEFLATE_DISTANCE_MAX.
-/// @return size of the block in bytes, rounded up
+/// Before the first plan.
+void deflate_prepare(deflate_plan_result *plan);
+
+/// Plan to code `size` bytes with repetitions at `distance`, which is at most DEFLATE_DISTANCE_MAX, by a code of their
+/// own. @return size of the block in bytes, rounded up
 size_t deflate_plan(const unsigned char *bytes, size_t size, size_t distance, deflate_plan_result *plan);
+/// The same with the fixed code, for bytes nearly all of which repeat.
+void deflate_plan_fixed(const unsigned char *bytes, size_t size, size_t distance, deflate_plan_result *plan);
 
 /// Write the block that was planned of the same bytes.
 void deflate_coded(deflate_stream *stream, const unsigned char *bytes, const deflate_plan_result *plan, bool last);

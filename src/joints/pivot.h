@@ -70,8 +70,8 @@ static inline void pivot_rows(pivot_kind pivot, const joint *j, const double *a,
     *opening = vec3_subtract(pose_point(b, j->rho_b), pose_point(a, j->rho_a));
     cosines[0] = cosines[1] = 0.0;
     if (pivot != PIVOT_AXIS) return;
-    hn_vec3 axis = pose_direction(a, j->a[2]);
-    for (int k = 0; k < 2; ++k) cosines[k] = vec3_dot(axis, pose_direction(b, j->b[k]));
+    hn_vec3 axis = pose_components(b, pose_direction(a, j->a[2])); // as body b sees it
+    for (int k = 0; k < 2; ++k) cosines[k] = vec3_dot(axis, j->b[k]);
 }
 
 /// Their rates at velocities of all vectors of the poses.
@@ -82,8 +82,8 @@ static inline void pivot_row_rates(pivot_kind pivot, const joint *j, const doubl
     cosines[0] = cosines[1] = 0.0;
     if (pivot != PIVOT_AXIS) return;
     hn_vec3 axis = pose_direction(a, j->a[2]), moving = pose_direction(va, j->a[2]);
-    for (int k = 0; k < 2; ++k)
-        cosines[k] = vec3_dot(moving, pose_direction(b, j->b[k])) + vec3_dot(axis, pose_direction(vb, j->b[k]));
+    hn_vec3 seen = vec3_add(pose_components(b, moving), pose_components(vb, axis)); // how it moves for body b
+    for (int k = 0; k < 2; ++k) cosines[k] = vec3_dot(seen, j->b[k]);
 }
 
 static inline void revolute_settle(const joint *j, const double *parent, double *child)

@@ -76,71 +76,27 @@ static void split_symmetries(hn_simulation *s)
     }
 }
 
-// |omega|^2 of a body with the angular momentum `spin`; of a point mass on a link of length L, |v|^2/L^2.
-static double spin_squared(const hn_system *system, const double *q, int body, hn_vec3 spin,
-                           hn_vec3 momentum)
-{
-    if (!system->bodies[body].has_directors) {
-        const joint *j = &system->joints[body];
-        if (!(j->length > 0.0)) return 0.0;
-        double rate = vec3_norm(momentum) / (mass_node(system, body)[0] * j->length);
-        return rate * rate;
-    }
-    hn_vec3 l = pose_components(q, spin), moments = mass_moments(system, body);
-    double x = moments.x > 0.0 ? l.x / moments.x : 0.0, y = moments.y > 0.0 ? l.y / moments.y : 0.0,
-           z = moments.z > 0.0 ? l.z / moments.z : 0.0;
-    return x * x + y * y + z * z;
-}
-
-// The least moment of inertia, kg m^2: |omega| is at most |l| over it. None: not known.
-static inline double least_moment(const hn_system *system, int body)
-{
-    hn_vec3 j = mass_moments(system, body);
-    double least = j.x < j.y ? j.x : j.y;
-    least = j.z < least ? j.z : least;
-    return least > 0.0 && system->bodies[body].has_directors ? least : -HUGE_VAL;
-}
-
 static ledger_sample take(hn_simulation *s)
 {
-    const hn_system *system = s->system;
-    ledger_sample m = {.work = s->work - s->losses[0]};
-    simulation_update_momenta(s);
-    m.kinetic = simulation_kinetic_energy(s);
-    m.potential = simulation_potential_energy(s);
-    hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
-    double fastest = 0.0;
-    int spinning = 0;
-    for (int i = 0; i < system->body_count; ++i) {
-        double wrench[TWIST_SIZE];
-        const double *q = system_pose(s->state.q, i);
-        force_to_wrench(q, s->momenta + POSE_SIZE * (size_t)i, wrench);
-        hn_vec3 p = vec3_load(wrench), spin = vec3(0.0, 0.0, 0.0);
-        if (system->bodies[i].has_directors) spin = vec3_load(wrench + 3);
-        double turns = vec3_norm(spin);
-        if (!(turns <= fastest * least_moment(system, i))) {
-            double rate = sqrt(spin_squared(system, q, i, spin, p));
-            if (rate > fastest) fastest = rate, spinning = i;
-        }
-        linear = vec3_add(linear, p);
-        angular = vec3_add(angular, vec3_add(spin, vec3_cross(pose_center(q), p)));
-        for (int k = 0; k < 3; ++k) m.distance = worse_of(m.distance, fabs(q[k]));
-        double size = vec3_norm(p);
-        m.linear += size;
-        m.angular += vec3_norm(pose_center(q)) * size + turns;
-    }
-    accuracy_note_spin(s, fastest, spinning);
-    for (int k = 0; k < s->translation_count; ++k)
-        m.maps[k] = vec3_dot(vec3_load(s->translations[k]), linear);
-    for (int k = 0; k < s->rotation_count; ++k)
-        m.maps[s->translation_count + k] = vec3_dot(vec3_load(s->rotations[k]), linear) +
-                                           vec3_dot(vec3_load(s->rotations[k] + 3), angular);
+    const state_totals *t = observe_state_totals(s);
     const constraint_check *constraints = observe_check(s);
-    m.opening = constraints->opening;
-    m.residual = constraints->residual;
-    m.openness = constraints->openness;
-    m.open_bound = constraints->open_bound;
-    m.open_joint = constraints->open_joint;
+    ledger_sample m = {.kinetic = t->kinetic,
+                       .potential = t->potential,
+                       .work = s->work - s->losses[0],
+                       .linear = t->linear_size,
+                       .angular = t->angular_size,
+                       .distance = t->distance,
+                       .opening = constraints->opening,
+                       .residual = constraints->residual,
+                       .openness = constraints->openness,
+                       .open_bound = constraints->open_bound,
+                       .open_joint = constraints->open_joint};
+    accuracy_note_spin(s, t->fastest, t->fastest_body);
+    for (int k = 0; k < s->translation_count; ++k)
+        m.maps[k] = vec3_dot(vec3_load(s->translations[k]), t->linear);
+    for (int k = 0; k < s->rotation_count; ++k)
+        m.maps[s->translation_count + k] = vec3_dot(vec3_load(s->rotations[k]), t->linear) +
+                                           vec3_dot(vec3_load(s->rotations[k] + 3), t->angular);
     return m;
 }
 

@@ -5,8 +5,6 @@
 // changes, and nothing of it can be seen by a later step.
 #include "simulation/simulation.h"
 
-#include "base/sum.h"
-#include "joints/pivot.h"
 #include "simulation/redundancy.h"
 #include "system/mass.h"
 
@@ -73,7 +71,7 @@ hn_status observation_prepare(hn_simulation *s, observation_group group)
 void observation_forget(hn_simulation *s)
 {
     memset(s->observed.known, 0, sizeof s->observed.known);
-    s->observed.check_known = false;
+    s->observed.check_known = s->observed.totals_known = false;
 }
 
 void observation_destroy(hn_simulation *s)
@@ -263,20 +261,35 @@ hn_status hn_simulation_beam_element(const hn_simulation *s, hn_beam_id beam, in
 
 // ---- joints -----------------------------------------------------------------------------------------
 
+// Of a body that was observed; the ground rests.
+static void observed_twist(const hn_simulation *s, int body, double *twist)
+{
+    memset(twist, 0, TWIST_SIZE * sizeof(double));
+    if (body < 0) return;
+    int at = s->system->bodies[body].model_index;
+    memcpy(twist, numbers(s, SERIES_BODY_VELOCITY, 3, at), 3 * sizeof(double));
+    memcpy(twist + 3, numbers(s, SERIES_BODY_ANGULAR_VELOCITY, 3, at), 3 * sizeof(double));
+}
+
 static hn_status observe_joints(hn_simulation *s)
 {
     const hn_system *system = s->system;
-    simulation_update_momenta(s);
+    TRY(simulation_observe(s, OBSERVE_BODIES));
     simulation_update_angles(s);
     for (int k = 0; k < system->joint_count; ++k) {
         double coordinates[HN_JOINT_COORDINATES_MAX], rates[HN_JOINT_COORDINATES_MAX];
+        double twist_a[TWIST_SIZE], twist_b[TWIST_SIZE];
+        const joint *rows = &system->reports[k].rows;
         int start = s->observed.coordinate_start[k],
             count = s->observed.coordinate_start[k + 1] - start;
         if (count == 0) continue;
-        simulation_joint_coordinates(s, k, coordinates);
-        simulation_joint_rates(s, k, rates);
-        int place = joint_angle_place(system->reports[k].rows.kind);
+        int place = joint_angle_place(rows->kind);
+        // an angle that counts turns is known
+        if (count > 1 || place != 0) simulation_joint_coordinates(s, k, coordinates);
         if (place >= 0) coordinates[place] = s->joint_angles[k];
+        observed_twist(s, rows->parent, twist_a);
+        observed_twist(s, rows->child, twist_b);
+        simulation_joint_rates(s, k, twist_a, twist_b, rates);
         memcpy(numbers(s, SERIES_JOINT_COORDINATE, 1, start), coordinates,
                (size_t)count * sizeof(double));
         memcpy(numbers(s, SERIES_JOINT_RATE, 1, start), rates, (size_t)count * sizeof(double));
@@ -395,24 +408,27 @@ static double discrete_energy(const hn_system *system, const solved_step *last)
     return sum;
 }
 
+const state_totals *observe_state_totals(const hn_simulation *simulation)
+{
+    hn_simulation *s = (hn_simulation *)simulation; // what is found is kept, nothing else changes
+    if (s->observed.totals_known) return &s->observed.totals;
+    simulation_update_momenta(s);
+    totals_find(s, &s->observed.totals);
+    s->observed.totals_known = true;
+    return &s->observed.totals;
+}
+
 static hn_status observe_totals(hn_simulation *s)
 {
     double **to = s->observed.data;
-    simulation_update_momenta(s);
-    double kinetic = simulation_kinetic_energy(s), potential = simulation_potential_energy(s);
+    const state_totals *t = observe_state_totals(s);
+    double kinetic = t->kinetic, potential = t->potential;
     *to[SERIES_KINETIC] = kinetic;
     *to[SERIES_POTENTIAL] = potential;
     *to[SERIES_EXTERNAL_WORK] = s->work;
     *to[SERIES_ENERGY] = *to[SERIES_DISCRETE_ENERGY] = kinetic + potential;
-    hn_vec3 linear = vec3(0.0, 0.0, 0.0), angular = linear;
-    TRY(simulation_observe(s, OBSERVE_BODIES));
-    for (int i = 0; i < s->system->body_count; ++i) {
-        int at = s->system->bodies[i].model_index;
-        linear = vec3_add(linear, vec3_load(numbers(s, SERIES_BODY_LINEAR_MOMENTUM, 3, at)));
-        angular = vec3_add(angular, vec3_load(numbers(s, SERIES_BODY_ANGULAR_MOMENTUM, 3, at)));
-    }
-    vec3_store(linear, to[SERIES_LINEAR_MOMENTUM]);
-    vec3_store(angular, to[SERIES_ANGULAR_MOMENTUM]);
+    vec3_store(t->linear, to[SERIES_LINEAR_MOMENTUM]);
+    vec3_store(t->angular, to[SERIES_ANGULAR_MOMENTUM]);
     if (!isfinite(kinetic + potential - s->work))
         return context_fail(
             s->context, HN_NOT_FINITE,
@@ -472,90 +488,6 @@ static hn_status observe_constraints(hn_simulation *s)
     return HN_OK;
 }
 
-// gradient of a row times twelve velocities per body
-static double row_rate(const constraint_row *row, const double *qa, const double *qb,
-                       const double *va, const double *vb)
-{
-    hn_vec3 gradient[8];
-    double sum = 0.0;
-    row_gradient(row, qa, qb, gradient);
-    for (int k = 0; k < 4; ++k) {
-        sum += vec3_dot(gradient[k], vec3_load(va + 3 * k));
-        sum += vec3_dot(gradient[4 + k], vec3_load(vb + 3 * k));
-    }
-    return sum;
-}
-
-// Does a row touch a vector without inertia? Momenta say nothing of its velocity (LMO 115).
-static bool touches_massless(const hn_system *system, const constraint_row *row, int a, int b)
-{
-    for (int k = 0; k < 8; ++k) {
-        int body = k < 4 ? a : b;
-        if (body < 0 || (row->alpha[k] == 0.0 && row->beta[k] == 0.0)) continue;
-        if (mass_node(system, body)[k % 4] == 0.0) return true;
-    }
-    return false;
-}
-
-static bool has_massless(const hn_system *system, int body)
-{
-    if (body < 0) return false;
-    const double *m = mass_node(system, body);
-    return m[0] == 0.0 || m[1] == 0.0 || m[2] == 0.0 || m[3] == 0.0;
-}
-
-// Rates of the constraints of rigidity (row_internal), written out: d_I . v_J + d_J . v_I, half of it for I = J.
-static double internal_rates(const hn_system *system, int body, const double *q, const double *v,
-                             bool of_momenta)
-{
-    const double *inertia = mass_node(system, body);
-    double worst = 0.0;
-    for (int i = 1; i < 4; ++i)
-        for (int k = i; k < 4; ++k) {
-            if (of_momenta && (inertia[i] == 0.0 || inertia[k] == 0.0)) continue;
-            double rate = vec3_dot(vec3_load(q + 3 * i), vec3_load(v + 3 * k));
-            if (i != k) rate += vec3_dot(vec3_load(q + 3 * k), vec3_load(v + 3 * i));
-            worst = fmax(worst, fabs(rate));
-        }
-    return worst;
-}
-
-// max |G(q) v| over all constraints; `of_momenta`: without those that momenta say nothing of
-static double hidden_residual(const hn_system *system, const double *q, const double *v,
-                              bool of_momenta)
-{
-    static const double still[POSE_SIZE] = {0.0};
-    double worst = 0.0;
-    constraint_row row;
-    for (int i = 0; i < system->body_count; ++i) {
-        size_t at = POSE_SIZE * (size_t)i;
-        if (system->bodies[i].internal_count > 0)
-            worst = fmax(worst, internal_rates(system, i, q + at, v + at, of_momenta));
-    }
-    for (int k = 0; k < system->joint_count; ++k) {
-        const joint *j = &system->reports[k].rows;
-        const joint_type *type = joint_type_of(j->kind);
-        const double *a = system_pose(q, j->parent), *b = system_pose(q, j->child);
-        const double *va = j->parent < 0 ? still : v + POSE_SIZE * (size_t)j->parent;
-        const double *vb = j->child < 0 ? still : v + POSE_SIZE * (size_t)j->child;
-        if (type->pivot != PIVOT_NONE &&
-            !(of_momenta && (has_massless(system, j->parent) || has_massless(system, j->child)))) {
-            hn_vec3 opening;
-            double cosines[2];
-            pivot_row_rates(type->pivot, j, a, b, va, vb, &opening, cosines);
-            worst = fmax(worst, fmax(fabs(opening.x), fmax(fabs(opening.y), fabs(opening.z))));
-            worst = fmax(worst, fmax(fabs(cosines[0]), fabs(cosines[1])));
-            continue;
-        }
-        for (int r = 0; r < j->row_count; ++r) {
-            type->row(j, r, &row);
-            if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
-            worst = fmax(worst, fabs(row_rate(&row, a, b, va, vb)));
-        }
-    }
-    return worst;
-}
-
 static hn_status observe_hidden(hn_simulation *s)
 {
     const hn_system *system = s->system;
@@ -564,18 +496,18 @@ static hn_status observe_hidden(hn_simulation *s)
     const solved_step *last = &s->steps[1 - s->ahead];
     *s->observed.data[SERIES_HIDDEN_VELOCITY] = 0.0;
     if (last->valid) {
-        // f_d (LMO 45)
-        for (size_t k = 0; k < count; ++k) {
-            middle[k] = 0.5 * (last->data.q_start[k] + last->data.q[k]);
-            velocity[k] = last->data.delta[k] / last->equations.step_size;
-        }
+        // f_d (LMO 45), of changes in the step: rates are linear in them
+        const double *start = last->data.q_start, *end = last->data.q;
+        for (size_t k = 0; k < count; ++k) middle[k] = 0.5 * (start[k] + end[k]);
         *s->observed.data[SERIES_HIDDEN_VELOCITY] =
-            hidden_residual(system, middle, velocity, false);
+            system_constraint_rates(system, middle, last->data.delta, false) /
+            last->equations.step_size;
     }
     // h_d (LMO 46)
     simulation_update_momenta(s);
     mass_solve(system, s->momenta, velocity);
-    *s->observed.data[SERIES_HIDDEN_MOMENTUM] = hidden_residual(system, s->state.q, velocity, true);
+    *s->observed.data[SERIES_HIDDEN_MOMENTUM] =
+        system_constraint_rates(system, s->state.q, velocity, true);
     return HN_OK;
 }
 
@@ -588,7 +520,7 @@ static hn_status observe_projected(hn_simulation *s)
     TRY(simulation_project_momenta(s, s->momenta, projected, NULL));
     mass_solve(system, projected, velocity);
     *s->observed.data[SERIES_HIDDEN_PROJECTED] =
-        hidden_residual(system, s->state.q, velocity, true);
+        system_constraint_rates(system, s->state.q, velocity, true);
     return HN_OK;
 }
 

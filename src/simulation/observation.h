@@ -5,6 +5,7 @@
 #define SIMULATION_OBSERVATION_H
 
 #include "simulation/series.h"
+#include "simulation/totals.h"
 #include "system/system.h"
 
 typedef struct observation {
@@ -16,7 +17,8 @@ typedef struct observation {
     int *coordinate_start; ///< per joint of the model: its first column; and the end
     double *scratch;       ///< 24 per body
     constraint_check check;
-    bool check_known; ///< likewise
+    state_totals totals;
+    bool check_known, totals_known; ///< likewise
     bool verdicts_known;   ///< reaction_unique was found
     int64_t verdicts_step; ///< after so many steps
 } observation;
@@ -33,6 +35,8 @@ hn_status observe_subscribed(const hn_simulation *simulation);
 
 /// How well joints and rigidity hold at the current state.
 const constraint_check *observe_check(const hn_simulation *simulation);
+/// Its energies and momenta.
+const state_totals *observe_state_totals(const hn_simulation *simulation);
 
 /// Numbers of bodies, joints, coordinates and beam elements.
 void observation_measure(const hn_system *system, series_extent *extent);
@@ -41,10 +45,12 @@ void observation_measure(const hn_system *system, series_extent *extent);
 void observation_forget(hn_simulation *simulation);
 void observation_destroy(hn_simulation *simulation);
 
-/// Number of coordinates that a joint of the model reports, and the coordinates.
+/// Number of coordinates that a joint of the model reports, the coordinates, and their rates from the twists of the two
+/// bodies that have its rows.
 int simulation_joint_coordinate_count(const hn_system *system, int index);
 int simulation_joint_coordinates(const hn_simulation *simulation, int index, double *coordinates);
-void simulation_joint_rates(const hn_simulation *simulation, int index, double *rates);
+void simulation_joint_rates(const hn_simulation *simulation, int index, const double *twist_a, const double *twist_b,
+                            double *rates);
 
 /// Accelerations of all joint coordinates from those of bodies, in the order of the model.
 hn_status simulation_joint_accelerations(hn_simulation *simulation, const double *linear, const double *angular,

@@ -2,7 +2,6 @@
 // What a simulation knows of its current state: momenta, energies, joint coordinates, reactions, multipliers.
 #include "simulation/simulation.h"
 
-#include "base/sum.h"
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
 #include "simulation/composed.h"
@@ -161,49 +160,6 @@ hn_status simulation_project_momenta(hn_simulation *s, const double *p, double *
     return HN_OK;
 }
 
-// twist of a body from its momenta: v = p/m, omega from the angular momentum, which needs no E_I > 0
-static void twist_of_body(const hn_simulation *s, int body, double *twist)
-{
-    size_t at = POSE_SIZE * (size_t)body;
-    if (body < 0) memset(twist, 0, TWIST_SIZE * sizeof(double));
-    else mass_twist(s->system, body, s->state.q + at, s->own_momenta + at, twist);
-}
-
-double simulation_kinetic_energy(const hn_simulation *s)
-{
-    const hn_system *system = s->system;
-    exact_sum sum = {0};
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *m = mass_node(system, i), *p = s->momenta + POSE_SIZE * (size_t)i,
-                     *own = s->own_momenta + POSE_SIZE * (size_t)i;
-        double twice = 0.0;
-        for (int k = 0; k < 4; ++k)
-            if (m[k] > 0.0) twice += vec3_dot(vec3_load(p + 3 * k), vec3_load(own + 3 * k)) / m[k];
-        sum_add(&sum, 0.5 * twice);
-    }
-    return sum_total(&sum);
-}
-
-static double potential_at(const hn_simulation *s, const double *q, const double *angles)
-{
-    const hn_system *system = s->system;
-    exact_sum sum = {0};
-    for (int i = 0; i < system->body_count; ++i)
-        sum_add(&sum, -mass_weight(system, i) *
-                          vec3_dot(system->gravity, pose_center(system_pose(q, i))));
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        sum_add(&sum, element_energy(e, system_pose(q, e->a), system_pose(q, e->b),
-                                     system_third(e, q), angles));
-    }
-    return sum_total(&sum);
-}
-
-double simulation_potential_energy(const hn_simulation *s)
-{
-    return potential_at(s, s->state.q, s->angles);
-}
-
 hn_status hn_simulation_coordinates(const hn_simulation *s, double *q, int count)
 {
     REQUIRE(NULL, s != NULL);
@@ -272,15 +228,13 @@ int simulation_joint_coordinates(const hn_simulation *s, int index, double *coor
     return count;
 }
 
-void simulation_joint_rates(const hn_simulation *s, int index, double *rates)
+void simulation_joint_rates(const hn_simulation *s, int index, const double *twist_a,
+                            const double *twist_b, double *rates)
 {
     const system_joint *report = &s->system->reports[index];
     const joint *j = &report->rows;
-    double ta[TWIST_SIZE], tb[TWIST_SIZE];
-    twist_of_body(s, j->parent, ta);
-    twist_of_body(s, j->child, tb);
     joint_coordinate_rates(j, system_pose(s->state.q, j->parent), system_pose(s->state.q, j->child),
-                           ta, tb, rates);
+                           twist_a, twist_b, rates);
     if (report->rows_swapped)
         for (int k = 0; k < joint_type_of(j->kind)->coordinate_count; ++k) rates[k] = -rates[k];
 }
@@ -490,13 +444,14 @@ hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int ind
     const joint *tree = &system->joints[child];
     hn_vec3 force, moment;
     child_wrench(s, step, child, &force, &moment);
-    double pose[POSE_SIZE], parent[POSE_SIZE];
+    double pose[POSE_SIZE];
     step_projection_pose(&step->equations, &step->data, child, pose);
-    step_projection_pose(&step->equations, &step->data, tree->parent, parent);
     moment = vec3_subtract(moment, vec3_cross(pose_direction(pose, joint_child_arm(tree)), force));
     int user_b = report->rows_swapped ? report->rows.parent : report->rows.child;
     if (user_b != child) {
         // on the parent, about its own joint point
+        double parent[POSE_SIZE];
+        step_projection_pose(&step->equations, &step->data, tree->parent, parent);
         hn_vec3 shift = vec3_subtract(pose_point(pose, joint_child_arm(tree)),
                                       pose_point(parent, joint_parent_arm(tree)));
         moment = vec3_negate(vec3_add(moment, vec3_cross(shift, force)));

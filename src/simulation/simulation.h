@@ -338,9 +338,6 @@ hn_status simulation_accelerations(hn_simulation *simulation, const double *v, b
 hn_status simulation_run_reference(hn_simulation *reference, const double *q, const double *p, const double *angles,
                                    double time, double h, int parts);
 
-double simulation_kinetic_energy(const hn_simulation *simulation);
-double simulation_potential_energy(const hn_simulation *simulation);
-
 /// Start and continue the ledger.
 hn_status ledger_start(hn_simulation *simulation);
 /// HN_OK or HN_NOT_FINITE: a measure of the last step is not finite.

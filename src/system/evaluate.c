@@ -15,9 +15,7 @@ void twist_to_velocity(const double *q, const double *twist, double *v)
 
 void force_to_wrench(const double *q, const double *f, double *wrench)
 {
-    hn_vec3 moment = vec3(0.0, 0.0, 0.0);
-    for (int k = 1; k < 4; ++k)
-        moment = vec3_add(moment, vec3_cross(vec3_load(q + 3 * k), vec3_load(f + 3 * k)));
+    const hn_vec3 moment = force_moment(q, f);
     for (int k = 0; k < 3; ++k) wrench[k] = f[k];
     vec3_store(moment, wrench + 3);
 }

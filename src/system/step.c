@@ -8,7 +8,7 @@
 #include <string.h>
 
 void step_residual(const hn_system *system, const step_equations *equations, const step_data *step,
-                   int body, double *rho)
+                   int body, double *restrict rho)
 {
     size_t at = POSE_SIZE * (size_t)body;
     const double *inertia = mass_node(system, body);
@@ -176,26 +176,46 @@ void step_body_from_delta(const hn_system *system, const step_data *step, int bo
     }
 }
 
+// Moment about the parent's centre of mass of a wrench on the child of a pivot joint, `pose` that of the child.
+static inline hn_vec3 pivot_carried_moment(pivot_kind pivot, const joint *j,
+                                           const step_equations *equations, const step_data *step,
+                                           const double *pose, hn_vec3 force, hn_vec3 moment)
+{
+    double parent[POSE_SIZE];
+    step_projection_pose(equations, step, j->parent, parent);
+    return pivot == PIVOT_AXIS
+               ? vec3_add(moment,
+                          vec3_cross(vec3_subtract(pose_center(pose), pose_center(parent)), force))
+               : vec3_cross(pose_direction(parent, j->rho_a), force);
+}
+
 void step_wrenches(const hn_system *system, const step_equations *equations, const step_data *step,
                    double *wrench)
 {
     memset(wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = system->body_count - 1; i >= 0; --i) {
-        double rho[POSE_SIZE], own[TWIST_SIZE], pose[POSE_SIZE];
+        double rho[POSE_SIZE], pose[POSE_SIZE];
         double *w = wrench + TWIST_SIZE * (size_t)i;
         step_residual(system, equations, step, i, rho);
         step_projection_pose(equations, step, i, pose);
-        force_to_wrench(pose, rho, own);
-        for (int k = 0; k < TWIST_SIZE; ++k) w[k] += own[k];
+        hn_vec3 force = vec3_add(vec3_load(w), vec3_load(rho)),
+                moment = vec3_add(vec3_load(w + 3), force_moment(pose, rho));
+        vec3_store(force, w);
+        vec3_store(moment, w + 3);
         const joint *j = &system->joints[i];
         if (j->parent < 0) continue;
-        motion m;
-        double parent[POSE_SIZE];
-        step_projection_pose(equations, step, j->parent, parent);
-        joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
-        if (m.carry == CARRY_NONE) continue;
+        const pivot_kind pivot = joint_pivot(j);
+        if (pivot != PIVOT_NONE) {
+            moment = pivot_carried_moment(pivot, j, equations, step, pose, force, moment);
+        } else {
+            motion m;
+            double parent[POSE_SIZE];
+            step_projection_pose(equations, step, j->parent, parent);
+            joint_type_of(j->kind)->motion(j, &step->joints[i], parent, pose, &m);
+            if (m.carry == CARRY_NONE) continue;
+            moment = carry_moment(&m, force, moment);
+        }
         double *to = wrench + TWIST_SIZE * (size_t)j->parent;
-        hn_vec3 force = vec3_load(w), moment = carry_moment(&m, force, vec3_load(w + 3));
         vec3_store(vec3_add(vec3_load(to), force), to);
         vec3_store(vec3_add(vec3_load(to + 3), moment), to + 3);
     }

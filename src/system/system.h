@@ -205,9 +205,20 @@ double system_joint_size(const hn_system *system, const joint *j);
 /// What a gap at a joint is divided by to be measured, m: its size, or a part of its place where that is more.
 double system_gap_unit(const hn_system *system, const joint *j, const double *q);
 constraint_check system_check_constraints(const hn_system *system, const double *q);
+/// max |G(q) v| over all constraints, v twelve velocities per body (constraint_rates.c); `of_momenta`: without those
+/// that momenta say nothing of, since they touch a vector without inertia.
+double system_constraint_rates(const hn_system *system, const double *q, const double *v, bool of_momenta);
 
 /// v = P_int(q) t: twelve velocities from a twist.
 void twist_to_velocity(const double *q, const double *twist, double *v);
+/// Moment of twelve generalised forces.
+static inline hn_vec3 force_moment(const double *q, const double *f)
+{
+    hn_vec3 moment = vec3(0.0, 0.0, 0.0);
+    for (int k = 3; k < POSE_SIZE; k += 3)
+        moment = vec3_add(moment, vec3_cross(vec3_load(q + k), vec3_load(f + k)));
+    return moment;
+}
 /// Wrench P_int(q)^T f of twelve generalised forces.
 void force_to_wrench(const double *q, const double *f, double *wrench);
 /// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
