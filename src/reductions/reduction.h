@@ -44,8 +44,11 @@ typedef struct loop_state {
 
 typedef struct newton_report {
     int iterations;
+    int lagging;      ///< of them, those that were added since lags are not in the tangent
     double residual;  ///< relative, before the last increment
     double increment; ///< last one
+    double before;    ///< the one before that, 0: none
+    int small;        ///< last ones in a row that were below the tolerance
     double largest;   ///< of them all: how far the iterate came from, at least
     double leverage;  ///< largest increment over the residual that led to it
     double history[NEWTON_HISTORY]; ///< relative residuals
@@ -93,20 +96,40 @@ extern const reduction_type reduction_multipliers;
 /// Record the size of an increment.
 static inline void newton_note_increment(newton_report *report, double increment)
 {
+    report->before = report->iterations > 0 ? report->increment : 0.0;
     report->increment = increment;
     if (increment > report->leverage * report->residual) report->leverage = increment / report->residual;
     report->largest = fmax(report->largest, increment);
     report->iterations++;
 }
 
-/// Does the last increment end an iteration whose unknowns are multipliers as well? Equations are bilinear in both:
-/// what is left is the increment times that of the multipliers, which is of the size of the residual before.
-static inline bool newton_increment_ends(const newton_report *report, const newton_options *options, double residual)
+/// Does the last increment end an iteration? Its part of the one before, squared, is what the next is of it, and
+/// what is left of the residual: an increment small beside the body may be large beside what a light one between
+/// heavy ones moves. Where round-off keeps residuals from falling some small increments are enough.
+static inline bool newton_increment_ends(newton_report *report, const newton_options *options, double residual)
 {
-    const double LEFT_MAX = 1e-15; // of a body's equation
+    enum { SMALL_MAX = 3 };
+    const double LEFT_MAX = 1e-13; // of a body's equation: a tenth of the bound of the ledger
     const double LOOSE = 1e-8;     // a tolerance that asks for no such care
-    bool small = report->increment <= options->increment_tolerance;
-    return small && (options->increment_tolerance > LOOSE || report->increment * residual <= LEFT_MAX);
+    if (!(report->increment <= options->increment_tolerance)) {
+        report->small = 0;
+        return false;
+    }
+    report->small++;
+    if (options->increment_tolerance > LOOSE || report->small >= SMALL_MAX || report->before == 0.0) return true;
+    double fall = report->increment / report->before;
+    return residual * fall * fall <= LEFT_MAX;
+}
+
+/// The same where the unknowns are multipliers as well, in which equations are bilinear: what is left is at least the
+/// increment times that of the multipliers, which is of the size of the residual before. The first does not know
+/// the multipliers and does not count: what it leaves, the same in every step of a steady motion, would add up.
+static inline bool newton_bilinear_ends(newton_report *report, const newton_options *options, double residual)
+{
+    const double LEFT_MAX = 1e-15, LOOSE = 1e-8; // of a body's equation; as above
+    if (!newton_increment_ends(report, options, residual)) return false;
+    if (options->increment_tolerance > LOOSE) return true;
+    return report->iterations > 1 && report->increment * residual <= LEFT_MAX;
 }
 
 /// Record how independent the constraints of loops are.

@@ -700,10 +700,9 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
         }
         for (int k = 0; k < block_lu_size(lu); ++k) s->right[k] = -s->right[k];
         block_lu_solve(lu, s->right);
-        report->increment = apply(s, s->right);
-        report->iterations++;
+        newton_note_increment(report, apply(s, s->right));
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (newton_increment_ends(report, options, residual)) return HN_OK;
+        if (newton_bilinear_ends(report, options, residual)) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }

@@ -34,6 +34,10 @@ static const double SPREADING =
 static const double WORSE = 1.5; // a step so much worse than all before is measured
 static const double ROUGHER =
     2.5; // one with a difference so many times beyond those of measured steps is, whatever it costs
+// and so are the next ones with differences of that size: the error of a body that whips round may grow once more while
+// they fall. Each such step is beyond all before, so that there are few of them.
+enum { FOLLOWING = 3 };
+static const double AS_ROUGH = 0.3;
 static const double FORGETTING = 0.7;  // of ratios found before
 static const double RESOLVED = 0.1;    // rad, parts of the size: coarse references agree to this,
 static const double NOT_SMALLER = 0.1; // and the error is no smaller part of their difference
@@ -289,13 +293,21 @@ void accuracy_begin(hn_simulation *s)
     memcpy(s->angles_before, s->angles, (size_t)system->angle_count * sizeof(double));
 }
 
+static bool is_beyond(const accuracy_record *a, const local_error *third, double factor)
+{
+    for (int m = 0; m < ERROR_MEASURES; ++m)
+        if (third->value[m] > factor * a->known[m]) return true;
+    return false;
+}
+
 // (U4) Does a ratio of gentle steps say nothing about this one?
-static bool is_rougher(const accuracy_record *a, const local_error *third)
+static bool is_rougher(accuracy_record *a, const local_error *third)
 {
     if (a->step_count <= 3 || a->settling > 0) return false;
-    for (int m = 0; m < ERROR_MEASURES; ++m)
-        if (third->value[m] > ROUGHER * a->known[m]) return true;
-    return false;
+    bool far = is_beyond(a, third, ROUGHER),
+         rough = a->following > 0 && is_beyond(a, third, AS_ROUGH);
+    a->following = far ? FOLLOWING : a->following > 0 ? a->following - 1 : 0;
+    return far || rough;
 }
 
 // Measure the last step where its turn has come, or where it seems worse than all before. The first three steps are

@@ -27,6 +27,7 @@ typedef struct accuracy_record {
     int64_t sample_count;        ///< steps measured
     int64_t unresolved_count;    ///< of them: even the finest reference did not follow the motion
     int64_t settling;            ///< steps after an impact, whose differences reach across it
+    int64_t following;           ///< steps after one with a difference far beyond all before that are measured as well
 } accuracy_record;
 
 struct hn_simulation;

@@ -14,6 +14,10 @@ static const double CHANGE_TOLERANCE = 2e-17;
 // or by so much, and no sweep makes it less: round-off
 static const double ROUND_OFF_CHANGE = 1e-13, FALLING = 0.5;
 static const double ROUND_OFF = 16.0 * DBL_EPSILON; // of a place, in the velocity (B4) starts from
+// Between very different masses increments of sweeps that gain nothing any more are round-off as well: up to this,
+// where h c of two sweeps differ by so little
+static const double ROUND_OFF_INCREMENT = 1e-11; // rad, m over the body's length
+static const double ROUND_OFF_PART = 3e-8;       // of a body's equation
 enum { STALLED_SWEEPS = 5 };
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
@@ -74,6 +78,7 @@ static void find_round_off(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     const both_levels *l = &s->levels;
+    const double left = fmin(l->left, ROUND_OFF_INCREMENT);
     memset(l->round_off, 0, (size_t)system->mechanism_count * sizeof(mechanism_round_off));
     for (int i = 0; i < system->body_count; ++i) {
         mechanism_round_off *x = &l->round_off[system->mechanism[i]];
@@ -82,7 +87,10 @@ static void find_round_off(hn_simulation *s, const solved_step *step)
         double rate = system->bodies[i].has_directors
                           ? one_norm(v + 3) + one_norm(v + 6) + one_norm(v + 9)
                           : one_norm(v) / system->sizes[i];
-        x->impulse = fmax(x->impulse, ROUND_OFF * mass_weight(system, i) * place);
+        double mass = mass_weight(system, i),
+               length = measure_length(system, i, step->q_start, step->data.delta);
+        x->impulse = fmax(x->impulse, ROUND_OFF * mass * place);
+        x->left = fmax(x->left, left * mass * length);
         x->rate = fmax(x->rate, rate);
     }
 }
@@ -108,7 +116,8 @@ static sweep_change change_of(hn_simulation *s, const solved_step *step)
         const mechanism_round_off *x = &l->round_off[system->mechanism[i]];
         double size = fmax(measure_part(force, l->scales[i].force),
                            measure_part(moment, l->scales[i].moment)),
-               known = x->impulse * x->rate;
+               impulse = size <= ROUND_OFF_PART ? fmax(x->impulse, x->left) : x->impulse,
+               known = impulse * x->rate;
         if (!(size <= largest.part)) largest.part = size;
         largest.more = fmax(largest.more, fmax(force, moment / system->sizes[i]) -
                                               (known + ROUND_OFF_CHANGE * l->scales[i].force));
@@ -138,6 +147,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
     double h = step->equations.step_size, before = HUGE_VAL, least = HUGE_VAL;
     int iterations = 0, stalled = 0;
+    l->left = 0.0;
     newton_options one = *options;
     // motions are held by differences of whole solutions
     if (s->hold_count == 0)
@@ -153,6 +163,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         s->newton.iterations = iterations;
         TRY(velocity_level_solve(s->projection, &step->data, h, s->state.impetus, &l->work,
                                  step->data.velocity, l->next));
+        l->left = fmax(s->newton.increment, FALLING * l->left);
         sweep_change changes = change_of(s, step);
         double change = changes.part;
         // as small as round-off of heavy bodies' places makes it, and for so long no smaller

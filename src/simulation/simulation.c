@@ -136,6 +136,7 @@ static void layout(arena *a, hn_simulation *s)
     s->part_of = arena_bytes(a, (size_t)s->part_count * sizeof(int));
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
+    s->terms = arena_doubles(a, mechanisms);
     s->difference_count = 2 * POSE_SIZE * measured;
     s->differences = arena_doubles(a, s->difference_count);
     s->q_before = arena_doubles(a, POSE_SIZE * measured);
@@ -623,9 +624,9 @@ bool simulation_has_ledger(const hn_simulation *s)
 // flat, the null space matrix loses rank and the equations hold emptily. det(D_mid) is the squared cosine of half the
 // turn, and negative for a mirrored triad.
 static const double FLAT_MIDPOINT = 0.02; // a turn of 164 degrees
-// Joints between bodies that turn differently become flat before that, and iterations from afar find such positions: a
-// light link that swung by 162 degrees had the energy of its mechanism wrong by 94 per cent, one on a universal
-// joint that swung by 158 by 0.3.
+// Joints between bodies that turn differently are flat before that, and iterations from afar find that: one
+// on a universal joint that swung by 158 degrees had its energy wrong by 0.3 per cent. Where a balance tells it
+// (long_steps.c), this is not asked.
 static const double FLAT_FROM_AFAR = 0.05; // 154 degrees
 
 // The same of a link between two points: its mean over the step vanishes where it turns by half a turn.
@@ -657,12 +658,17 @@ static bool links_are_sound(hn_simulation *s, const solved_step *step, double fl
 
 bool simulation_step_is_sound(hn_simulation *s, const solved_step *step, bool from_afar)
 {
-    const double flat = from_afar ? FLAT_FROM_AFAR : FLAT_MIDPOINT;
+    const double flat = from_afar ? FLAT_FROM_AFAR : FLAT_MIDPOINT, SHORT_CHORD = 1.6;
     const hn_system *system = s->system;
     if (!isfinite(s->newton.residual) || !isfinite(s->newton.increment)) return false;
     for (int i = 0; i < system->body_count; ++i) {
         const double *start = step->data.q_start + POSE_SIZE * (size_t)i,
-                     *end = step->data.q + POSE_SIZE * (size_t)i;
+                     *end = step->data.q + POSE_SIZE * (size_t)i,
+                     *delta = step->data.delta + POSE_SIZE * (size_t)i;
+        // of turns below 80 degrees increments of directors tell: det(D_mid) is one less an eighth of their squares
+        double chord = 0.0;
+        for (int k = 3; k < POSE_SIZE; ++k) chord += delta[k] * delta[k];
+        if (chord <= SHORT_CHORD && isfinite(delta[0] + delta[1] + delta[2])) continue;
         hn_vec3 d[3];
         for (int k = 0; k < 3; ++k)
             d[k] = vec3_mean(vec3_load(start + 3 + 3 * k), vec3_load(end + 3 + 3 * k));
@@ -774,30 +780,39 @@ static const double SINGULAR_FREEZING = 1e-5;
 
 // Where increments are small beside the body and large beside what it moves in a step, the residual before the last one
 // tells that more is left than its square: iterate on.
-static hn_status solve_lags(hn_simulation *s, solved_step *step, const newton_options *options)
+hn_status simulation_solve_lags(hn_simulation *s, solved_step *step, const newton_options *options)
 {
     enum { TIMES_MAX = 6 };
     newton_options again = *options;
     again.continued = true;
-    for (int k = 0; k < TIMES_MAX; ++k) {
+    int first = s->newton.iterations;
+    for (int k = 0; has_lags(s) && k < TIMES_MAX; ++k) {
         int last = s->newton.history_count - 1, iterations = s->newton.iterations;
-        // parts of a body's equation by the same number as parts of its length
-        if (last < 0 || s->newton.history[last] <= options->increment_tolerance) return HN_OK;
+        // parts of a body's equation by the same number as parts of its length, unless more may be left
+        double enough = fmax(options->increment_tolerance, options->residual_tolerance);
+        if (last < 0 || s->newton.history[last] <= enough) return HN_OK;
         s->newton = (newton_report){.loops = s->newton.loops, .largest = s->newton.largest};
         TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &again,
                                      &s->newton));
         s->newton.iterations += iterations;
+        s->newton.lagging = s->newton.iterations - first;
     }
     return HN_OK;
+}
+
+hn_status simulation_solve_plain(hn_simulation *s, solved_step *step, const newton_options *options)
+{
+    step_element_forces(s->system, &step->equations, &step->data);
+    s->newton = (newton_report){0};
+    return s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options,
+                                    &s->newton);
 }
 
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
                                    const newton_options *options)
 {
-    step_element_forces(s->system, &step->equations, &step->data);
-    s->newton = (newton_report){0};
-    TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton));
-    if (has_lags(s)) TRY(solve_lags(s, step, options));
+    TRY(simulation_solve_plain(s, step, options));
+    TRY(simulation_solve_lags(s, step, options));
     return simulation_step_is_sound(s, step, false) ? HN_OK : HN_NOT_CONVERGED;
 }
 

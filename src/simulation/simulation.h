@@ -63,6 +63,7 @@ enum { CURVATURE_DEPTH = 2 };
 /// What round-off of places does to the velocities of a mechanism.
 typedef struct mechanism_round_off {
     double impulse; ///< kg m, h times that of the body where it is largest
+    double left;    ///< the same of increments that are left
     double rate;    ///< 1/s, of the fastest body
 } mechanism_round_off;
 /// What a scheme with both constraint levels works with, see both_levels.h.
@@ -75,6 +76,7 @@ typedef struct both_levels {
     double *history;    ///< c of the last steps, newest first, of the substep that is selected (composed.h)
     double *histories;  ///< of all of them
     int history_count;
+    double left;        ///< last increments of sweeps, the largest of some
 } both_levels;
 
 /// What was tried of dry friction in a step, see drive_modes.c.
@@ -177,6 +179,7 @@ struct hn_simulation {
                               ///< without a ledger
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
+    double *terms;        ///< J, mechanism by mechanism: sizes of what cancels in a step (long_steps.c)
     bool step_was_halved;
     bool has_links;       ///< joints that keep two points at a distance
     bool ambiguous;       ///< the step that is being solved has several solutions (long_steps.h)
@@ -387,7 +390,11 @@ hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h);
 double holds_relations(const hn_simulation *s, const solved_step *step, bool target, double *x);
 /// Add to the effort of the one that is listed at `index`, in a step.
 void holds_add_effort(const hn_simulation *s, solved_step *step, int index, double effort);
-/// Solve a step on from its iterate.
+/// Newton's method of the reduction from the iterate in `step`; then what lags leave of it. Neither asks whether the
+/// solution is sound.
+hn_status simulation_solve_plain(hn_simulation *s, solved_step *step, const newton_options *options);
+hn_status simulation_solve_lags(hn_simulation *s, solved_step *step, const newton_options *options);
+/// Solve a step on from its iterate: all of these.
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step, const newton_options *options);
 
 #endif

@@ -8,14 +8,16 @@
 //   a
 //          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
 //          what they were apart at first
-//   kept   no promise is broken
 //   agree  reductions of one scheme end at the same place; runs of a scheme that makes no halves and says that steps
-//   were
-//          too long to be unique are counted apart
+//          were too long to be unique, and runs whose accuracy line says that steps do not follow the motion at all,
+//          are counted apart
+//   kept   a promise that is broken is named by the ledger, not silent: counted apart as well, and a finding with
+//          --strict
 //
-//   hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] [--verbose]
+//   hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] [--strict] [--verbose]
 //
-// With --promises nothing is held against converged runs: only broken promises are found, many times as fast.
+// With --promises nothing is held against converged runs: only broken promises are found, many times as fast. Findings
+// are printed as they are found, and all of them again at the end.
 //
 // Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say
 // why.
@@ -27,6 +29,7 @@
 #include <holonom/holonom.h>
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +46,9 @@ static const double CHAOTIC = 1e5;             // growth above which end positio
 static const double NEIGHBOUR_NEAR = 1e-10;    // the same for the growth of round-off
 static const double NEIGHBOUR = 1e-6;          // part of its velocities that a neighbour differs by
 static const double SAME_MOTION = 1e-8;        // by which reductions may differ, times the growth
+static const double TIGHT = 1e-10;             // tolerances of a run that confirms another
+static const double NAMED =
+    0.1; // rad, parts of the size: steps so wrong by the accuracy line are named
 
 // How a run ended.
 typedef enum outcome {
@@ -55,29 +61,45 @@ typedef enum outcome {
 } outcome;
 
 typedef enum finding {
-    NO_FINDING,
     STEP_ERROR,
     END_ERROR,
-    NOT_KEPT,
     DISAGREES,
     NO_REASON,
+    NOT_KEPT, // named by the ledger
     FINDINGS,
 } finding;
-static const char *const FINDING_NAMES[FINDINGS] = {"",         "step error", "end error",
-                                                    "not kept", "disagree",   "no reason"};
+static const char *const FINDING_NAMES[FINDINGS] = {"step error", "end error", "disagree",
+                                                    "no reason", "not kept"};
 
 typedef struct tally {
     int64_t models, runs, outcomes[OUTCOMES];
-    int64_t steps_judged, steps_unsure, ends_judged, ends_unsure, ends_chaotic, too_long,
-        not_unique;
-    int64_t findings[FINDINGS];
-    double worst_step, worst_end, worst_apart; // over what is allowed
+    int64_t steps_judged, steps_unsure;
+    int64_t ends_judged, ends_unsure, ends_unknown, ends_chaotic, ends_too_long;
+    int64_t pairs_judged, pairs_chaotic, pairs_not_unique, pairs_inaccurate; // of reductions
+    double worst_step, worst_end, worst_apart;                               // over what is allowed
 } tally;
+
+// A finding as jobs tell of it, shorter than what a pipe takes whole.
+typedef struct found {
+    finding what;
+    uint64_t model;
+    char text[400];
+} found;
+
+// What jobs send: findings as they come, a tally at the end.
+typedef struct job_message {
+    bool last;
+    union {
+        found one;
+        tally sum;
+    };
+} job_message;
 
 typedef struct hunt {
     uint64_t seed;
-    bool verbose, promises;
+    bool verbose, promises, strict;
     FILE *out;
+    int channel;
     tally sum;
 } hunt;
 
@@ -138,18 +160,27 @@ typedef struct run {
     outcome outcome;
     bool too_long;     // the ledger warns of steps too long for the motion
     bool not_unique;   // of steps with several solutions, of which the scheme took one
+    bool inaccurate;   // its accuracy line says that steps do not follow the motion
     double growth;     // of local errors until the end, at least 1
     bool growth_known; // a sampled step told
     double *q;         // at the end
 } run;
 
+static bool send_message(int channel, const job_message *m)
+{
+    return write(channel, m, sizeof *m) == (ssize_t)sizeof *m;
+}
+
 static void report(hunt *h, const run *r, finding what, double value, const char *text)
 {
-    h->sum.findings[what]++;
-    fprintf(h->out, "finding %s: model %llu (%s), %s, %s, h = %.3g, %d steps: %.3g %s\n",
-            FINDING_NAMES[what], (unsigned long long)r->index, r->model->family,
-            hn_scheme_name(r->scheme), hn_reduction_name(r->reduction), r->step, r->steps, value,
-            text);
+    job_message m = {.one = {.what = what, .model = r->index}};
+    snprintf(m.one.text, sizeof m.one.text,
+             "%s: seed %llu, model %llu (%s), %s, %s, h = %.3g, %d steps: %.3g %s",
+             FINDING_NAMES[what], (unsigned long long)h->seed, (unsigned long long)r->index,
+             r->model->family, hn_scheme_name(r->scheme), hn_reduction_name(r->reduction), r->step,
+             r->steps, value, text);
+    fprintf(h->out, "%s\n", m.one.text);
+    if (!send_message(h->channel, &m)) abort();
 }
 
 static hn_simulation *create(const random_model *m, hn_scheme scheme, hn_reduction way, double step,
@@ -304,8 +335,9 @@ static step_verdict judge_step(hn_simulation *s, hn_simulation *reference, const
 
 static void report_not_kept(hunt *h, const run *r, hn_promise promise, const hn_ledger_entry *e)
 {
-    char text[320];
-    snprintf(text, sizeof text, "%s, bound %.2g: %s", hn_promise_name(promise), e->bound, e->note);
+    char text[200];
+    snprintf(text, sizeof text, "%s, bound %.2g: %.120s", hn_promise_name(promise), e->bound,
+             e->note);
     report(h, r, NOT_KEPT, e->error, text);
 }
 
@@ -346,6 +378,7 @@ static void judge_ledger(hunt *h, run *r, hn_simulation *s, double worst_step)
     const hn_accuracy *a = &ledger.accuracy;
     r->too_long = a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit;
     r->not_unique = a->ambiguous_step_count > 0 && !s->scheme->may_halve;
+    r->inaccurate = a->relative.value > NAMED;
     double allowed = ALLOWED * a->relative.value + place_floor(s);
     if (worst_step < 0.0) return;
     h->sum.worst_step = fmax(h->sum.worst_step, worst_step / allowed);
@@ -402,7 +435,6 @@ static double perform(hunt *h, run *r)
         memcpy(r->q, s->state.q, count * sizeof(double));
         hn_ledger ledger;
         if (hn_simulation_ledger(s, &ledger) == HN_OK) sum = ledger.accuracy.relative_sum;
-        h->sum.too_long += r->too_long;
     }
     alarm(0);
     hn_simulation_destroy(reference);
@@ -482,6 +514,25 @@ static double neighbour_growth(const run *r, hn_reduction way, double part)
     return fine ? growth : 0.0;
 }
 
+// Does `projected-rk` with tight tolerances, another kind of method, end there too, where it takes the model? Runs of
+// one scheme may jump over the same.
+static bool is_confirmed_apart(const run *r, const truth *t, double difference)
+{
+    hn_simulation_def def = hn_simulation_def_default();
+    hn_simulation *s = NULL;
+    def.scheme = HN_SCHEME_PROJECTED_RK;
+    def.step_size = r->step;
+    def.ledger = false;
+    def.projected_rk.absolute_tolerance = def.projected_rk.relative_tolerance = TIGHT;
+    alarm(SECONDS_MAX);
+    bool finished = hn_simulation_create(r->model->model, &def, &s) == HN_OK &&
+                    hn_simulation_step(s, r->steps) == HN_OK;
+    bool same = !finished || relative_difference(s->system, s->state.q, t->q) <= SURE * difference;
+    alarm(0);
+    hn_simulation_destroy(s);
+    return same;
+}
+
 // Is a run four times as fine where the finest one was, as far as `difference` tells, and sure of its steps?
 static bool is_confirmed(const run *r, const truth *t, double difference)
 {
@@ -504,7 +555,9 @@ static void judge_end(hunt *h, run *r, const truth *t, double sum)
     if (t->known && !r->growth_known)
         r->growth = fmax(r->growth, neighbour_growth(r, r->reduction, NEIGHBOUR));
     if (!t->known || !(r->growth < CHAOTIC) || r->too_long) {
-        h->sum.ends_chaotic++;
+        (*(r->too_long ? &h->sum.ends_too_long
+           : t->known  ? &h->sum.ends_chaotic
+                       : &h->sum.ends_unknown))++;
         return;
     }
     double difference = relative_difference(t->frame->system, r->q, t->q);
@@ -512,7 +565,8 @@ static void judge_end(hunt *h, run *r, const truth *t, double sum)
     // two runs that jump over the same thing agree, and both say so
     bool sure = is_convergent(t->change, fmax(difference, allowed)) &&
                 t->sum <= SURE * fmax(difference, allowed);
-    if (sure && difference - t->change[1] / 3.0 > allowed) sure = is_confirmed(r, t, difference);
+    if (sure && difference - t->change[1] / 3.0 > allowed)
+        sure = is_confirmed(r, t, difference) && is_confirmed_apart(r, t, difference);
     if (!sure) {
         h->sum.ends_unsure++;
         return;
@@ -542,7 +596,7 @@ static void hunt_model(hunt *h, uint64_t index)
     if (status != HN_OK) {
         h->sum.runs++;
         h->sum.outcomes[RUN_REFUSED]++;
-        if (hn_context_message(context)[0] == '\0') h->sum.findings[NO_REASON]++;
+        if (hn_context_message(context)[0] == '\0') report(h, &r, NO_REASON, (double)status, "");
         hn_context_destroy(context);
         return;
     }
@@ -556,13 +610,14 @@ static void hunt_model(hunt *h, uint64_t index)
     double *ends = malloc(2 * count * sizeof(double));
     if (ends == NULL) abort();
     for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
-        bool own = hn_scheme_has_own_solver((hn_scheme)scheme), first = false, unique = true;
+        bool own = hn_scheme_has_own_solver((hn_scheme)scheme), first = false, unique = true,
+             inaccurate = false;
         for (int way = 0; way < (own ? 1 : HN_REDUCTION_COUNT); ++way) {
             if (!all && (scheme != only_scheme || (!own && way != only_reduction))) continue;
             r.scheme = (hn_scheme)scheme;
             r.reduction = (hn_reduction)way;
             r.q = way == 0 ? ends : ends + count;
-            r.too_long = r.not_unique = r.growth_known = false;
+            r.too_long = r.not_unique = r.growth_known = r.inaccurate = false;
             r.growth = 1.0;
             if (t.frame == NULL) {
                 // what no scheme takes need not be tried with all
@@ -573,22 +628,32 @@ static void hunt_model(hunt *h, uint64_t index)
             double sum = perform(h, &r);
             judge_end(h, &r, &t, sum);
             if (way == 0) first = r.outcome == RUN_FINISHED;
-            if (way == 0) unique = !r.not_unique;
-            if (h->promises || way == 0 || !first || r.outcome != RUN_FINISHED ||
-                !(r.growth < CHAOTIC))
+            if (way == 0) unique = !r.not_unique, inaccurate = r.inaccurate;
+            if (h->promises || way == 0 || !first || r.outcome != RUN_FINISHED) continue;
+            if (!(r.growth < CHAOTIC)) {
+                h->sum.pairs_chaotic++;
                 continue;
+            }
             double apart =
                 relative_difference(t.frame->system, ends, r.q) / (SAME_MOTION * r.growth);
             if (apart > 1.0) {
                 // the samples may have missed what makes the motion grow
                 double growth = neighbour_growth(&r, HN_REDUCTION_REDUCED, NEIGHBOUR_NEAR);
-                if (!(growth < CHAOTIC)) continue;
+                if (!(growth < CHAOTIC)) {
+                    h->sum.pairs_chaotic++;
+                    continue;
+                }
                 apart *= r.growth / fmax(r.growth, growth);
             }
             if (apart > 1.0 && (r.not_unique || !unique)) {
-                h->sum.not_unique++;
+                h->sum.pairs_not_unique++;
                 continue;
             }
+            if (apart > 1.0 && (r.inaccurate || inaccurate)) {
+                h->sum.pairs_inaccurate++;
+                continue;
+            }
+            h->sum.pairs_judged++;
             h->sum.worst_apart = fmax(h->sum.worst_apart, apart);
             if (apart > 1.0) report(h, &r, DISAGREES, apart, "of what is allowed, from `reduced`");
         }
@@ -604,22 +669,57 @@ static void hunt_model(hunt *h, uint64_t index)
 
 static void add_tally(tally *to, const tally *from)
 {
-    to->models += from->models, to->runs += from->runs;
-    for (int k = 0; k < OUTCOMES; ++k) to->outcomes[k] += from->outcomes[k];
-    for (int k = 0; k < FINDINGS; ++k) to->findings[k] += from->findings[k];
-    to->steps_judged += from->steps_judged, to->steps_unsure += from->steps_unsure;
-    to->ends_judged += from->ends_judged, to->ends_unsure += from->ends_unsure;
-    to->ends_chaotic += from->ends_chaotic, to->too_long += from->too_long;
-    to->not_unique += from->not_unique;
+    // all but the worst figures are counts
+    const int64_t *more = (const int64_t *)from;
+    for (size_t k = 0; k < offsetof(tally, worst_step) / sizeof(int64_t); ++k)
+        ((int64_t *)to)[k] += more[k];
     to->worst_step = fmax(to->worst_step, from->worst_step);
     to->worst_end = fmax(to->worst_end, from->worst_end);
     to->worst_apart = fmax(to->worst_apart, from->worst_apart);
 }
 
-static int conclude(const tally *t, uint64_t seed)
+// Findings of all jobs, by model.
+typedef struct found_list {
+    found *all;
+    size_t count, capacity;
+} found_list;
+
+static void add_found(found_list *list, const found *one)
 {
-    int64_t findings = 0;
-    for (int k = 1; k < FINDINGS; ++k) findings += t->findings[k];
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 16;
+        list->all = realloc(list->all, list->capacity * sizeof *list->all);
+        if (list->all == NULL) abort();
+    }
+    list->all[list->count++] = *one;
+}
+
+static int compare_found(const void *x, const void *y)
+{
+    const found *a = x, *b = y;
+    return a->model != b->model ? (a->model < b->model ? -1 : 1) : (int)a->what - (int)b->what;
+}
+
+static size_t count_models(const found_list *list, bool named)
+{
+    size_t count = 0;
+    uint64_t last = UINT64_MAX;
+    for (size_t k = 0; k < list->count; ++k) {
+        if ((list->all[k].what == NOT_KEPT) != named || list->all[k].model == last) continue;
+        last = list->all[k].model;
+        count++;
+    }
+    return count;
+}
+
+static void print_found(const found_list *list, bool named)
+{
+    for (size_t k = 0; k < list->count; ++k)
+        if ((list->all[k].what == NOT_KEPT) == named) printf("  %s\n", list->all[k].text);
+}
+
+static void print_tally(const tally *t, uint64_t seed)
+{
     printf("seed %llu: %lld models, %lld runs: %lld finished, %lld refused, %lld stopped, %lld "
            "singular, %lld slow\n",
            (unsigned long long)seed, (long long)t->models, (long long)t->runs,
@@ -628,18 +728,34 @@ static int conclude(const tally *t, uint64_t seed)
            (long long)t->outcomes[RUN_SLOW]);
     printf("steps: %lld judged, worst %.2f of what is allowed; %lld without a sure reference\n",
            (long long)t->steps_judged, t->worst_step, (long long)t->steps_unsure);
-    printf("ends: %lld judged, worst %.2f of what is allowed; %lld without a sure reference, %lld "
-           "chaotic, unknown or with "
-           "steps named too long (%lld)\n",
-           (long long)t->ends_judged, t->worst_end, (long long)t->ends_unsure,
-           (long long)t->ends_chaotic, (long long)t->too_long);
-    printf(
-        "reductions: worst %.2f of what is allowed; %lld apart where steps were named not unique\n",
-        t->worst_apart, (long long)t->not_unique);
-    for (int k = 1; k < FINDINGS; ++k)
-        if (t->findings[k] > 0) printf("  %s: %lld\n", FINDING_NAMES[k], (long long)t->findings[k]);
-    printf("%lld passed, %lld failed\n", (long long)(t->runs - findings), (long long)findings);
-    return findings > 0 ? 1 : 0;
+    printf("ends: %lld judged, worst %.2f of what is allowed; apart: %lld chaotic, %lld with steps "
+           "named too long, %lld without a converged run, %lld of which it is not sure\n",
+           (long long)t->ends_judged, t->worst_end, (long long)t->ends_chaotic,
+           (long long)t->ends_too_long, (long long)t->ends_unknown, (long long)t->ends_unsure);
+    printf("reductions: %lld pairs judged, worst %.2f of what is allowed; apart: %lld chaotic, "
+           "%lld with steps named not unique, %lld with steps off by more than %g by their own "
+           "accuracy line\n",
+           (long long)t->pairs_judged, t->worst_apart, (long long)t->pairs_chaotic,
+           (long long)t->pairs_not_unique, (long long)t->pairs_inaccurate, NAMED);
+}
+
+static int conclude(const tally *t, const found_list *list, uint64_t seed, bool strict)
+{
+    size_t counts[FINDINGS] = {0}, silent = 0;
+    for (size_t k = 0; k < list->count; ++k) counts[list->all[k].what]++;
+    for (int k = 0; k < NOT_KEPT; ++k) silent += counts[k];
+    print_tally(t, seed);
+    printf("named by the ledger: %zu promises not kept in %zu models\n", counts[NOT_KEPT],
+           count_models(list, true));
+    print_found(list, true);
+    printf("findings: %zu in %zu models", silent, count_models(list, false));
+    for (int k = 0; k < NOT_KEPT; ++k)
+        if (counts[k] > 0) printf(", %s %zu", FINDING_NAMES[k], counts[k]);
+    printf("\n");
+    print_found(list, false);
+    if (strict) silent += counts[NOT_KEPT];
+    printf("%lld passed, %zu failed\n", (long long)t->runs - (long long)silent, silent);
+    return silent > 0 ? 1 : 0;
 }
 
 int main(int argument_count, char **arguments)
@@ -650,6 +766,7 @@ int main(int argument_count, char **arguments)
         const char *word = arguments[i], *value = i + 1 < argument_count ? arguments[i + 1] : "0";
         if (strcmp(word, "--verbose") == 0) h.verbose = true;
         else if (strcmp(word, "--promises") == 0) h.promises = true;
+        else if (strcmp(word, "--strict") == 0) h.strict = true;
         else if (strcmp(word, "--models") == 0) models = atoll(value), ++i;
         else if (strcmp(word, "--first") == 0) first = atoll(value), ++i;
         else if (strcmp(word, "--seed") == 0) h.seed = strtoull(value, NULL, 10), ++i;
@@ -657,26 +774,35 @@ int main(int argument_count, char **arguments)
         else
             return fprintf(stderr,
                            "hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] "
-                           "[--verbose]\n"),
+                           "[--strict] [--verbose]\n"),
                    2;
     }
     signal(SIGALRM, ring);
     int channel[2];
     if (jobs < 1 || pipe(channel) != 0) return 2;
+    h.channel = channel[1];
     fflush(stdout);
     for (long long job = 0; job < jobs; ++job) {
         if (fork() != 0) continue;
         setvbuf(stdout, NULL, _IOLBF, 0);
         for (long long i = first + job; i < first + models; i += jobs) hunt_model(&h, (uint64_t)i);
         fflush(stdout);
-        _exit(write(channel[1], &h.sum, sizeof h.sum) == sizeof h.sum ? 0 : 1);
+        job_message end = {.last = true, .sum = h.sum};
+        _exit(send_message(h.channel, &end) ? 0 : 1);
     }
     close(channel[1]);
-    tally all = {0}, part;
+    tally all = {0};
+    found_list list = {0};
     long long heard = 0;
-    for (; read(channel[0], &part, sizeof part) == sizeof part; ++heard) add_tally(&all, &part);
+    for (job_message m; read(channel[0], &m, sizeof m) == (ssize_t)sizeof m;) {
+        if (m.last) add_tally(&all, &m.sum), heard++;
+        else add_found(&list, &m.one);
+    }
     while (wait(NULL) > 0) {
     }
+    if (list.count > 0) qsort(list.all, list.count, sizeof *list.all, compare_found);
+    int result = conclude(&all, &list, h.seed, h.strict);
+    free(list.all);
     if (heard < jobs) return printf("%lld of %lld jobs died\n", jobs - heard, jobs), 1;
-    return conclude(&all, h.seed);
+    return result;
 }
