@@ -30,6 +30,7 @@ enum {
         3, // rows and columns at the end of a front, zero, so that kernels may work in fours
     GROUP_SIZE = 32, // unknowns eliminated from a large front before the rest of it is updated
     LARGE_FRONT = 96,
+    CLEARED_AT_ONCE = 192,      // numbers
     FRONTS_BETWEEN_LOOKS = 256, // at whether the call is cancelled
 };
 
@@ -39,7 +40,8 @@ static const double AMALGAMATION_GROWTH = 0.15;
 // One neighbour of a node or copy that is eliminated later.
 typedef struct later {
     int node;       // or copy
-    int at;         // where its unknowns, or the e of a copy, begin in the front
+    int at;         // where its unknowns, or the e of a copy, begin in the front,
+    int count;      // and how many of them stand there
     int own, other; // nodes of the matrix block; own = -1: the next copy of the same node
     size_t lower;   // block (other, own): A_jk
     size_t upper;   // block (own, other): A_kj
@@ -68,6 +70,7 @@ struct block_lu {
     int given_count;  // without
     int size;         // of the given nodes
     int *sizes;       // node_count
+    int *outer;       // node_count: of these, what fronts of earlier nodes have to do with
     int *offsets;     // node_count
     int *order;       // elimination order
     int *place;       // place in the order
@@ -222,7 +225,7 @@ static hn_status group_fronts(block_lu *lu, const block_structure *structure)
     for (int k = 0; k < n; ++k) {
         int size = lu->sizes[lu->order[k]], rest = 0;
         for (int p = structure->first[k]; p < structure->first[k + 1]; ++p)
-            rest += lu->sizes[lu->order[structure->places[p]]];
+            rest += lu->outer[lu->order[structure->places[p]]];
         double own = front_storage(size, rest);
         front *last = lu->front_count > 0 ? &lu->fronts[lu->front_count - 1] : NULL;
         bool joins =
@@ -248,7 +251,7 @@ static void find_runs(block_lu *lu, const front *f, const front *parent, const i
 {
     int from = 0, open = -1;
     for (int p = f->later_first; p < f->later_end; ++p) {
-        int node = lu->later_nodes[p], size = lu->sizes[node];
+        int node = lu->later_nodes[p], size = lu->outer[node];
         int to = lu->place[node] < parent->end ? lu->local[node] : at[node];
         if (open >= 0 && lu->runs[open].to + lu->runs[open].count == to)
             lu->runs[open].count += size;
@@ -295,13 +298,17 @@ static hn_status connect_fronts(block_lu *lu, const block_structure *structure)
         int next = own->pivots;
         for (int p = own->later_first; p < own->later_end; ++p) {
             at[lu->later_nodes[p]] = next;
-            next += lu->sizes[lu->later_nodes[p]];
+            next += lu->outer[lu->later_nodes[p]];
         }
         for (int k = own->first; k < own->end; ++k)
             for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
                 int node = lu->links[p].node;
                 lu->links[p].at = front_of[node] == f ? lu->local[node] : at[node];
-                if (lu->links[p].own >= 0) lu->links[p].at += shift_of(lu, node);
+                if (lu->links[p].own < 0) continue;
+                lu->links[p].at += shift_of(lu, node);
+                int other = lu->sizes[lu->links[p].other];
+                bool whole = front_of[node] == f || lu->outer[node] == lu->sizes[node];
+                lu->links[p].count = whole ? other : lu->outer[node];
             }
         while (depth > 0) {
             front *child = &lu->fronts[lu->waiting[depth - 1]];
@@ -330,20 +337,22 @@ done:
 }
 
 // Order, sizes and places of all nodes and copies.
-static hn_status number_nodes(block_lu *lu, const int *sizes, const int *order)
+static hn_status number_nodes(block_lu *lu, const int *sizes, const int *outer, const int *order)
 {
     const block_chains *chains = &lu->chains;
     int all = lu->node_count;
     size_t n = (size_t)all + 1;
-    int *whole = keep(lu, 5 * n * sizeof(int)), total = 0;
+    int *whole = keep(lu, 6 * n * sizeof(int)), total = 0;
     if (whole == NULL) return HN_OUT_OF_MEMORY;
     lu->sizes = whole;
     lu->offsets = whole + n;
     lu->order = whole + 2 * n;
     lu->place = whole + 3 * n;
     lu->local = whole + 4 * n;
+    lu->outer = whole + 5 * n;
     bool split = chains->copy_count > 0;
     memcpy(lu->sizes, split ? chains->sizes : sizes, (size_t)all * sizeof(int));
+    memcpy(lu->outer, split || outer == NULL ? lu->sizes : outer, (size_t)all * sizeof(int));
     memcpy(lu->order, split ? chains->order : order, (size_t)all * sizeof(int));
     for (int i = 0; i < all; ++i) {
         lu->offsets[i] = total;
@@ -356,14 +365,14 @@ static hn_status number_nodes(block_lu *lu, const int *sizes, const int *order)
 }
 
 // Everything from an order of the given nodes on.
-static hn_status analyse(block_lu *lu, const int *sizes, const int *order)
+static hn_status analyse(block_lu *lu, const int *sizes, const int *outer, const int *order)
 {
     block_structure structure = {0};
     const block_graph *graph = &lu->graph;
     TRY(block_chains_create(lu->context, graph, sizes, order, &lu->chains));
     lu->node_count = lu->given_count + lu->chains.copy_count;
     const block_graph *whole = lu->chains.copy_count > 0 ? &lu->chains.graph : graph;
-    TRY(number_nodes(lu, sizes, order));
+    TRY(number_nodes(lu, sizes, outer, order));
     TRY(block_graph_postorder(lu->context, whole, lu->order));
     for (int k = 0; k < lu->node_count; ++k) lu->place[lu->order[k]] = k;
     hn_status status = block_structure_create(lu->context, whole, lu->order, &structure);
@@ -377,6 +386,13 @@ static hn_status analyse(block_lu *lu, const int *sizes, const int *order)
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count,
                           const int (*edges)[2], const int *order, block_lu **out)
 {
+    return block_lu_create_outer(context, node_count, sizes, NULL, edge_count, edges, order, out);
+}
+
+hn_status block_lu_create_outer(hn_context *context, int node_count, const int *sizes,
+                                const int *outer, int edge_count, const int (*edges)[2],
+                                const int *order, block_lu **out)
+{
     *out = NULL;
     block_lu *lu = context_allocate(context, sizeof *lu);
     int *found = context_allocate(context, ((size_t)node_count + 1) * sizeof(int));
@@ -389,7 +405,7 @@ hn_status block_lu_create(hn_context *context, int node_count, const int *sizes,
         status = block_graph_create(context, node_count, edge_count, edges, &lu->graph);
     if (status == HN_OK && order == NULL)
         status = order_minimum_degree(context, node_count, edge_count, edges, found);
-    if (status == HN_OK) status = analyse(lu, sizes, order == NULL ? found : order);
+    if (status == HN_OK) status = analyse(lu, sizes, outer, order == NULL ? found : order);
     context_release(context, found);
     if (status != HN_OK) {
         block_lu_destroy(lu);
@@ -424,11 +440,11 @@ size_t block_lu_storage(const block_lu *lu)
 
 void block_lu_clear(block_lu *lu)
 {
-    // node by node: small enough to stay in registers and caches of memset
-    for (int k = 0; k < lu->node_count; ++k) {
-        size_t begin = lu->diagonal[lu->order[k]];
-        size_t end = k + 1 < lu->node_count ? lu->diagonal[lu->order[k + 1]] : lu->matrix_count;
-        memset(lu->matrix + begin, 0, (end - begin) * sizeof(double));
+    // in pieces small enough for the vector loop of memset, not its string instructions
+    for (size_t begin = 0; begin < lu->matrix_count; begin += CLEARED_AT_ONCE) {
+        size_t left = lu->matrix_count - begin;
+        memset(lu->matrix + begin, 0,
+               (left < CLEARED_AT_ONCE ? left : CLEARED_AT_ONCE) * sizeof(double));
     }
 }
 
@@ -451,24 +467,24 @@ double *block_lu_block(block_lu *lu, int row, int column)
 }
 
 // a block into a larger row-major matrix
-static void copy_block(int rows, int columns, const double *a, size_t stride, double *to)
+static void copy_block(int rows, int columns, int width, const double *a, size_t stride, double *to)
 {
     for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < columns; ++j) to[(size_t)i * stride + (size_t)j] = a[i * columns + j];
+        for (int j = 0; j < columns; ++j) to[(size_t)i * stride + (size_t)j] = a[i * width + j];
 }
 
-// The same in units of the equations from `row` and the unknowns from `column` on.
-static void copy_in_units(const block_lu *lu, int row, int column, int rows, int columns,
+// The same in units of the equations from `row` and the unknowns from `column` on; rows of the block are `width` long.
+static void copy_in_units(const block_lu *lu, int row, int column, int rows, int columns, int width,
                           const double *a, size_t stride, double *to)
 {
     if (lu->row_units == NULL) {
-        copy_block(rows, columns, a, stride, to);
+        copy_block(rows, columns, width, a, stride, to);
         return;
     }
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
             to[(size_t)i * stride + (size_t)j] =
-                lu->row_units[row + i] * lu->column_units[column + j] * a[i * columns + j];
+                lu->row_units[row + i] * lu->column_units[column + j] * a[i * width + j];
 }
 
 void block_lu_set_units(block_lu *lu, const double *rows, const double *columns)
@@ -483,15 +499,16 @@ void block_lu_dense(const block_lu *lu, double *dense)
     memset(dense, 0, n * n * sizeof(double));
     for (int i = 0; i < lu->given_count; ++i) {
         size_t o = (size_t)lu->offsets[i];
-        copy_block(lu->sizes[i], lu->sizes[i], lu->matrix + lu->diagonal[i], n, dense + o * n + o);
+        copy_block(lu->sizes[i], lu->sizes[i], lu->sizes[i], lu->matrix + lu->diagonal[i], n,
+                   dense + o * n + o);
     }
     for (int p = 0; p < lu->links_first[lu->node_count]; ++p) {
         const later *l = &lu->links[p];
         if (l->own < 0) continue;
         int s = lu->sizes[l->own], t = lu->sizes[l->other];
         size_t o = (size_t)lu->offsets[l->own], q = (size_t)lu->offsets[l->other];
-        copy_block(t, s, lu->matrix + l->lower, n, dense + q * n + o);
-        copy_block(s, t, lu->matrix + l->upper, n, dense + o * n + q);
+        copy_block(t, s, s, lu->matrix + l->lower, n, dense + q * n + o);
+        copy_block(s, t, t, lu->matrix + l->upper, n, dense + o * n + q);
     }
 }
 
@@ -663,7 +680,7 @@ static void assemble_node(const block_lu *lu, int k, const dense_front *d)
     size_t at = (size_t)lu->local[node], own_at = at + (size_t)shift;
     if (is_copy(lu, node)) add_identity(d, at, own_at, half, -1.0);
     else
-        copy_in_units(lu, lu->offsets[node], lu->offsets[node], half, half,
+        copy_in_units(lu, lu->offsets[node], lu->offsets[node], half, half, half,
                       lu->matrix + lu->diagonal[node], d->stride, d->a + at * (d->stride + 1));
     for (int p = lu->links_first[k]; p < lu->links_first[k + 1]; ++p) {
         const later *l = &lu->links[p];
@@ -672,11 +689,11 @@ static void assemble_node(const block_lu *lu, int k, const dense_front *d)
             add_identity(d, own_at, to, half, 1.0);
             continue;
         }
-        int own = lu->offsets[l->own], other = lu->offsets[l->other], t = lu->sizes[l->other];
-        copy_in_units(lu, other, own, t, half, lu->matrix + l->lower, d->stride,
+        int own = lu->offsets[l->own], other = lu->offsets[l->other];
+        copy_in_units(lu, other, own, l->count, half, half, lu->matrix + l->lower, d->stride,
                       d->a + to * d->stride + own_at);
-        copy_in_units(lu, own, other, half, t, lu->matrix + l->upper, d->stride,
-                      d->a + own_at * d->stride + to);
+        copy_in_units(lu, own, other, half, l->count, lu->sizes[l->other], lu->matrix + l->upper,
+                      d->stride, d->a + own_at * d->stride + to);
     }
 }
 
@@ -812,7 +829,7 @@ static void store_pivots(const block_lu *lu, const front *f, const double *x, do
     }
 }
 
-static double dot(int n, const double *x, const double *y)
+static inline double dot(int n, const double *x, const double *y)
 {
     pair first = {0.0, 0.0}, second = first;
     int i = 0;
@@ -834,11 +851,10 @@ static void solve_diagonal(int n, size_t stride, const double *lu, const int *pi
         x[k] = x[pivot[k]];
         x[pivot[k]] = swap;
     }
-    for (int i = 1; i < n; ++i)
-        for (int k = 0; k < i; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
+    for (int i = 1; i < n; ++i) x[i] -= dot(i, lu + (size_t)i * stride, x);
     for (int i = n - 1; i >= 0; --i) {
-        for (int k = i + 1; k < n; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
-        x[i] *= lu[(size_t)i * (stride + 1)];
+        const double *row = lu + (size_t)i * (stride + 1);
+        x[i] = (x[i] - dot(n - 1 - i, row + 1, x + i + 1)) * row[0];
     }
 }
 
@@ -862,7 +878,7 @@ static void substitute(const block_lu *lu, double *b)
         for (int p = own->later_first; p < own->later_end; ++p) {
             int node = lu->later_nodes[p];
             double *to = b + lu->offsets[node];
-            for (int i = 0; i < lu->sizes[node]; ++i, below += pivots)
+            for (int i = 0; i < lu->outer[node]; ++i, below += pivots)
                 to[i] -= dot(own->pivots, below, x);
         }
     }
@@ -875,7 +891,7 @@ static void substitute(const block_lu *lu, double *b)
         for (int p = own->later_first; p < own->later_end; ++p) {
             int node = lu->later_nodes[p];
             const double *from = b + lu->offsets[node];
-            for (int i = 0; i < lu->sizes[node]; ++i) *next++ = from[i];
+            for (int i = 0; i < lu->outer[node]; ++i) *next++ = from[i];
         }
         for (int k = own->end - 1; k >= own->first; --k) {
             int node = lu->order[k], s = lu->sizes[node], at = lu->local[node], end = at + s;

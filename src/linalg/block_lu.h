@@ -15,6 +15,10 @@ typedef struct block_lu block_lu;
 /// `order` of elimination, NULL: a minimum-degree one.
 hn_status block_lu_create(hn_context *context, int node_count, const int *sizes, int edge_count, const int (*edges)[2],
                           const int *order, block_lu **lu);
+/// The same where nodes that are eliminated before a node are coupled with the first `outer` of its unknowns and
+/// equations alone: blocks between them are zero beyond (the multipliers of the joint that leads on to a parent).
+hn_status block_lu_create_outer(hn_context *context, int node_count, const int *sizes, const int *outer, int edge_count,
+                                const int (*edges)[2], const int *order, block_lu **lu);
 void block_lu_destroy(block_lu *lu);
 
 /// Total size, and the place of a node's first unknown in vectors.

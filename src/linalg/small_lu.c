@@ -3,6 +3,24 @@
 #include "linalg/small_lu.h"
 
 #include <math.h>
+#include <string.h>
+
+// Two doubles that are added and multiplied together; gcc and clang know such types on every processor.
+typedef double pair __attribute__((vector_size(16)));
+
+// to -= factor from
+static inline void subtract_scaled(int count, double factor, const double *from, double *to)
+{
+    int j = 0;
+    for (; j + 2 <= count; j += 2) {
+        pair x, y;
+        memcpy(&x, from + j, sizeof x);
+        memcpy(&y, to + j, sizeof y);
+        y -= factor * x;
+        memcpy(to + j, &y, sizeof y);
+    }
+    if (j < count) to[j] -= factor * from[j];
+}
 
 bool small_lu_factor(int n, int stride, double *a, int *pivot)
 {
@@ -25,7 +43,7 @@ bool small_lu_factor(int n, int stride, double *a, int *pivot)
             if (factor == 0.0) continue;
             factor *= inverse;
             a[i * stride + k] = factor;
-            for (int j = k + 1; j < n; ++j) a[i * stride + j] -= factor * a[k * stride + j];
+            subtract_scaled(n - k - 1, factor, a + k * (stride + 1) + 1, a + i * stride + k + 1);
         }
     }
     return true;
@@ -45,13 +63,13 @@ void small_lu_solve(int n, int stride, const double *a, const int *pivot, int co
         for (int k = 0; k < i; ++k) {
             double factor = a[i * stride + k];
             if (factor == 0.0) continue;
-            for (int c = 0; c < columns; ++c) b[i * b_stride + c] -= factor * b[k * b_stride + c];
+            subtract_scaled(columns, factor, b + k * b_stride, b + i * b_stride);
         }
     for (int i = n - 1; i >= 0; --i) {
         for (int k = i + 1; k < n; ++k) {
             double factor = a[i * stride + k];
             if (factor == 0.0) continue;
-            for (int c = 0; c < columns; ++c) b[i * b_stride + c] -= factor * b[k * b_stride + c];
+            subtract_scaled(columns, factor, b + k * b_stride, b + i * b_stride);
         }
         double inverse = 1.0 / a[i * stride + i];
         for (int c = 0; c < columns; ++c) b[i * b_stride + c] *= inverse;

@@ -179,6 +179,27 @@ static int find_links(const hn_system *system, const joint_blocks *blocks, int (
     return count;
 }
 
+bool joint_blocks_is_forest(const hn_system *system)
+{
+    if (system->cut_count > 0) return false;
+    for (int e = 0; e < system->element_count; ++e)
+        if (system->places[e] == PLACE_ELSEWHERE) return false;
+    return true;
+}
+
+// Of a body's block the rows of its tree joint have to do with the body and its parent alone: where that is eliminated
+// later, blocks that come before see the body's own unknowns only.
+static void find_outer(const hn_system *system, const int *body_sizes, int nodes, const int *sizes,
+                       const int *order, int *place, int *outer)
+{
+    for (int k = 0; k < nodes; ++k) place[order[k]] = k;
+    for (int k = 0; k < nodes; ++k) {
+        bool inward = k < system->body_count &&
+                      (system->parent[k] < 0 || place[system->parent[k]] > place[k]);
+        outer[k] = inward ? body_sizes[k] : sizes[k];
+    }
+}
+
 // Three ways, and the cheapest one taken: bodies by minimum degree on the graph of joints, which is good where joints
 // couple their bodies; all blocks by minimum degree with joints waiting for their bodies, good where they do not; and
 // bodies with very many joints before all others, in chains (block_chains.h).
@@ -199,7 +220,13 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
     int *joints_at = bodies + n + 1;
     int link_count = find_links(system, blocks, links);
     int hubs = mark_hubs(system, blocks, joints_at);
-    status = order_bodies(system, false, joints_at, link_count, (const int(*)[2])links, bodies);
+    if (joint_blocks_is_forest(system)) {
+        // from the leaves inward, so that the multipliers of a joint meet nothing that came before
+        for (int i = 0; i < system->body_count; ++i) bodies[i] = system->body_count - 1 - i;
+        status = HN_OK;
+    } else {
+        status = order_bodies(system, false, joints_at, link_count, (const int(*)[2])links, bodies);
+    }
     if (status == HN_OK) status = insert_joints(system, blocks, bodies, order);
     if (status != HN_OK) goto done;
     for (int k = 0, count = 0; k < node_count; ++k)
@@ -378,7 +405,8 @@ hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
     size_t n = (size_t)system->body_count, joints = n + (size_t)system->cut_count;
     size_t edges_max = 3 * joints + (size_t)system->element_count + 1;
     *blocks = (joint_blocks){.joint_count = (int)joints, .width = options->width};
-    int *sizes = context_allocate(context, (n + joints + 1) * sizeof(int));
+    int *sizes = context_allocate(context, 3 * (n + joints + 1) * sizeof(int));
+    int *place = sizes + (n + joints + 1), *outer = place + (n + joints + 1);
     int *order = context_allocate(context, (n + joints + 1) * sizeof(int));
     int(*edges)[2] = context_allocate(context, edges_max * sizeof(int[2]));
     blocks->joints = context_allocate(context, (joints + 1) * sizeof(joint_place));
@@ -427,8 +455,9 @@ hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
             }
         }
     }
-    status =
-        block_lu_create(context, nodes, sizes, count, (const int(*)[2])edges, order, &blocks->lu);
+    find_outer(system, body_sizes, nodes, sizes, order, place, outer);
+    status = block_lu_create_outer(context, nodes, sizes, outer, count, (const int(*)[2])edges,
+                                   order, &blocks->lu);
 done:
     context_release(context, sizes);
     context_release(context, order);

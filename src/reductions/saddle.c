@@ -57,9 +57,11 @@ struct saddle {
     bool chosen;        // if anything
     bool factored;      // the last matrix could be factored
     bool lends;         // joints lend their bodies stiffness (C9)
+    bool apart;         // bodies move each for itself, not on the manifold of the tree
     double freezing;    // part of q_n in the poses where the rows' gradients are taken
     bool *dropped;      // per loop row
     bool *dropped_before;
+    bool *unsettled; // per mechanism: bodies are off by more than round-off
     bool *
         restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
 };
@@ -84,6 +86,7 @@ void saddle_destroy(saddle *s)
     context_release(context, s->turned);
     context_release(context, s->dropped);
     context_release(context, s->dropped_before);
+    context_release(context, s->unsettled);
     context_release(context, s->restored);
     context_release(context, s);
 }
@@ -230,9 +233,10 @@ static hn_status create(hn_system *system, saddle_level level, bool as_defined, 
     s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     s->dropped_before = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
     s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
+    s->unsettled = context_allocate(context, ((size_t)system->mechanism_count + 1) * sizeof(bool));
     if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
         s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL &&
-        s->poses != NULL && s->scales != NULL && s->views != NULL)
+        s->unsettled != NULL && s->poses != NULL && s->scales != NULL && s->views != NULL)
         status = independent_rows_create(system, s->joints, s->joint_count,
                                          as_defined ? blocks.sequence : NULL, &s->choice);
     if (status == HN_OK) {
@@ -261,6 +265,11 @@ const hn_system *saddle_system(const saddle *s)
     return s->system;
 }
 
+bool saddle_is_apart(const saddle *s)
+{
+    return s->apart;
+}
+
 void saddle_freeze(saddle *s, double part)
 {
     s->freezing = part;
@@ -269,6 +278,13 @@ void saddle_freeze(saddle *s, double part)
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out)
 {
     return create(system, level, false, false, out);
+}
+
+hn_status saddle_create_apart(hn_system *system, saddle **out)
+{
+    TRY(create(system, SADDLE_TWISTS, false, false, out));
+    (*out)->apart = true;
+    return HN_OK;
 }
 
 hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out)
@@ -639,6 +655,38 @@ static void add_bodies(const assembly *x)
     }
 }
 
+// (X2) in rotations: the change L_n+1 - L_n of a body's angular momentum and, unless NULL, its derivative by a turn,
+// both divided like the equations. With J in space and theta the rotation in the step L_n+1 = alpha J theta - Q l_n.
+static hn_vec3 spin_change(const assembly *x, int body, double derivative[3][3])
+{
+    const hn_system *system = x->s->system;
+    const double *e = mass_node(system, body) + 1, *q = system_pose(x->step->q, body),
+                 *start = system_pose(x->step->q_start, body), *l = x->equations->spin + 3 * body;
+    const double moments[3] = {e[1] + e[2], e[0] + e[2], e[0] + e[1]};
+    double scale = scale_of(x->s, x->equations, body), alpha = x->equations->mass_factor;
+    hn_vec3 theta = x->step->bodies[body].rotation, end = vec3(0.0, 0.0, 0.0), before = end;
+    for (int k = 0; k < 3; ++k) {
+        hn_vec3 d = vec3_load(q + 3 + 3 * k);
+        end = vec3_add_scaled(end, alpha * moments[k] * vec3_dot(d, theta) - l[k], d);
+        before = vec3_add_scaled(before, l[k], vec3_load(start + 3 + 3 * k));
+    }
+    if (derivative == NULL) return vec3_scale(scale, vec3_subtract(end, before));
+    // omega x L, and alpha J (1 + theta^/2 + theta theta^T/4) omega
+    const double turning[3][3] = {{0.0, end.z, -end.y}, {-end.z, 0.0, end.x}, {end.y, -end.x, 0.0}};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) derivative[i][k] = scale * turning[i][k];
+    for (int k = 0; k < 3; ++k) {
+        hn_vec3 d = vec3_load(q + 3 + 3 * k);
+        hn_vec3 by = vec3_add_scaled(d, -0.5, vec3_cross(theta, d));
+        by = vec3_scale(scale * alpha * moments[k],
+                        vec3_add_scaled(by, 0.25 * vec3_dot(theta, d), theta));
+        const double left[3] = {d.x, d.y, d.z}, right[3] = {by.x, by.y, by.z};
+        for (int i = 0; i < 3; ++i)
+            for (int c = 0; c < 3; ++c) derivative[i][c] += left[i] * right[c];
+    }
+    return vec3_scale(scale, vec3_subtract(end, before));
+}
+
 // rotations: alpha E_I ((e_I . d_I) 1 - d_I e_I^T) + w (d_I f_I^T - (d_I . f_I) 1) with f all forces on the body
 static void add_rotations(const assembly *x)
 {
@@ -649,10 +697,14 @@ static void add_rotations(const assembly *x)
         int size = block_lu_node_size(s->lu, i);
         double *diagonal = block_lu_block(s->lu, i, i) + 3 * size + 3;
         const double *q = system_pose(x->step->q, i), *pose = projection_pose(s, i);
+        bool spins = x->equations->spin != NULL;
+        double change[3][3];
+        if (spins) spin_change(x, i, change);
+        for (int k = 0; spins && k < 9; ++k) diagonal[k / 3 * size + k % 3] += change[k / 3][k % 3];
         for (int v = 1; v < 4; ++v) {
             const double *d = q + 3 * v, *e = pose + 3 * v,
                          *f = s->total + POSE_SIZE * (size_t)i + 3 * v;
-            double inertia = x->mass * mass_node(system, i)[v] / system->unit_mass[i],
+            double inertia = spins ? 0.0 : x->mass * mass_node(system, i)[v] / system->unit_mass[i],
                    w = x->equations->weight;
             double along = inertia * (e[0] * d[0] + e[1] * d[1] + e[2] * d[2]) -
                            w * (d[0] * f[0] + d[1] * f[1] + d[2] * f[2]);
@@ -710,11 +762,17 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
         hn_vec3 vectors[4];
         double scale = scale_of(s, equations, i);
         step_residual(system, equations, step, i, rho);
+        bool spins = equations->spin != NULL && system->bodies[i].has_directors;
+        if (spins)
+            memcpy(rho + 3, step->force + POSE_SIZE * (size_t)i + 3,
+                   (POSE_SIZE - 3) * sizeof(double));
         for (int k = 0; k < POSE_SIZE; ++k) rho[k] *= scale;
         s->scales[i].force *= scale;
         s->scales[i].moment *= scale;
         for (int k = 0; k < 4; ++k) vectors[k] = vec3_load(rho + 3 * k);
-        covector_of(s, i, projection_pose(s, i), vectors, s->right + block_lu_offset(s->lu, i));
+        double *right = s->right + block_lu_offset(s->lu, i);
+        covector_of(s, i, projection_pose(s, i), vectors, right);
+        if (spins) vec3_store(vec3_add(vec3_load(right + 3), spin_change(&x, i, NULL)), right + 3);
     }
     add_mass_and_rows(&x, false);
     stiffness_term terms[ELEMENT_TERMS_MAX];
@@ -1031,6 +1089,27 @@ const joint_place *saddle_joint(const saddle *s, int index, double *multipliers)
     return p;
 }
 
+const joint_place *saddle_place(const saddle *s, int index)
+{
+    return &s->joints[index];
+}
+
+int saddle_size(const saddle *s)
+{
+    return block_lu_size(s->lu);
+}
+
+void saddle_take_solution(saddle *s, const double *solution)
+{
+    memcpy(s->right, solution, (size_t)block_lu_size(s->lu) * sizeof(double));
+}
+
+void saddle_read(const saddle *s, double *residual, double *matrix)
+{
+    memcpy(residual, s->right, (size_t)block_lu_size(s->lu) * sizeof(double));
+    block_lu_dense(s->lu, matrix);
+}
+
 int saddle_joint_count(const saddle *s)
 {
     return s->joint_count;
@@ -1065,7 +1144,7 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
 bool saddle_joints_hold(const saddle *s, const step_data *step)
 {
     const double WELL = 0.1; // of what is allowed: another iteration is cheaper than a doubt
-    if (s->level != SADDLE_COORDINATES) return true;
+    if (s->level != SADDLE_COORDINATES && !s->apart) return true;
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
@@ -1154,6 +1233,19 @@ saddle_residual saddle_residual_size(const saddle *s, const step_data *step)
     return r;
 }
 
+void saddle_allow_round_off(saddle *s, const step_equations *equations, const step_data *step)
+{
+    const hn_system *system = s->system;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < system->body_count; ++i) {
+            double scale = scale_of(s, equations, i);
+            s->scales[i].force *= pass == 0 ? 1.0 / scale : scale;
+            s->scales[i].moment *= pass == 0 ? 1.0 / scale : scale;
+        }
+        if (pass == 0) measure_add_round_off(system, equations, step->q_start, s->scales);
+    }
+}
+
 void saddle_solve_again(saddle *s)
 {
     for (int k = 0; k < block_lu_size(s->lu); ++k) s->right[k] = -s->right[k];
@@ -1230,6 +1322,43 @@ void saddle_body_increment(const saddle *s, int body, double *change)
     double pose[POSE_SIZE];
     coordinates_expand(b, solution, pose);
     memcpy(change, pose, (s->level == SADDLE_TWISTS ? TWIST_SIZE : POSE_SIZE) * sizeof(double));
+}
+
+double saddle_move_bodies(const saddle *s, step_data *step)
+{
+    const hn_system *system = s->system;
+    double largest = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        double change[TWIST_SIZE];
+        saddle_body_increment(s, i, change);
+        step_advance_body(system, step, i, change);
+        double size = measure_twist(measure_length(system, i, step->q, step->delta), change);
+        if (!(size <= largest)) largest = size;
+    }
+    return largest;
+}
+
+void saddle_settle_bodies(saddle *s, step_data *step)
+{
+    const hn_system *system = s->system;
+    const double LARGEST = 1e-9; // rad, m over the body's length: round-off, and no more
+    bool solved = saddle_solve_constraints(s, step->q);
+    double change[POSE_SIZE], velocity[POSE_SIZE];
+    memset(s->unsettled, 0, (size_t)system->mechanism_count * sizeof(bool));
+    for (int i = 0; solved && i < system->body_count; ++i) {
+        saddle_body_increment(s, i, change);
+        double length = measure_length(system, i, step->q, step->delta);
+        if (!(measure_twist(length, change) <= LARGEST)) s->unsettled[system->mechanism[i]] = true;
+    }
+    for (int i = 0; solved && i < system->body_count; ++i) {
+        double *q = step->q + POSE_SIZE * (size_t)i;
+        if (s->unsettled[system->mechanism[i]]) continue;
+        saddle_body_increment(s, i, change);
+        twist_to_velocity(q, change, velocity);
+        int count = system->bodies[i].has_directors ? POSE_SIZE : 3;
+        for (int k = 0; k < count; ++k) q[k] += velocity[k];
+    }
+    step_settle_directors(system, step);
 }
 
 void saddle_store_closure(const saddle *s, const step_equations *equations, const step_data *step)

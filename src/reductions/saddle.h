@@ -29,12 +29,16 @@ typedef row_choice saddle_choice;
 typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
+/// The system in twists of bodies that move each for itself.
+hn_status saddle_create_apart(hn_system *system, saddle **out);
 /// The same with rows as the user has bodies a and b of the joints.
 hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out);
 /// The system in twists for statics (`row_factor` of the equations): a body without inertia and stiffness of its own
 /// cannot be eliminated before what holds it, and joints lend it some (C9).
 hn_status saddle_create_for_statics(hn_system *system, saddle **out);
 void saddle_destroy(saddle *s);
+/// Do bodies move each for itself?
+bool saddle_is_apart(const saddle *s);
 const hn_system *saddle_system(const saddle *s);
 
 /// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept
@@ -48,7 +52,7 @@ bool saddle_row_is_dropped(const saddle *s, int joint_index, int row);
 /// Do the rows of loops that are equations hold at the iterate, beyond what its last increment promises? Near a
 /// singular position they may not, where rows of tree joints are left out of the matrix.
 bool saddle_rows_hold(const saddle *s, const step_data *step);
-/// SADDLE_COORDINATES: are the joints themselves closed at the iterate?
+/// Where bodies move each for itself: are the joints themselves closed at the iterate?
 bool saddle_joints_hold(const saddle *s, const step_data *step);
 /// Put back the dropped rows that q violates by more than round-off explains: the rank went up within the step. False
 /// when there are none.
@@ -75,6 +79,8 @@ typedef struct saddle_residual {
     double reached; ///< less where places far out are known to fewer digits: of round-off it is as small everywhere
 } saddle_residual;
 saddle_residual saddle_residual_size(const saddle *s, const step_data *step);
+/// Before that, for a report: what round-off of coordinates leaves counts as a term that cancels (measures.h).
+void saddle_allow_round_off(saddle *s, const step_equations *equations, const step_data *step);
 /// Factor and solve: increments are ready. False when singular at body `worst_body`.
 bool saddle_solve(saddle *s, int *worst_body);
 /// Solve with the factors at hand.
@@ -83,6 +89,10 @@ void saddle_solve_again(saddle *s);
 void saddle_apply_multipliers(saddle *s);
 /// Change of a body in the last solution: twelve coordinates or six numbers of a twist.
 void saddle_body_increment(const saddle *s, int body, double *change);
+/// Move the bodies by the last solution, each for itself: a `saddle_move` of systems in twists.
+double saddle_move_bodies(const saddle *s, step_data *step);
+/// After a step: put them back on all constraints, from which they are off by round-off.
+void saddle_settle_bodies(saddle *s, step_data *step);
 /// Smallest change (in the metric of the last matrix) of the coordinates that puts the poses q back on all
 /// constraints
 /// to first order, with the last factors: ready for saddle_body_increment. False when the last matrix was singular.
@@ -133,6 +143,16 @@ hn_status saddle_project_between(saddle *s, const double *q_start, const double 
 /// Joint `index` (tree joints by body, then cut joints) and the multipliers mu of its rows in that solution.
 const joint_place *saddle_joint(const saddle *s, int index, double *multipliers);
 int saddle_joint_count(const saddle *s);
+/// Where its rows and its multipliers stand.
+const joint_place *saddle_place(const saddle *s, int index);
+
+// ---- for tests of the tangent: unknowns of bodies, then of joints as joint_blocks.h has them
+
+int saddle_size(const saddle *s);
+/// As if that was the last solution.
+void saddle_take_solution(saddle *s, const double *solution);
+/// What was assembled last: right side and dense row-major matrix.
+void saddle_read(const saddle *s, double *residual, double *matrix);
 
 /// Accelerations (12 per body) at q with velocities v under generalised forces: M a + G^T lambda = force,
 /// G a + (dG/dt) v = 0. SADDLE_COORDINATES only. @return HN_OK or HN_SINGULAR_SYSTEM

@@ -7,6 +7,9 @@
 // increment is then about its product with the contraction.
 static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the body's length
 static const double LEFT_MAX = 1e-16;
+// Where bodies move each for itself the first increment puts them on the joints as well, and says little of the
+// contraction.
+static const double LEFT_MAX_APART = 1e-18;
 
 static hn_status iterate(saddle *s, const step_equations *equations, step_data *step,
                          const newton_options *options, newton_report *report, double freezing,
@@ -44,15 +47,16 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
         bool exact = equations->weight == 0.0 || count > 0 || options->go_on || options->continued;
-        double tolerance = options->increment_tolerance;
+        bool small = saddle_is_apart(s) ? newton_bilinear_ends(report, options, residual)
+                                        : report->increment <= options->increment_tolerance;
         if (reuse) {
             contraction = report->increment / last;
-            exact = contraction * report->increment <= LEFT_MAX;
+            exact =
+                contraction * report->increment <= (saddle_is_apart(s) ? LEFT_MAX_APART : LEFT_MAX);
         }
         // multipliers all at once: between heavy and light bodies their round-off opens joints by more than it moves
         bool closed = count > 0 || saddle_joints_hold(s, step);
-        if (exact && report->increment <= tolerance && closed && saddle_rows_hold(s, step))
-            return HN_OK;
+        if (exact && small && closed && saddle_rows_hold(s, step)) return HN_OK;
         reuse = options->reuse_factors && freezing == 0.0 && report->increment <= REUSE_BELOW &&
                 (!reuse || contraction <= REUSE_CONTRACTION);
     }

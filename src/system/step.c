@@ -156,6 +156,27 @@ void step_pose_from_body(const hn_system *system, const step_data *step, int bod
         step_turn_directors(step->bodies[body].rotation, step->q_start + at, step->q + at, ignored);
 }
 
+void step_advance_body(const hn_system *system, const step_data *step, int body,
+                       const double *twist)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    const double *start = step->q_start + at;
+    body_step *b = &step->bodies[body];
+    step_move_centre(vec3_add(b->displacement, vec3_load(twist)), start, step->q + at,
+                     step->delta + at);
+    b->displacement = vec3_load(step->delta + at);
+    if (!system->bodies[body].has_directors) return;
+    advance_rotation(vec3_load(twist + 3), b);
+    step_turn_directors(b->rotation, start, step->q + at, step->delta + at);
+}
+
+void step_settle_directors(const hn_system *system, const step_data *step)
+{
+    for (int i = 0; i < system->body_count; ++i)
+        if (system->bodies[i].has_directors)
+            settle_directors(vec3(0.0, 0.0, 0.0), step->q + POSE_SIZE * (size_t)i);
+}
+
 void step_body_from_delta(const hn_system *system, const step_data *step, int body)
 {
     size_t at = POSE_SIZE * (size_t)body;

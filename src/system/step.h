@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One step as schemes state it and reductions solve it.
-// Notes: docs/theory/energy-momentum.md, docs/theory/energy-decaying.md
+// Notes: docs/theory/energy-momentum.md, docs/theory/energy-decaying.md, docs/theory/convected.md
 //
 // Both schemes have the form, with Delta = q_n+1 - q_n,
 //
@@ -31,6 +31,9 @@ typedef struct step_equations {
     double reaction_time;     ///< s, when the multipliers act
     double decay;             ///< `energy-decaying`: alpha of (Z1), (Z2); 0: none (decay.h)
     const double *momentum;   ///< b, 12 per body
+    const double *spin;       ///< `convected`: l_n of rigid bodies in their directors, 3 per body. Rotations then have
+                              ///< L_n+1 - L_n = Q_n+1 (alpha J w - l_n) - Q_n l_n in place of M's part of rho, w the
+                              ///< rotation in the step (X2); NULL: as (S2)
 } step_equations;
 
 typedef struct step_data {
@@ -121,6 +124,12 @@ void step_delta_from_body(const hn_system *system, const step_data *step, int bo
 
 /// q_n+1 = q_n + Delta phi, cay(theta) d_n.
 void step_pose_from_body(const hn_system *system, const step_data *step, int body);
+
+/// Move a rigid body or point mass on by a twist (v, omega) of the iterate, with its pose and Delta.
+void step_advance_body(const hn_system *system, const step_data *step, int body, const double *twist);
+
+/// Take round-off out of the directors of all bodies.
+void step_settle_directors(const hn_system *system, const step_data *step);
 
 /// Displacement and rotation of a body from Delta: theta = 1/2 sum d_mid^I x Delta d_I with reciprocal directors.
 void step_body_from_delta(const hn_system *system, const step_data *step, int body);
