@@ -851,10 +851,11 @@ static void solve_diagonal(int n, size_t stride, const double *lu, const int *pi
         x[k] = x[pivot[k]];
         x[pivot[k]] = swap;
     }
-    for (int i = 1; i < n; ++i) x[i] -= dot(i, lu + (size_t)i * stride, x);
+    for (int i = 1; i < n; ++i)
+        for (int k = 0; k < i; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
     for (int i = n - 1; i >= 0; --i) {
-        const double *row = lu + (size_t)i * (stride + 1);
-        x[i] = (x[i] - dot(n - 1 - i, row + 1, x + i + 1)) * row[0];
+        for (int k = i + 1; k < n; ++k) x[i] -= lu[(size_t)i * stride + (size_t)k] * x[k];
+        x[i] *= lu[(size_t)i * (stride + 1)];
     }
 }
 
