@@ -77,8 +77,8 @@ class Bench(unittest.TestCase):
         report = self.run_on("bricard", mechanisms.bricard, end=0.2, looks=10)
         self.assertLess(report["drift"], 1e-12)  # measured 3e-15
         self.assertLess(report["gap"], 1e-13)  # measured 2e-16
-        rk = self.run_on("bricard", mechanisms.bricard, "projected-rk/adaptive/impose_energy=false", 1e-3, 0.2, looks=10)
-        self.assertGreater(rk["drift"], 1e-9)  # a coarse tolerance: measured 1e-6
+        rk = self.run_on("bricard", mechanisms.bricard, "projected-rk/adaptive/impose_energy=false", 1e-3, 1.0, looks=2)
+        self.assertGreater(rk["drift"], 1e-4)  # a coarse tolerance: measured 2.5e-3
 
     def test_what_goes_wrong_has_a_reason(self):
         path = self.runner.path("chain", lambda: mechanisms.chain(3))
