@@ -56,7 +56,8 @@ static int pose_of_reference(const reference *ref, int index, double *q, int *fi
     }
 }
 
-static void check_orders(const order_case *x)
+// under the schemes of COMPOSED from `begin` to before `end`
+static void check_orders(const order_case *x, int begin, int end)
 {
     reference *ref = reference_load(x->file);
     double times[32], expected[POSES_MAX], q[POSES_MAX + 1];
@@ -64,7 +65,7 @@ static void check_orders(const order_case *x)
     CHECK(reference_numbers(ref, "/times", times, 32) > x->index);
     int count = pose_of_reference(ref, x->index, expected, &first);
     reference_destroy(ref);
-    for (int s = 0; s < COMPOSED_SCHEMES; ++s)
+    for (int s = begin; s < end; ++s)
         for (int i = 0; i <= ORDERS; ++i) {
             double errors[2];
             int order = 2 + 2 * i;
@@ -109,7 +110,8 @@ TEST(composition, has_its_orders_on_trees)
         {"chain-revolute", "chain_revolute.json", 3, {{200, 400}, {40, 80}, {25, 50}, {0, 0}}},
         {"chain-revolute", "chain_revolute.json", 2, {{0, 0}, {0, 0}, {0, 0}, {6, 8}}},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) check_orders(&CASES[i]);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i)
+        check_orders(&CASES[i], 0, COMPOSED_SCHEMES);
 }
 
 TEST(composition, has_its_orders_on_loops_redundant_rows_included)
@@ -121,7 +123,15 @@ TEST(composition, has_its_orders_on_loops_redundant_rows_included)
          {{200, 400}, {80, 160}, {80, 120}, {0, 0}}},
         {"quadrangle", "jet_quadrangle.json", 2, {{400, 800}, {200, 400}, {150, 200}, {0, 0}}},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) check_orders(&CASES[i]);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i)
+        check_orders(&CASES[i], 0, COMPOSED_SCHEMES);
+    // order 8 comes to 8.1 from above before round-off is seen, below 1e-14 m; on the quadrangle it does not
+    static const order_case EIGHT[] = {
+        {"six-body-linkage", "six_body_linkage.json", 7, {{0, 0}, {0, 0}, {0, 0}, {10, 12}}},
+        {"six-body-linkage", "six_body_linkage.json", 4, {{0, 0}, {0, 0}, {0, 0}, {9, 11}}},
+    };
+    check_orders(&EIGHT[0], 0, 1);
+    check_orders(&EIGHT[1], 1, COMPOSED_SCHEMES);
 }
 
 // ---- orders against an explicit method with narrow tolerances -----------------------------------------------
