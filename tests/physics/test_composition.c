@@ -125,10 +125,11 @@ TEST(composition, has_its_orders_on_loops_redundant_rows_included)
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i)
         check_orders(&CASES[i], 0, COMPOSED_SCHEMES);
-    // order 8 comes to 8.1 from above before round-off is seen, below 1e-14 m; on the quadrangle it does not
+    // order 8 by doubled steps, from errors a thousand times above round-off: 8.018 and 8.030, in every build; on the
+    // quadrangle the errors fall too irregularly
     static const order_case EIGHT[] = {
-        {"six-body-linkage", "six_body_linkage.json", 7, {{0, 0}, {0, 0}, {0, 0}, {10, 12}}},
-        {"six-body-linkage", "six_body_linkage.json", 4, {{0, 0}, {0, 0}, {0, 0}, {9, 11}}},
+        {"six-body-linkage", "six_body_linkage.json", 11, {{0, 0}, {0, 0}, {0, 0}, {11, 22}}},
+        {"six-body-linkage", "six_body_linkage.json", 9, {{0, 0}, {0, 0}, {0, 0}, {10, 20}}},
     };
     check_orders(&EIGHT[0], 0, 1);
     check_orders(&EIGHT[1], 1, COMPOSED_SCHEMES);
