@@ -29,12 +29,14 @@
 #include "system/angles.h"
 #include "system/mass.h"
 
+#include <float.h>
 #include <string.h>
 
 enum { MEMORY_VECTORS = 15, MEMORY_PER_MECHANISM = 3 + POWERS };
 static const double ERROR_SHARE =
     2.0; // inside an internal step its error may grow so much faster than evenly
 // step control (P8)
+static const double ROUND_OFF = DBL_EPSILON / 2;
 static const double STEP_SAFETY = 0.9;
 static const double STEP_SHRINK_MIN = 0.2;
 static const double STEP_STRETCH = 1.01; // a step this near to the end of the interval goes there
@@ -424,6 +426,19 @@ static double turn_limit(const scheme_solver *s)
 }
 
 // The candidate becomes the current point, the current one the begin of the last internal step.
+// What a step of h gains by round-off of accelerations, as a turn, or over the body's size: the force that moves a light
+// body is a difference of those on the heavy ones that hang from it (P16).
+static double carried_round_off(const scheme_solver *s, int i, double h)
+{
+    const jet_body *body = &s->jet.bodies[i];
+    double sum = 0.0;
+    for (int k = 0; k < body->w_count; ++k) {
+        double rate = s->jet.acceleration[body->w + k];
+        sum += rate * rate / body->weight[k];
+    }
+    return s->carried[i] * ROUND_OFF * h * h * sqrt(sum);
+}
+
 // Error of the step just made, body by body: part of the embedded formula's, and what projection and invariants moved
 // it by, in velocity too. Euler parameters turn by twice their change.
 static local_error embedded_error(scheme_solver *s, double h)
@@ -448,9 +463,12 @@ static local_error embedded_error(scheme_solver *s, double h)
             double shift = s->w_next[body->w + k] - s->a1[body->y + k];
             move[2] += shift * shift;
         }
-        local_error_note_body(
-            &e, s->system, i, share * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]),
-            (share * sqrt(turn[0]) + sqrt(turn[1])) * (body->kind == JET_RIGID ? 2.0 : 1.0));
+        double rounded = carried_round_off(s, i, h);
+        local_error_note_body(&e, s->system, i,
+                              share * sqrt(move[0]) + sqrt(move[1]) + h * sqrt(move[2]) +
+                                  rounded * s->system->sizes[i],
+                              (share * sqrt(turn[0]) + sqrt(turn[1]) + rounded) *
+                                  (body->kind == JET_RIGID ? 2.0 : 1.0));
     }
     return e;
 }
@@ -604,6 +622,17 @@ static double *doubles(scheme_solver *s, size_t count, bool *good)
     return block;
 }
 
+// The heaviest body of all that hang from each, over its own mass; from the leaves on
+static void find_carried(const hn_system *system, double *carried)
+{
+    for (int i = system->body_count - 1; i >= 0; --i) {
+        const int parent = system->joints[i].parent;
+        double mass = mass_weight(system, i);
+        if (parent >= 0) carried[parent] = fmax(carried[parent], fmax(carried[i], mass));
+        carried[i] /= mass;
+    }
+}
+
 static hn_status make_parts(hn_system *system, scheme_solver *s)
 {
     const hn_simulation_def *def = &s->def;
@@ -677,6 +706,8 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
         }
     s->sixth = doubles(s, ny, &good), s->sixth1 = doubles(s, ny, &good);
     s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
+    s->carried = doubles(s, bodies, &good);
+    if (good) find_carried(system, s->carried);
     s->loops = system->cut_count > 0;
     s->free_stages =
         def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet->tree == NULL;
