@@ -401,6 +401,23 @@ TEST(linearisation, drives_in_a_loop)
     linear_close(&l);
 }
 
+// A bob on a rod: what bends is the constraint of the first joint alone. Eigenvalues +-i sqrt(g/l), twice.
+TEST(linearisation, a_bob_on_a_rod_swings_as_its_formula_says)
+{
+    static const char BOB[] =
+        "holonom: 1\nname: bob\ngravity: [0, 0, -9.81]\nbodies:\n"
+        "  bob: {point_mass: {mass: 1.3}, position: [0, 0, -0.7]}\n"
+        "joints:\n  rod: {distance: {bodies: [ground, bob], from: [0, 0, 0], to: [0, 0, -0.7]}}\n"
+        "run: {step: 0.001, end: 1}\n";
+    linear l = linear_of(BOB, HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    CHECK_EQUAL(l.system->state_count, 4);
+    for (int k = 0; k < 4; ++k) {
+        CHECK_NEAR(l.system->eigenvalue_real[k], 0.0, 1e-12);
+        CHECK_NEAR(fabs(l.system->eigenvalue_imaginary[k]), sqrt(9.81 / 0.7), 1e-12);
+    }
+    linear_close(&l);
+}
+
 // ---- against modes ----------------------------------------------------------------------------------------------
 
 static double frequency_error(const char *name, bool equilibrium, int wanted)

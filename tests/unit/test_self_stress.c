@@ -200,3 +200,23 @@ TEST(self_stress, leaves_the_forces_of_a_long_ladder_as_they_are)
     mechanism_end(&x);
     mechanism_destroy(&m);
 }
+
+// Every joint of a ladder lies on a loop: rows come joint by joint, as many as each joint has.
+TEST(self_stress, rows_know_their_joints)
+{
+    mechanism m = ladder_mechanism(3, 1.0, false);
+    mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                      HN_REDUCTION_REDUCED, 1e-3, false);
+    hn_system *system = x.r.sim->system;
+    self_stress *s;
+    int *rows = calloc((size_t)system->joint_count, sizeof(int));
+    CHECK(rows != NULL);
+    CHECK_OK(x.r.context, self_stress_create(system, &s));
+    for (int row = 0; row < system->constraint_count - system->internal_count; ++row)
+        rows[self_stress_joint_of_row(s, row)]++;
+    for (int k = 0; k < system->joint_count; ++k) CHECK_EQUAL(rows[k], 5); // hinges
+    self_stress_destroy(s);
+    free(rows);
+    mechanism_end(&x);
+    mechanism_destroy(&m);
+}
