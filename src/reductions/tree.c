@@ -24,7 +24,6 @@ void tree_layout(arena *a, const hn_system *system, tree_solver *solver)
     solver->factors = arena_bytes(a, n * sizeof(tree_factor));
     solver->memories = arena_bytes(a, n * sizeof(tree_memory));
     solver->arms = solver->keep ? arena_bytes(a, n * sizeof(tree_arm)) : NULL;
-    solver->general_count = generals;
     solver->generals = arena_bytes(a, (size_t)generals * sizeof(tree_general));
     solver->general_memories = arena_bytes(a, (size_t)generals * sizeof(tree_general_memory));
     solver->twists = arena_doubles(a, TWIST_SIZE * n);

@@ -108,7 +108,6 @@ typedef struct tree_solver {
     tree_arm *arms;       ///< per body; NULL without `keep`
     tree_general *generals;
     tree_general_memory *general_memories; ///< per general
-    int general_count;
     double *twists;       ///< delta t, 6 per body, of the reference points
     double *increments;   ///< delta u, dof
     double *edges;        ///< U and K_pc, 72 per edge

@@ -426,8 +426,8 @@ static double turn_limit(const scheme_solver *s)
 }
 
 // The candidate becomes the current point, the current one the begin of the last internal step.
-// What a step of h gains by round-off of accelerations, as a turn, or over the body's size: the force that moves a light
-// body is a difference of those on the heavy ones that hang from it (P16).
+// What a step of h gains by round-off of accelerations, as a turn, or over the body's size: the force that moves a
+// light body is a difference of those on the heavy ones that hang from it (P16).
 static double carried_round_off(const scheme_solver *s, int i, double h)
 {
     const jet_body *body = &s->jet.bodies[i];

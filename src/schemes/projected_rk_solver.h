@@ -97,7 +97,7 @@ struct scheme_solver {
     bool stiff_said;
     double *error, *error1;                         // y_count: of y and y_1 in an attempt
     double error_part;                              // the error over that of the embedded formula
-    double *carried;                                // body_count: mass of the heaviest body that hangs from it, over its own
+    double *carried;                                // body_count: the heaviest mass that hangs from it, over its own
     bool *kept;                                     // row_count
     double *mu, *rate;                              // row_count
     double *c[INVARIANTS_MAX], *dw[INVARIANTS_MAX]; // directions in which invariants are imposed
