@@ -3,6 +3,7 @@
 #include "physics/run.h"
 
 #include "physics/condition_tables.h"
+#include "physics/mechanism.h"
 
 static double condition_at(const condition_table *table, hn_reduction way, double h)
 {
@@ -41,4 +42,31 @@ TEST(condition_numbers, reduced_values_are_small_for_every_step)
             // measured 8.5 to 8.6, 357.7 to 360.3, 712 to 744
             CHECK(condition > LOW[t] && condition < HIGH[t]);
         }
+}
+
+// Two bobs that hang at rest on rods of one metre: rows 2 m/h along each circle, one across it.
+TEST(condition_numbers, null_space_of_two_resting_pendulums)
+{
+    static const double MASS[2] = {2.0, 3.0}; // kg
+    const double h = 1e-3;
+    mechanism m = mechanism_create(2, vec3(0.0, 0.0, 0.0));
+    for (int i = 0; i < 2; ++i) {
+        hn_vec3 top = {2.0 * i, 0.0, 0.0}, low = {2.0 * i, 0.0, -1.0};
+        m.bodies[m.body_count++] = (mechanism_body){.kind = HN_BODY_POINT_MASS,
+                                                    .mass = MASS[i],
+                                                    .position = low,
+                                                    .orientation = AS_IT_IS.turn};
+        int rod = mechanism_joint_between(&m, HN_JOINT_DISTANCE, MECHANISM_GROUND, i, top,
+                                          vec3(0.0, 0.0, 1.0));
+        m.joints[rod].point_b = low;
+    }
+    mechanism_run x =
+        mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_NULLSPACE, h, false);
+    double condition = 0.0;
+    run_step(&x.r, 1);
+    CHECK_OK(x.r.context, hn_simulation_condition(x.r.sim, &condition));
+    print_message("%.17g\n", condition);
+    CHECK_NEAR(condition / (2.0 * MASS[1] / h), 1.0, 1e-12);
+    mechanism_end(&x);
+    mechanism_destroy(&m);
 }
