@@ -104,6 +104,32 @@ static const planar_case CASES[] = {
           "  top: {spherical: {bodies: [ground, upper], at: [0, 0, 0]}}\n"
           "  elbow: {spherical: {bodies: [upper, lower], at: [0.6*c, 0.6*s, 0]}}\n",
      "'lower'"},
+    {"a round bar on a ball joint, its first director along it, the normal between the others",
+     HEAD "bodies:\n"
+          "  bar: {mass: 2, inertia: [0.01, 0.06, 0.06], position: [0.3, 0.5, 0],\n"
+          "        orientation: {rotate: [{axis: d1, angle: 0.5}]}}\n"
+          "joints:\n  top: {spherical: {bodies: [ground, bar], at: [0, 0.5, 0]}}\n",
+     NULL},
+    {"a round bar on a ball joint, its second director along it, the normal between the others",
+     HEAD "bodies:\n"
+          "  bar: {mass: 2, inertia: [0.06, 0.01, 0.06], position: [0.3, 0.5, 0],\n"
+          "        orientation: {rotate: [{axis: z, angle: -pi/2}, {axis: d2, angle: 0.5}]}}\n"
+          "joints:\n  top: {spherical: {bodies: [ground, bar], at: [0, 0.5, 0]}}\n",
+     NULL},
+    {"a round bar on a ball joint, its third director along it, the normal between the others",
+     HEAD "bodies:\n"
+          "  bar: {mass: 2, inertia: [0.06, 0.06, 0.01], position: [0.3, 0.5, 0],\n"
+          "        orientation: {rotate: [{axis: y, angle: pi/2}, {axis: d3, angle: 0.5}]}}\n"
+          "joints:\n  top: {spherical: {bodies: [ground, bar], at: [0, 0.5, 0]}}\n",
+     NULL},
+    {"a rod beside the plane to a mass that nothing holds in it",
+     HEAD "bodies:\n"
+          "  cart: {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 3, position: [0, 0, 0]}\n"
+          "  bob: {point_mass: {mass: 1}, position: [0.3, 0.2, -0.4]}\n"
+          "joints:\n"
+          "  hinge: {revolute: {bodies: [ground, cart], at: [0.1, 0, 0.3], axis: y}}\n"
+          "  rod: {distance: {bodies: [cart, bob], from: [0, 0, 0], to: [0.3, 0.2, -0.4]}}\n",
+     "joint 'rod' leaves the plane"},
     {"a ball joint beside the middle of a stick",
      HEAD "bodies:\n"
           "  cart: {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 3, position: [0, 0, 0]}\n"
