@@ -567,6 +567,18 @@ static double difference_of_projections(hn_context *context, hn_model *model)
     return worst / largest;
 }
 
+// a bead before others, which do not turn with it
+static const char BEADS[] =
+    "holonom: 1\nname: beads\nbodies:\n"
+    "  first: {point_mass: {mass: 1}, position: [0.6, 0.2, -0.5]}\n"
+    "  second: {point_mass: {mass: 2}, position: [0.9, -0.3, -1.1]}\n"
+    "  brick: {mass: 3, inertia: [0.1, 0.2, 0.25], position: [1.1, 0.1, -1.9]}\n"
+    "joints:\n"
+    "  a: {distance: {bodies: [ground, first], from: [0, 0, 0], to: [0.6, 0.2, -0.5]}}\n"
+    "  b: {distance: {bodies: [first, second], from: [0.6, 0.2, -0.5], to: [0.9, -0.3, -1.1]}}\n"
+    "  c: {distance: {bodies: [second, brick], from: [0.9, -0.3, -1.1], to: [1, 0.2, -1.8]}}\n"
+    "run: {step: 0.001, end: 1}\n";
+
 TEST(saddle, projects_momenta_on_trees_as_the_sparse_system_does)
 {
     static const char *const models[] = {
@@ -586,6 +598,12 @@ TEST(saddle, projects_momenta_on_trees_as_the_sparse_system_does)
         hn_model_destroy(model);
         hn_context_destroy(context);
     }
+    hn_context *beads = hn_context_create(NULL);
+    hn_model *string = NULL;
+    CHECK_OK(beads, hn_model_parse(beads, BEADS, strlen(BEADS), "beads", &string));
+    worst = fmax(worst, difference_of_projections(beads, string));
+    hn_model_destroy(string);
+    hn_context_destroy(beads);
     for (int kind = 0; kind < ROW_JOINT_KIND_COUNT; ++kind)
         for (int tip = 0; tip < 2; ++tip) {
             const generic_chain chain = {.kind = (hn_joint_kind)kind,

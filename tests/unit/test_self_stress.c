@@ -220,3 +220,44 @@ TEST(self_stress, rows_know_their_joints)
     mechanism_end(&x);
     mechanism_destroy(&m);
 }
+
+// What a motion lacks in a flat four-bar is a part of its centripetal accelerations, whatever the unit of length.
+TEST(self_stress, a_departure_has_no_unit)
+{
+    static const double LENGTH[] = {1.0, 1e-4, 1e4}; // m
+    double size[3];
+    for (int k = 0; k < 3; ++k) {
+        const double l = LENGTH[k];
+        const hn_vec3 z = {0.0, 0.0, 1.0}, foot[2] = {{0.0, 0.0, 0.0}, {l, 0.0, 0.0}},
+                      tip[2] = {{0.8 * l, 0.0, 0.0}, {1.8 * l, 0.0, 0.0}};
+        mechanism m = mechanism_create(4, vec3(0.0, 0.0, 0.0));
+        for (int i = 0; i < 2; ++i) mechanism_bar(&m, foot[i], tip[i], 1.0, 0.05 * l);
+        mechanism_bar(&m, tip[0], tip[1], 1.0, 0.05 * l);
+        for (int i = 0; i < 2; ++i) {
+            mechanism_joint_between(&m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, i, foot[i], z);
+            mechanism_joint_between(&m, HN_JOINT_REVOLUTE, i, 2, tip[i], z);
+        }
+        mechanism_run x = mechanism_begin(&m, &AS_IT_IS, HN_SCHEME_ENERGY_MOMENTUM,
+                                          HN_REDUCTION_REDUCED, 1e-3, false);
+        const hn_system *system = x.r.sim->system;
+        self_stress *s;
+        loop_departure departure;
+        double twists[3 * TWIST_SIZE] = {0.0};
+        for (int i = 0; i < 3;
+             ++i) { // one crank turns, the other does not, and the bar between them
+            int at = TWIST_SIZE * system->tree_place[i];
+            twists[at + 1] = (i == 0 ? 0.4 : i == 1 ? 0.0 : 0.4) * l;
+            twists[at + 5] = i == 0 ? 1.0 : i == 1 ? 0.0 : -0.8;
+        }
+        CHECK_OK(x.r.context, self_stress_create(x.r.sim->system, &s));
+        CHECK_OK(x.r.context, self_stress_departure(s, x.r.sim->state.q, twists, &departure));
+        size[k] = departure.size;
+        print_message("%g m: %.15g\n", l, size[k]);
+        self_stress_destroy(s);
+        mechanism_end(&x);
+        mechanism_destroy(&m);
+    }
+    CHECK(size[0] > 0.1);
+    CHECK_NEAR(size[1] / size[0], 1.0, 1e-13); // measured 1.5e-15
+    CHECK_NEAR(size[2] / size[0], 1.0, 1e-13); // measured 1e-15
+}
