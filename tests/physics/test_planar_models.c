@@ -122,6 +122,19 @@ static const planar_case CASES[] = {
           "        orientation: {rotate: [{axis: y, angle: pi/2}, {axis: d3, angle: 0.5}]}}\n"
           "joints:\n  top: {spherical: {bodies: [ground, bar], at: [0, 0.5, 0]}}\n",
      NULL},
+    {"a crank out of balance on a ball joint, which the rest of a four-bar holds upright",
+     "holonom: 1\ngravity: [0, -9.81, 0]\n"
+     "bodies:\n"
+     "  crank: {shape: " STICK
+     ", position: [0, 0.4, 0], orientation: {rotate: {axis: [1, 2, -1], angle: 0.7}}}\n"
+     "  coupler: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0.8, 0]}\n"
+     "  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [1, 0.5, 0]}\n"
+     "joints:\n"
+     "  foot: {spherical: {bodies: [ground, crank], at: [0, 0, 0]}}\n"
+     "  left: {revolute: {bodies: [crank, coupler], at: [0, 0.8, 0], axis: z}}\n"
+     "  right: {revolute: {bodies: [coupler, rocker], at: [1, 1, 0], axis: z}}\n"
+     "  other: {cylindrical: {bodies: [ground, rocker], at: [1.1, 0, 0], axis: z}}\n",
+     NULL},
     {"a rod beside the plane to a mass that nothing holds in it",
      HEAD "bodies:\n"
           "  cart: {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 3, position: [0, 0, 0]}\n"
@@ -198,7 +211,7 @@ static double leaving(const double *v, int count)
 
 TEST(planar_models, are_those_whose_motion_in_space_stays_in_a_plane)
 {
-    enum { TIMES = 20, BODIES = 2 };
+    enum { TIMES = 20, BODIES = 3 };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
         const planar_case *c = &CASES[i];
         jet_run space, plane;

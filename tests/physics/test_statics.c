@@ -182,6 +182,28 @@ TEST(statics, roll_up_is_the_polygon_that_elements_make)
 
 // ---- stability --------------------------------------------------------------------------------------
 
+// A pendulum is unstable upright and stable hanging, of a micrometre or of a thousand kilometres.
+TEST(statics, stability_knows_no_unit_of_length)
+{
+    static const double LENGTH[] = {1e-6, 1e-3, 1.0, 1e3, 1e6}; // m
+    for (int k = 0; k < 10; ++k) {
+        char text[512];
+        double l = LENGTH[k / 2];
+        snprintf(text, sizeof text,
+                 "holonom: 1\nname: pendulum\ngravity: [0, 0, -9.81]\nbodies:\n"
+                 "  rod: {mass: 2, inertia: [%.17g, %.17g, %.17g], position: [0, 0, %.17g]}\n"
+                 "joints:\n  hinge: {revolute: {bodies: [ground, rod], at: [0, 0, 0], axis: y}}\n"
+                 "run: {step: 0.001, end: 1}\n",
+                 0.1 * l * l, 0.1 * l * l, 0.1 * l * l, k % 2 == 0 ? l : -l);
+        rest r = rest_of(text, 1);
+        print_message("%g m: %d unstable, %d neutral\n", k % 2 == 0 ? l : -l,
+                      r.found.unstable_count, r.found.neutral_count);
+        CHECK_EQUAL(r.found.unstable_count, k % 2 == 0 ? 1 : 0);
+        CHECK_EQUAL(r.found.neutral_count, 0);
+        rest_close(&r);
+    }
+}
+
 // Euler's loads of a clamped column: (2k - 1)^2 pi^2 EI/4 L^2, in both planes.
 TEST(statics, columns_lose_stiffness_at_eulers_loads)
 {
