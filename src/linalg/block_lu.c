@@ -14,6 +14,7 @@
 // Nodes with very many later neighbours are chains of copies inside (block_chains.h), of which nothing shows outside.
 #include "linalg/block_lu.h"
 
+#include "base/pool.h"
 #include "linalg/block_chains.h"
 #include "linalg/block_graph.h"
 #include "linalg/elimination_order.h"
@@ -95,21 +96,13 @@ struct block_lu {
     double *stack;                          // updates
     int *waiting;                           // fronts whose updates are on the stack
     const double *row_units, *column_units; // or NULL
-    void *blocks[16];                       // owned memory
-    int block_count;
+    pool memory;
 };
-
-static void *keep(block_lu *lu, size_t size)
-{
-    void *memory = context_allocate(lu->context, size > 0 ? size : 1);
-    if (memory != NULL) lu->blocks[lu->block_count++] = memory;
-    return memory;
-}
 
 void block_lu_destroy(block_lu *lu)
 {
     if (lu == NULL) return;
-    for (int i = 0; i < lu->block_count; ++i) context_release(lu->context, lu->blocks[i]);
+    pool_release(&lu->memory);
     block_chains_destroy(lu->context, &lu->chains);
     block_graph_destroy(lu->context, &lu->graph);
     context_release(lu->context, lu);
@@ -176,11 +169,10 @@ static hn_status place_blocks(block_lu *lu, const block_graph *graph)
 {
     int n = lu->node_count;
     size_t links = (size_t)graph->first[lu->given_count] / 2 + (size_t)lu->chains.copy_count;
-    lu->links_first = keep(lu, ((size_t)n + 2) * sizeof(int));
-    lu->links = keep(lu, (links + 1) * sizeof(later));
-    lu->diagonal = keep(lu, ((size_t)n + 1) * sizeof(size_t));
-    if (lu->links_first == NULL || lu->links == NULL || lu->diagonal == NULL)
-        return HN_OUT_OF_MEMORY;
+    lu->links_first = pool_ints(&lu->memory, (size_t)n + 1);
+    lu->links = pool_take(&lu->memory, links, sizeof(later));
+    lu->diagonal = pool_take(&lu->memory, (size_t)n, sizeof(size_t));
+    TRY(pool_status(&lu->memory));
     find_links(lu, graph);
     size_t count = 0;
     for (int k = 0; k < n; ++k) {
@@ -205,8 +197,8 @@ static hn_status place_blocks(block_lu *lu, const block_graph *graph)
         }
     }
     lu->matrix_count = count;
-    lu->matrix = keep(lu, count * sizeof(double));
-    return lu->matrix == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    lu->matrix = pool_doubles(&lu->memory, count);
+    return pool_status(&lu->memory);
 }
 
 static double front_storage(double pivots, double rest)
@@ -219,8 +211,8 @@ static double front_storage(double pivots, double rest)
 static hn_status group_fronts(block_lu *lu, const block_structure *structure)
 {
     int n = lu->node_count;
-    lu->fronts = keep(lu, ((size_t)n + 1) * sizeof(front));
-    if (lu->fronts == NULL) return HN_OUT_OF_MEMORY;
+    lu->fronts = pool_take(&lu->memory, (size_t)n, sizeof(front));
+    TRY(pool_status(&lu->memory));
     double alone = 0.0; // storage of the open front's nodes as fronts of their own
     for (int k = 0; k < n; ++k) {
         int size = lu->sizes[lu->order[k]], rest = 0;
@@ -269,15 +261,12 @@ static hn_status connect_fronts(block_lu *lu, const block_structure *structure)
         int last = lu->fronts[f].end - 1;
         later_count += (size_t)(structure->first[last + 1] - structure->first[last]);
     }
-    int *front_of = context_allocate(lu->context, ((size_t)n + 1) * sizeof(int));
-    int *at = context_allocate(lu->context, ((size_t)n + 1) * sizeof(int));
-    lu->later_nodes = keep(lu, later_count * sizeof(int));
-    lu->runs = keep(lu, later_count * sizeof(run));
-    lu->waiting = keep(lu, ((size_t)lu->front_count + 1) * sizeof(int));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (front_of == NULL || at == NULL || lu->later_nodes == NULL || lu->runs == NULL ||
-        lu->waiting == NULL)
-        goto done;
+    pool scratch = {.context = lu->context};
+    int *front_of = pool_ints(&scratch, (size_t)n), *at = pool_ints(&scratch, (size_t)n);
+    lu->later_nodes = pool_ints(&lu->memory, later_count);
+    lu->runs = pool_take(&lu->memory, later_count, sizeof(run));
+    lu->waiting = pool_ints(&lu->memory, (size_t)lu->front_count);
+    if (scratch.failed || lu->memory.failed) goto done;
     for (int f = 0; f < lu->front_count; ++f) {
         front *own = &lu->fronts[f];
         for (int k = own->first; k < own->end; ++k) front_of[lu->order[k]] = f;
@@ -326,14 +315,13 @@ static hn_status connect_fronts(block_lu *lu, const block_structure *structure)
         if (top > highest) highest = top;
     }
     size_t padded = (size_t)widest + FRONT_PADDING + 1;
-    lu->values = keep(lu, lu->value_count * sizeof(double));
-    lu->work = keep(lu, padded * padded * sizeof(double));
-    lu->stack = keep(lu, highest * sizeof(double));
-    if (lu->values != NULL && lu->work != NULL && lu->stack != NULL) status = HN_OK;
+    lu->values = pool_doubles(&lu->memory, lu->value_count);
+    lu->work = pool_doubles(&lu->memory, padded * padded);
+    lu->stack = pool_doubles(&lu->memory, highest);
 done:
-    context_release(lu->context, front_of);
-    context_release(lu->context, at);
-    return status;
+    pool_release(&scratch);
+    TRY(pool_status(&scratch));
+    return pool_status(&lu->memory);
 }
 
 // Order, sizes and places of all nodes and copies.
@@ -342,8 +330,8 @@ static hn_status number_nodes(block_lu *lu, const int *sizes, const int *outer, 
     const block_chains *chains = &lu->chains;
     int all = lu->node_count;
     size_t n = (size_t)all + 1;
-    int *whole = keep(lu, 6 * n * sizeof(int)), total = 0;
-    if (whole == NULL) return HN_OUT_OF_MEMORY;
+    int *whole = pool_ints(&lu->memory, 6 * n), total = 0;
+    TRY(pool_status(&lu->memory));
     lu->sizes = whole;
     lu->offsets = whole + n;
     lu->order = whole + 2 * n;
@@ -359,9 +347,9 @@ static hn_status number_nodes(block_lu *lu, const int *sizes, const int *outer, 
         total += lu->sizes[i];
         if (!is_copy(lu, i)) lu->size = total;
     }
-    lu->pivots = keep(lu, ((size_t)total + 1) * sizeof(int));
-    if (split) lu->extended = keep(lu, (size_t)total * sizeof(double));
-    return lu->pivots == NULL || (split && lu->extended == NULL) ? HN_OUT_OF_MEMORY : HN_OK;
+    lu->pivots = pool_ints(&lu->memory, (size_t)total);
+    if (split) lu->extended = pool_doubles(&lu->memory, (size_t)total);
+    return pool_status(&lu->memory);
 }
 
 // Everything from an order of the given nodes on.
@@ -398,7 +386,7 @@ hn_status block_lu_create_outer(hn_context *context, int node_count, const int *
     int *found = context_allocate(context, ((size_t)node_count + 1) * sizeof(int));
     hn_status status = lu == NULL || found == NULL ? HN_OUT_OF_MEMORY : HN_OK;
     if (lu != NULL) {
-        lu->context = context;
+        lu->context = lu->memory.context = context;
         lu->given_count = node_count;
     }
     if (status == HN_OK)

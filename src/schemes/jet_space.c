@@ -10,20 +10,12 @@
 
 #include <string.h>
 
-static void *take(jet_space *jet, size_t count, size_t size)
-{
-    void *block = context_allocate(jet->system->context, (count + 1) * size);
-    if (block != NULL) jet->memory[jet->memory_count++] = block;
-    return block;
-}
-
 void jet_space_destroy(jet_space *jet)
 {
     if (jet->system == NULL) return;
     for (int m = 0; m < 2; ++m) block_cholesky_destroy(jet->systems[m]);
     jet_tree_destroy(jet->tree);
-    for (int k = 0; k < jet->memory_count; ++k)
-        context_release(jet->system->context, jet->memory[k]);
+    pool_release(&jet->memory);
     *jet = (jet_space){0};
 }
 
@@ -39,10 +31,11 @@ const joint *jet_source_joint(const hn_system *system, int source, int *a, int *
 
 hn_status jet_space_prepare(hn_system *system, jet_space *jet)
 {
-    *jet = (jet_space){.system = system, .body_count = system->body_count};
-    jet->bodies = take(jet, (size_t)system->body_count, sizeof(jet_body));
-    jet->joints = take(jet, (size_t)system->joint_count, sizeof(jet_joint));
-    return jet->bodies != NULL && jet->joints != NULL ? HN_OK : HN_OUT_OF_MEMORY;
+    *jet = (jet_space){
+        .system = system, .body_count = system->body_count, .memory = {.context = system->context}};
+    jet->bodies = pool_take(&jet->memory, (size_t)system->body_count, sizeof(jet_body));
+    jet->joints = pool_take(&jet->memory, (size_t)system->joint_count, sizeof(jet_joint));
+    return pool_status(&jet->memory);
 }
 
 // Every pair of joints on one body, and every joint with itself: counted, then listed. `first` and `ends` hold the
@@ -109,32 +102,33 @@ hn_status jet_space_finish(jet_space *jet)
         jet->row_count += jet->joints[k].row_count;
     }
     size_t n = (size_t)jet->body_count, rows = (size_t)jet->row_count, ws = (size_t)jet->w_count;
-    int *first = take(jet, n + 1, sizeof(int)),
-        *ends = take(jet, 2 * (size_t)jet->joint_count, sizeof(int));
-    if (first == NULL || ends == NULL) return HN_OUT_OF_MEMORY;
+    int *first = pool_ints(&jet->memory, n + 1),
+        *ends = pool_ints(&jet->memory, 2 * (size_t)jet->joint_count);
+    TRY(pool_status(&jet->memory));
     list_ends(jet, first, ends);
     list_couplings(jet, first, ends, false);
-    jet->couplings = take(jet, (size_t)jet->coupling_count, sizeof(jet_coupling));
-    jet->order = take(jet, (size_t)jet->joint_count, sizeof(int));
-    jet->angles = take(jet, (size_t)jet->system->angle_count, sizeof(double));
-    jet->pose = take(jet, n * POSE_SIZE, sizeof(double));
-    jet->twist = take(jet, n * TWIST_SIZE, sizeof(double));
-    jet->g = take(jet, rows, sizeof(double));
-    jet->multiplier = take(jet, rows, sizeof(double));
-    jet->block = take(jet, (size_t)jet->joint_count, sizeof jet->block[0]);
-    jet->force = take(jet, ws, sizeof(double));
-    jet->gradient = take(jet, ws, sizeof(double));
-    jet->acceleration = take(jet, ws, sizeof(double));
-    jet->power = take(jet, (size_t)jet->mechanism_count, sizeof(double));
-    jet->director_force = take(jet, 9 * n, sizeof(double));
-    jet->dependent = take(jet, rows, sizeof(bool));
-    if (jet->memory_count < 18) return HN_OUT_OF_MEMORY;
+    jet->couplings = pool_take(&jet->memory, (size_t)jet->coupling_count, sizeof(jet_coupling));
+    jet->order = pool_ints(&jet->memory, (size_t)jet->joint_count);
+    jet->angles = pool_doubles(&jet->memory, (size_t)jet->system->angle_count);
+    jet->pose = pool_doubles(&jet->memory, n * POSE_SIZE);
+    jet->twist = pool_doubles(&jet->memory, n * TWIST_SIZE);
+    jet->g = pool_doubles(&jet->memory, rows);
+    jet->multiplier = pool_doubles(&jet->memory, rows);
+    jet->block = pool_take(&jet->memory, (size_t)jet->joint_count, sizeof jet->block[0]);
+    jet->force = pool_doubles(&jet->memory, ws);
+    jet->gradient = pool_doubles(&jet->memory, ws);
+    jet->acceleration = pool_doubles(&jet->memory, ws);
+    jet->power = pool_doubles(&jet->memory, (size_t)jet->mechanism_count);
+    jet->director_force = pool_doubles(&jet->memory, 9 * n);
+    jet->dependent = pool_take(&jet->memory, rows, sizeof(bool));
+    TRY(pool_status(&jet->memory));
     if (jet->joint_count == 0) return HN_OK;
     list_couplings(jet, first, ends, true);
-    int *sizes = context_allocate(context, (size_t)jet->joint_count * sizeof(int));
-    int(*edges)[2] = context_allocate(context, ((size_t)jet->coupling_count + 1) * sizeof(int[2]));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes != NULL && edges != NULL) {
+    pool scratch = {.context = context};
+    int *sizes = pool_ints(&scratch, (size_t)jet->joint_count);
+    int(*edges)[2] = pool_take(&scratch, (size_t)jet->coupling_count, sizeof(int[2]));
+    hn_status status = pool_status(&scratch);
+    if (status == HN_OK) {
         int count = 0;
         for (int k = 0; k < jet->joint_count; ++k) sizes[k] = jet->joints[k].row_count;
         for (int c = 0; c < jet->coupling_count; ++c)
@@ -148,9 +142,8 @@ hn_status jet_space_finish(jet_space *jet)
             status = block_cholesky_create(context, jet->joint_count, sizes, count,
                                            (const int(*)[2])edges, jet->order, &jet->systems[m]);
     }
-    context_release(context, sizes);
-    context_release(context, edges);
-    if (status != HN_OK) return status;
+    pool_release(&scratch);
+    TRY(status);
     for (int c = 0; c < jet->coupling_count; ++c)
         for (int m = 0; m < 2; ++m) {
             jet_coupling *x = &jet->couplings[c];

@@ -118,8 +118,7 @@ typedef struct jet_space {
     double *director_force;                       ///< 9 per body, for the multipliers of directors
     bool *dependent;                              ///< row_count, for the choice of rows
     int failed_row;                               ///< where the last factorisation that failed did so
-    void *memory[24];
-    int memory_count;
+    pool memory;
 } jet_space;
 
 /// All joints and bodies of the system in space.

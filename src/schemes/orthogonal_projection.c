@@ -33,23 +33,15 @@ struct orthogonal_projection {
     double *pose, *pose1;       // 12 per body
     double *tangent, *tangent1; // T, T_1: 12 x 7 per body
     double *force, *force1;     // f, f_1: 12 per body
-    void *memory[16];
-    int memory_count;
+    pool memory;
 };
-
-static double *doubles(orthogonal_projection *p, size_t count)
-{
-    double *block = context_allocate(p->jet->system->context, (count + 1) * sizeof(double));
-    if (block != NULL) p->memory[p->memory_count++] = block;
-    return block;
-}
 
 void orthogonal_projection_destroy(orthogonal_projection *p)
 {
     if (p == NULL) return;
     hn_context *context = p->jet->system->context;
     block_lu_destroy(p->lu);
-    for (int k = 0; k < p->memory_count; ++k) context_release(context, p->memory[k]);
+    pool_release(&p->memory);
     context_release(context, p);
 }
 
@@ -65,12 +57,13 @@ hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **o
     orthogonal_projection *p = context_allocate(context, sizeof *p);
     if (p == NULL) return HN_OUT_OF_MEMORY;
     p->jet = jet;
+    p->memory.context = context;
     size_t n = (size_t)jet->body_count, joints = (size_t)jet->joint_count, edges_max = 3 * joints;
-    int *sizes = context_allocate(context, (n + joints) * sizeof(int));
-    int *order = context_allocate(context, (n + joints) * sizeof(int));
-    int(*edges)[2] = context_allocate(context, (edges_max + 1) * sizeof(int[2]));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes == NULL || order == NULL || edges == NULL) goto done;
+    pool scratch = {.context = context};
+    int *sizes = pool_ints(&scratch, n + joints), *order = pool_ints(&scratch, n + joints);
+    int(*edges)[2] = pool_take(&scratch, edges_max, sizeof(int[2]));
+    hn_status status = pool_status(&scratch);
+    if (status != HN_OK) goto done;
     int count = 0, bodies = jet->body_count;
     for (int i = 0; i < bodies; ++i) sizes[i] = body_size(&jet->bodies[i]);
     for (int k = 0; k < jet->joint_count; ++k) {
@@ -95,18 +88,17 @@ hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **o
     status = block_lu_create(context, bodies + jet->joint_count, sizes, count,
                              (const int(*)[2])edges, order, &p->lu);
     if (status != HN_OK) goto done;
-    status = HN_OUT_OF_MEMORY;
-    p->x = doubles(p, (size_t)block_lu_size(p->lu));
-    p->right = doubles(p, (size_t)block_lu_size(p->lu));
-    p->pose = doubles(p, n * POSE_SIZE), p->pose1 = doubles(p, n * POSE_SIZE);
-    p->tangent = doubles(p, n * POSE_SIZE * JET_COORDINATES),
-    p->tangent1 = doubles(p, n * POSE_SIZE * JET_COORDINATES);
-    p->force = doubles(p, n * POSE_SIZE), p->force1 = doubles(p, n * POSE_SIZE);
-    if (p->memory_count == 8) status = HN_OK;
+    p->x = pool_doubles(&p->memory, (size_t)block_lu_size(p->lu));
+    p->right = pool_doubles(&p->memory, (size_t)block_lu_size(p->lu));
+    p->pose = pool_doubles(&p->memory, n * POSE_SIZE),
+    p->pose1 = pool_doubles(&p->memory, n * POSE_SIZE);
+    p->tangent = pool_doubles(&p->memory, n * POSE_SIZE * JET_COORDINATES),
+    p->tangent1 = pool_doubles(&p->memory, n * POSE_SIZE * JET_COORDINATES);
+    p->force = pool_doubles(&p->memory, n * POSE_SIZE),
+    p->force1 = pool_doubles(&p->memory, n * POSE_SIZE);
+    status = pool_status(&p->memory);
 done:
-    context_release(context, sizes);
-    context_release(context, order);
-    context_release(context, edges);
+    pool_release(&scratch);
     if (status != HN_OK) {
         orthogonal_projection_destroy(p);
         return status;

@@ -610,16 +610,13 @@ static void solver_destroy(scheme_solver *s)
     orthogonal_projection_destroy(s->orthogonal);
     jet_space_destroy(&s->jet);
     jet_space_destroy(&s->spatial);
-    for (int k = 0; k < s->memory_count; ++k) context_release(context, s->memory[k]);
+    pool_release(&s->memory);
     context_release(context, s);
 }
 
-static double *doubles(scheme_solver *s, size_t count, bool *good)
+static double *doubles(scheme_solver *s, size_t count)
 {
-    double *block = context_allocate(s->system->context, (count + 1) * sizeof(double));
-    if (block != NULL) s->memory[s->memory_count++] = block;
-    else *good = false;
-    return block;
+    return pool_doubles(&s->memory, count);
 }
 
 // The heaviest body of all that hang from each, over its own mass; from the leaves on
@@ -670,53 +667,52 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     if (rows < (size_t)s->spatial.row_count) rows = (size_t)s->spatial.row_count;
     if (nw < (size_t)s->spatial.w_count) nw = (size_t)s->spatial.w_count;
     if (ny < (size_t)s->spatial.y_count) ny = (size_t)s->spatial.y_count;
-    bool good = true;
-    s->y = doubles(s, ny, &good), s->y_next = doubles(s, ny, &good);
-    s->w = doubles(s, nw, &good), s->w_next = doubles(s, nw, &good);
-    s->last.y = doubles(s, ny, &good), s->last.w = doubles(s, nw, &good);
-    s->last.d = doubles(s, nw, &good), s->last.d_end = doubles(s, nw, &good);
-    s->last.inside = doubles(s, s->inside_count, &good);
-    s->a = doubles(s, ny, &good), s->a1 = doubles(s, ny, &good);
+    s->y = doubles(s, ny), s->y_next = doubles(s, ny);
+    s->w = doubles(s, nw), s->w_next = doubles(s, nw);
+    s->last.y = doubles(s, ny), s->last.w = doubles(s, nw);
+    s->last.d = doubles(s, nw), s->last.d_end = doubles(s, nw);
+    s->last.inside = doubles(s, s->inside_count);
+    s->a = doubles(s, ny), s->a1 = doubles(s, ny);
     const int stages = s->method->stages + s->method->dense_stages;
-    for (int k = 0; k < stages; ++k) s->k[k] = doubles(s, 2 * ny, &good);
-    s->mu = doubles(s, rows, &good), s->rate = doubles(s, rows, &good);
-    for (int k = 0; k < INVARIANTS_MAX; ++k)
-        s->c[k] = doubles(s, nw, &good), s->dw[k] = doubles(s, nw, &good);
-    s->q = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
-    s->v = doubles(s, POSE_SIZE * (size_t)system->body_count, &good);
-    s->scratch = doubles(s, nw, &good), s->shift = doubles(s, nw, &good);
+    for (int k = 0; k < stages; ++k) s->k[k] = doubles(s, 2 * ny);
+    s->mu = doubles(s, rows), s->rate = doubles(s, rows);
+    for (int k = 0; k < INVARIANTS_MAX; ++k) s->c[k] = doubles(s, nw), s->dw[k] = doubles(s, nw);
+    s->q = doubles(s, POSE_SIZE * (size_t)system->body_count);
+    s->v = doubles(s, POSE_SIZE * (size_t)system->body_count);
+    s->scratch = doubles(s, nw), s->shift = doubles(s, nw);
     // a workspace of all that is per mechanism
-    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 7) * mechanisms, &good);
+    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 7) * mechanisms);
     double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
                               &s->last.power[0], &s->last.power[1], &s->last.power[2],
                               &s->last.power[3], &s->last.power[4], &s->last.power[5],
                               &s->work,          &s->energy,        &s->found,
                               &s->scale,         &s->rates,         &s->sums};
-    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && good; ++k, block += mechanisms)
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !s->memory.failed;
+         ++k, block += mechanisms)
         *lists[k] = block;
-    for (int k = 0; k < stages && good; ++k, block += mechanisms) s->power[k] = block;
-    s->unit = doubles(s, ny, &good);
-    s->part = (int *)doubles(s, ny, &good), s->part_size = (int *)doubles(s, mechanisms, &good);
-    for (int i = 0; i < jet->body_count && good; ++i)
+    for (int k = 0; k < stages && !s->memory.failed; ++k, block += mechanisms) s->power[k] = block;
+    s->unit = doubles(s, ny);
+    s->part = (int *)doubles(s, ny), s->part_size = (int *)doubles(s, mechanisms);
+    for (int i = 0; i < jet->body_count && !s->memory.failed; ++i)
         for (int k = 0; k < jet->bodies[i].y_count; ++k) {
             const jet_body *b = &jet->bodies[i];
             s->unit[b->y + k] = k < b->w_count ? sqrt(b->weight[k]) : 1.0;
             s->part[b->y + k] = b->mechanism;
             s->part_size[b->mechanism]++;
         }
-    s->sixth = doubles(s, ny, &good), s->sixth1 = doubles(s, ny, &good);
-    s->error = doubles(s, ny, &good), s->error1 = doubles(s, ny, &good);
-    s->carried = doubles(s, bodies, &good);
-    if (good) find_carried(system, s->carried);
+    s->sixth = doubles(s, ny), s->sixth1 = doubles(s, ny);
+    s->error = doubles(s, ny), s->error1 = doubles(s, ny);
+    s->carried = doubles(s, bodies);
+    if (!s->memory.failed) find_carried(system, s->carried);
     s->loops = system->cut_count > 0;
     s->free_stages =
         def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet->tree == NULL;
-    for (int k = 0; k < s->method->stages && s->loops; ++k) s->margin[k] = doubles(s, rows, &good);
-    s->margin_low = doubles(s, rows, &good), s->margin_high = doubles(s, rows, &good);
-    s->kept = (bool *)doubles(s, rows, &good);
-    s->turns = doubles(s, (size_t)system->joint_count, &good);
-    s->turn_rates = doubles(s, (size_t)system->joint_count, &good);
-    if (!good) return HN_OUT_OF_MEMORY;
+    for (int k = 0; k < s->method->stages && s->loops; ++k) s->margin[k] = doubles(s, rows);
+    s->margin_low = doubles(s, rows), s->margin_high = doubles(s, rows);
+    s->kept = (bool *)doubles(s, rows);
+    s->turns = doubles(s, (size_t)system->joint_count);
+    s->turn_rates = doubles(s, (size_t)system->joint_count);
+    TRY(pool_status(&s->memory));
     // are there redundant rows at the start?
     int dropped = 0;
     jet_from_state(&s->jet, system->q_start, s->v, s->y, s->w);
@@ -742,6 +738,7 @@ static hn_status solver_create(hn_system *system, const hn_simulation_def *def, 
     scheme_solver *s = context_allocate(system->context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
+    s->memory.context = system->context;
     s->def = *def;
     s->method = rk_method_of_order(def->order);
     s->tolerance = def->projected_rk.projection_tolerance;

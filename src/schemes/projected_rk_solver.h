@@ -106,8 +106,7 @@ struct scheme_solver {
     double *turns, *turn_rates;                     // rad, rad/s: per joint, at the current point
     int doubtful_joint;                             // a joint that may have turned more often, or -1
     size_t inside_count; // numbers in last.inside
-    void *memory[96];
-    int memory_count;
+    pool memory;
 
     double momentum[INVARIANTS_MAX]; // to be kept
     double *work_done;   // J, per mechanism: of loads in the last internal step up to the reported state

@@ -17,13 +17,10 @@ const double GROUND_POSE[POSE_SIZE] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0
 static const double START_ROUND_OFF = 1e-13;
 static const double START_CLOSED = 1e-10; // rad, m over the length: loops after they were closed
 enum { SETTLE_SWEEPS = 4 };
-enum { COMPILE_BLOCKS = 26 }; // allocations made by `compile`
 
 void *system_allocate(hn_system *system, size_t size)
 {
-    void *memory = context_allocate(system->context, size > 0 ? size : 1);
-    if (memory != NULL) system->memory[system->memory_count++] = memory;
-    return memory;
+    return pool_take(&system->memory, size, 1);
 }
 
 void system_destroy(hn_system *system)
@@ -33,8 +30,7 @@ void system_destroy(hn_system *system)
         profile_release(system->context, &system->profiles[i]);
     for (int i = 0; i < 3 * system->drive_count; ++i)
         profile_release(system->context, &system->law_functions[i]);
-    for (int i = 0; i < system->memory_count; ++i)
-        context_release(system->context, system->memory[i]);
+    pool_release(&system->memory);
     context_release(system->context, system);
 }
 
@@ -647,12 +643,9 @@ static hn_status compile_cuts(hn_system *system, const tree *t)
     system->cuts = system_allocate(system, (size_t)system->cut_count * sizeof(joint));
     system->cut_row = system_allocate(system, ((size_t)system->cut_count + 1) * sizeof(int));
     system->in_loop = system_allocate(system, (size_t)system->body_count * sizeof(bool));
+    TRY(pool_status(&system->memory));
     int *next = context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(int));
-    if (system->cuts == NULL || system->cut_row == NULL || system->in_loop == NULL ||
-        next == NULL) {
-        context_release(system->context, next);
-        return HN_OUT_OF_MEMORY;
-    }
+    if (next == NULL) return HN_OUT_OF_MEMORY;
     // next[i]: nearest body at or above i whose tree joint is not known to lie on a loop
     for (int i = 0; i < system->body_count; ++i) next[i] = i;
     for (int k = 0; k < system->joint_count; ++k) {
@@ -879,7 +872,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t)
     t->parent = system->parent;
     t->joint = system_allocate(system, n * sizeof(int));
     t->used = system_allocate(system, m * sizeof(bool));
-    if (system->memory_count != COMPILE_BLOCKS) return HN_OUT_OF_MEMORY;
+    TRY(pool_status(&system->memory));
     TRY(tree_find(system->context, model, t));
     TRY(copy_names(system, model, t));
     for (int i = 0; i < model->body_count; ++i)
@@ -932,7 +925,7 @@ static hn_status create_parts(hn_context *context, const hn_model *model, bool i
         return context_fail(context, HN_INVALID_MODEL, "model '%s' has no bodies", model->name);
     hn_system *system = context_allocate(context, sizeof *system);
     if (system == NULL) return HN_OUT_OF_MEMORY;
-    system->context = context;
+    system->context = system->memory.context = context;
     system->has_inputs = inputs;
     system->body_count = model->body_count;
     system->joint_count = model->joint_count;

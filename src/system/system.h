@@ -6,6 +6,7 @@
 #ifndef SYSTEM_SYSTEM_H
 #define SYSTEM_SYSTEM_H
 
+#include "base/pool.h"
 #include "elements/element.h"
 #include "joints/joint.h"
 #include "model/model.h"
@@ -129,8 +130,7 @@ typedef struct hn_system {
     double position_projection; ///< m, rad: largest change made to start positions
     double velocity_projection; ///< m/s, rad/s
     start_velocities velocities; ///< how twist_start was found
-    void *memory[40];     ///< everything above
-    int memory_count;
+    pool memory;          ///< everything above
 } hn_system;
 
 /// Pose of the ground.

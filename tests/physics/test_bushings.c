@@ -176,3 +176,34 @@ TEST(bushings, do_not_see_where_the_model_stands)
     CHECK_NEAR(distance[1], distance[0], 1e-11);
     CHECK_NEAR(turn[1], turn[0], 1e-10);
 }
+
+// A string of blocks with more bushings than anybody counted on: each holds its block as the first does.
+TEST(bushings, of_any_number)
+{
+    enum { COUNT = 60 };
+    char text[COUNT * 220] = "holonom: 1\ngravity: [0, 0, 0]\nbodies:\n";
+    size_t used = strlen(text);
+    for (int i = 0; i < COUNT; ++i)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used,
+                             "  b%d: {mass: 2, inertia: [1, 1, 1], position: [%d, 0, 0]}\n", i, i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "loads:\n");
+    for (int i = 0; i < COUNT; ++i)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "  m%d: {bushing: {bodies: [ground, b%d], at: [%d, 0, 0], "
+                                 "stiffness: [50, 50, 200, 1, 1, 1]}}\n",
+                                 i, i, i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "start:\n");
+    for (int i = 0; i < COUNT; ++i)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "  b%d: {velocity: [0, 0, 0.1]}\n", i);
+    driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    CHECK_BELOW(balance_error(&r, 100, 1), 1e-12);
+    double z = 0.1 / 10.0 * sin(10.0 * 0.1); // v/w sin w t with w = sqrt(200 N/m / 2 kg)
+    for (int i = 0; i < COUNT; ++i) {
+        char name[8];
+        snprintf(name, sizeof name, "b%d", i);
+        CHECK_NEAR(body_of(&r, name).position.z, z, 1e-7); // measured 4.5e-8
+    }
+    end_run(&r);
+}

@@ -23,7 +23,7 @@ static void make(coupled *c, number_source *numbers, int edge_count)
 {
     static const int ends[EDGES][2] = {{0, 2}, {2, 1}, {3, 4}, {4, 5}};
     *c = (coupled){.system = {.body_count = BODIES, .gravity = {0.3, -2.0, 5.0}}};
-    c->system.context = hn_context_create(NULL);
+    c->system.context = c->system.memory.context = hn_context_create(NULL);
     CHECK(c->system.context != NULL);
     c->system.bodies = c->bodies;
     c->system.inertia = c->inertia;
@@ -50,8 +50,7 @@ static void make(coupled *c, number_source *numbers, int edge_count)
 
 static void drop(coupled *c)
 {
-    for (int i = 0; i < c->system.memory_count; ++i)
-        context_release(c->system.context, c->system.memory[i]);
+    pool_release(&c->system.memory);
     hn_context_destroy(c->system.context);
 }
 
