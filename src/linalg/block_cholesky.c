@@ -9,6 +9,7 @@
 // with L^-1 kept in place of D_k: products with it are sums that need not wait for each other.
 #include "linalg/block_cholesky.h"
 
+#include "base/pool.h"
 #include "linalg/block_graph.h"
 
 #include <assert.h>
@@ -22,7 +23,6 @@ typedef struct later {
 } later;
 
 struct block_cholesky {
-    hn_context *context;
     int node_count, size;
     int *sizes, *offsets; // per node
     int *order, *place;   // elimination order, place in it
@@ -35,24 +35,14 @@ struct block_cholesky {
     double *values;
     size_t value_count;
     int failed_row; // of the node where the last factorisation stopped
+    pool memory;
 };
 
 void block_cholesky_destroy(block_cholesky *c)
 {
     if (c == NULL) return;
-    hn_context *context = c->context;
-    context_release(context, c->sizes);
-    context_release(context, c->offsets);
-    context_release(context, c->order);
-    context_release(context, c->place);
-    context_release(context, c->first);
-    context_release(context, c->links);
-    context_release(context, c->diagonal);
-    context_release(context, c->target_first);
-    context_release(context, c->targets);
-    context_release(context, c->scale);
-    context_release(context, c->values);
-    context_release(context, c);
+    pool_release(&c->memory);
+    context_release(c->memory.context, c);
 }
 
 // ---- analysis ---------------------------------------------------------------------------------------
@@ -72,15 +62,13 @@ static const later *find_link(const block_cholesky *c, int row, int column)
 // Blocks in elimination order, what is filled in among them.
 static hn_status place_blocks(block_cholesky *c, const block_structure *structure)
 {
-    hn_context *context = c->context;
     size_t n = (size_t)c->node_count, targets = 0;
     int links = structure->first[c->node_count];
-    c->first = context_allocate(context, (n + 1) * sizeof(int));
-    c->links = context_allocate(context, ((size_t)links + 1) * sizeof(later));
-    c->diagonal = context_allocate(context, (n + 1) * sizeof(size_t));
-    c->target_first = context_allocate(context, (n + 1) * sizeof(size_t));
-    if (c->first == NULL || c->links == NULL || c->diagonal == NULL || c->target_first == NULL)
-        return HN_OUT_OF_MEMORY;
+    c->first = pool_ints(&c->memory, n);
+    c->links = pool_take(&c->memory, (size_t)links, sizeof(later));
+    c->diagonal = pool_take(&c->memory, n, sizeof(size_t));
+    c->target_first = pool_take(&c->memory, n, sizeof(size_t));
+    TRY(pool_status(&c->memory));
     for (int k = 0; k < c->node_count; ++k) {
         size_t size = (size_t)c->sizes[c->order[k]],
                count = (size_t)(structure->first[k + 1] - structure->first[k]);
@@ -96,10 +84,10 @@ static hn_status place_blocks(block_cholesky *c, const block_structure *structur
         targets += count * (count + 1) / 2;
     }
     c->first[c->node_count] = links;
-    c->targets = context_allocate(context, (targets + 1) * sizeof(size_t));
-    c->scale = context_allocate(context, ((size_t)c->size + 1) * sizeof(double));
-    c->values = context_allocate(context, (c->value_count + 1) * sizeof(double));
-    if (c->targets == NULL || c->scale == NULL || c->values == NULL) return HN_OUT_OF_MEMORY;
+    c->targets = pool_take(&c->memory, targets, sizeof(size_t));
+    c->scale = pool_doubles(&c->memory, (size_t)c->size);
+    c->values = pool_doubles(&c->memory, c->value_count);
+    TRY(pool_status(&c->memory));
     for (int k = 0; k < c->node_count; ++k) {
         size_t *to = c->targets + c->target_first[k];
         for (int p = c->first[k]; p < c->first[k + 1]; ++p) {
@@ -116,18 +104,18 @@ hn_status block_cholesky_create(hn_context *context, int node_count, const int *
                                 block_cholesky **out)
 {
     *out = NULL;
-    size_t n = (size_t)node_count + 1;
+    size_t n = (size_t)node_count;
     block_cholesky *c = context_allocate(context, sizeof *c);
     if (c == NULL) return HN_OUT_OF_MEMORY;
-    *c = (block_cholesky){.context = context, .node_count = node_count};
+    *c = (block_cholesky){.node_count = node_count, .memory = {.context = context}};
     block_graph graph = {0};
     block_structure structure = {0};
-    c->sizes = context_allocate(context, n * sizeof(int));
-    c->offsets = context_allocate(context, n * sizeof(int));
-    c->order = context_allocate(context, n * sizeof(int));
-    c->place = context_allocate(context, n * sizeof(int));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (c->sizes != NULL && c->offsets != NULL && c->order != NULL && c->place != NULL)
+    c->sizes = pool_ints(&c->memory, n);
+    c->offsets = pool_ints(&c->memory, n);
+    c->order = pool_ints(&c->memory, n);
+    c->place = pool_ints(&c->memory, n);
+    hn_status status = pool_status(&c->memory);
+    if (status == HN_OK)
         status = block_graph_create(context, node_count, edge_count, edges, &graph);
     for (int k = 0; k < node_count && status == HN_OK; ++k) {
         assert(sizes[k] <= BLOCK_CHOLESKY_ROWS_MAX);
@@ -141,12 +129,9 @@ hn_status block_cholesky_create(hn_context *context, int node_count, const int *
     if (status == HN_OK) status = place_blocks(c, &structure);
     block_structure_destroy(context, &structure);
     block_graph_destroy(context, &graph);
-    if (status != HN_OK) {
-        block_cholesky_destroy(c);
-        return status;
-    }
-    *out = c;
-    return HN_OK;
+    if (status == HN_OK) *out = c;
+    else block_cholesky_destroy(c);
+    return status;
 }
 
 void block_cholesky_clear(block_cholesky *c)

@@ -2,22 +2,17 @@
 // LAPACK behind our own names; arguments are checked here because the reference error handler would stop the program.
 #include "linalg/dense.h"
 
+#include "base/pool.h"
+
 #include <lapacke.h>
 
 #include <math.h>
 #include <string.h>
 
-static double *copy_of(hn_context *context, size_t count, const double *a)
-{
-    double *copy = context_allocate(context, (count > 0 ? count : 1) * sizeof(double));
-    if (copy != NULL && count > 0) memcpy(copy, a, count * sizeof(double));
-    return copy;
-}
-
 // row-major to column-major, rows x columns into leading dimension `leading`
-static double *transposed(hn_context *context, int rows, int columns, const double *a, int leading)
+static double *transposed(pool *memory, int rows, int columns, const double *a, int leading)
 {
-    double *t = context_allocate(context, ((size_t)leading * (size_t)columns + 1) * sizeof(double));
+    double *t = pool_doubles(memory, (size_t)leading * (size_t)columns);
     if (t == NULL) return NULL;
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
@@ -42,10 +37,11 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
 {
     size_t count = (size_t)n * (size_t)n;
     if (!all_finite(count, a)) return not_finite(context);
-    double *copy = copy_of(context, count, a);
-    double *work = context_allocate(context, (size_t)(4 * n + 4) * sizeof(double));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (copy != NULL && work != NULL) {
+    pool memory = {.context = context};
+    double *copy = pool_doubles(&memory, count), *work = pool_doubles(&memory, (size_t)(4 * n + 4));
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) {
+        memcpy(copy, a, count * sizeof(double));
         char job = 'V', part = 'U';
         lapack_int size = n, length = 4 * n + 4, info = 0;
         LAPACK_dsyev(&job, &part, &size, copy, &size, values, work, &length, &info);
@@ -55,8 +51,7 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) vectors[i * n + j] = copy[j * n + i];
     }
-    context_release(context, copy);
-    context_release(context, work);
+    pool_release(&memory);
     return status;
 }
 
@@ -65,11 +60,11 @@ hn_status dense_eigen(hn_context *context, int n, const double *a, double *real,
 {
     size_t count = (size_t)n * (size_t)n, length_wanted = 8 * (size_t)n + 8;
     if (!all_finite(count, a)) return not_finite(context);
-    double *matrix = transposed(context, n, n, a, n > 0 ? n : 1);
-    double *right = context_allocate(context, (count + 1) * sizeof(double));
-    double *work = context_allocate(context, length_wanted * sizeof(double));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (matrix != NULL && right != NULL && work != NULL) {
+    pool memory = {.context = context};
+    double *matrix = transposed(&memory, n, n, a, n > 0 ? n : 1);
+    double *right = pool_doubles(&memory, count), *work = pool_doubles(&memory, length_wanted);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) {
         char none = 'N', all = 'V';
         double unused = 0.0;
         lapack_int size = n, one = 1, length = (lapack_int)length_wanted, info = 0;
@@ -81,9 +76,7 @@ hn_status dense_eigen(hn_context *context, int n, const double *a, double *real,
         for (int i = 0; i < n; ++i)
             for (int k = 0; k < n; ++k) vectors[i * n + k] = right[k * n + i];
     }
-    context_release(context, matrix);
-    context_release(context, right);
-    context_release(context, work);
+    pool_release(&memory);
     return status;
 }
 
@@ -93,13 +86,12 @@ hn_status dense_least_squares(hn_context *context, int rows, int columns, const 
     if (!all_finite((size_t)rows * (size_t)columns, a) || !all_finite((size_t)rows, b))
         return not_finite(context);
     int larger = rows > columns ? rows : columns;
-    double *matrix = transposed(context, rows, columns, a, rows > 0 ? rows : 1);
-    double *right = context_allocate(context, ((size_t)larger + 1) * sizeof(double));
-    double *singular = context_allocate(context, ((size_t)larger + 1) * sizeof(double));
-    double *work = NULL;
-    lapack_int *integers = NULL;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (matrix == NULL || right == NULL || singular == NULL) goto done;
+    pool memory = {.context = context};
+    double *matrix = transposed(&memory, rows, columns, a, rows > 0 ? rows : 1);
+    double *right = pool_doubles(&memory, (size_t)larger);
+    double *singular = pool_doubles(&memory, (size_t)larger);
+    hn_status status = pool_status(&memory);
+    if (status != HN_OK) goto done;
     memcpy(right, b, (size_t)rows * sizeof(double));
     lapack_int m = rows, n = columns, one = 1, leading = rows > 0 ? rows : 1,
                right_leading = larger > 0 ? larger : 1;
@@ -108,93 +100,77 @@ hn_status dense_least_squares(hn_context *context, int rows, int columns, const 
     LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance,
                   &rank, &wanted, &length, &integer_size, &info);
     length = (lapack_int)wanted;
-    work = context_allocate(context, ((size_t)length + 1) * sizeof(double));
-    integers = context_allocate(context, ((size_t)integer_size + 1) * sizeof(lapack_int));
-    if (work == NULL || integers == NULL) goto done;
+    double *work = pool_doubles(&memory, (size_t)length);
+    lapack_int *integers = pool_take(&memory, (size_t)integer_size, sizeof(lapack_int));
+    status = pool_status(&memory);
+    if (status != HN_OK) goto done;
     LAPACK_dgelsd(&m, &n, &one, matrix, &leading, right, &right_leading, singular, &tolerance,
                   &rank, work, &length, integers, &info);
-    if (info != 0) {
-        status = context_fail(context, HN_SINGULAR_SYSTEM, "the least-squares solution failed");
-        goto done;
-    }
-    memcpy(x, right, (size_t)columns * sizeof(double));
-    status = HN_OK;
+    if (info == 0) memcpy(x, right, (size_t)columns * sizeof(double));
+    else status = context_fail(context, HN_SINGULAR_SYSTEM, "the least-squares solution failed");
 done:
-    context_release(context, matrix);
-    context_release(context, right);
-    context_release(context, singular);
-    context_release(context, work);
-    context_release(context, integers);
+    pool_release(&memory);
     return status;
 }
 
-// singular values, descending, of a row-major matrix; the caller releases *singular
-static hn_status singular_values(hn_context *context, int rows, int columns, const double *a,
-                                 double **singular)
+// singular values, descending, of a row-major matrix, in memory of the pool
+static hn_status singular_values(pool *memory, int rows, int columns, const double *a,
+                                 double **values)
 {
-    *singular = NULL;
+    hn_context *context = memory->context;
     if (!all_finite((size_t)rows * (size_t)columns, a)) return not_finite(context);
     int smaller = rows < columns ? rows : columns;
-    double *matrix = transposed(context, rows, columns, a, rows > 0 ? rows : 1);
-    double *values = context_allocate(context, ((size_t)smaller + 1) * sizeof(double));
-    double *work = NULL;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (matrix == NULL || values == NULL) goto done;
-    if (smaller == 0) {
-        status = HN_OK;
-        goto done;
-    }
+    double *matrix = transposed(memory, rows, columns, a, rows > 0 ? rows : 1);
+    *values = pool_doubles(memory, (size_t)smaller);
+    TRY(pool_status(memory));
+    if (smaller == 0) return HN_OK;
     char none = 'N';
     lapack_int m = rows, n = columns, one = 1, length = -1, info = 0;
     double wanted = 0.0;
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, &wanted,
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, *values, NULL, &one, NULL, &one, &wanted,
                   &length, &info);
     length = (lapack_int)wanted;
-    work = context_allocate(context, ((size_t)length + 1) * sizeof(double));
-    if (work == NULL) goto done;
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, work, &length,
+    double *work = pool_doubles(memory, (size_t)length);
+    TRY(pool_status(memory));
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, *values, NULL, &one, NULL, &one, work, &length,
                   &info);
-    status = info == 0
-                 ? HN_OK
-                 : context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
-done:
-    context_release(context, matrix);
-    context_release(context, work);
-    if (status != HN_OK) context_release(context, values);
-    else *singular = values;
-    return status;
+    return info == 0
+               ? HN_OK
+               : context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
 }
 
 hn_status dense_norm(hn_context *context, int rows, int columns, const double *a, double *norm)
 {
+    pool memory = {.context = context};
     double *values;
-    TRY(singular_values(context, rows, columns, a, &values));
-    *norm = rows > 0 && columns > 0 ? values[0] : 0.0;
-    context_release(context, values);
-    return HN_OK;
+    hn_status status = singular_values(&memory, rows, columns, a, &values);
+    if (status == HN_OK) *norm = values[0];
+    pool_release(&memory);
+    return status;
 }
 
 hn_status dense_rank(hn_context *context, int rows, int columns, const double *a,
                      double relative_tolerance, int *rank)
 {
+    pool memory = {.context = context};
     double *values;
-    TRY(singular_values(context, rows, columns, a, &values));
-    int smaller = rows < columns ? rows : columns;
+    hn_status status = singular_values(&memory, rows, columns, a, &values);
     *rank = 0;
-    for (int i = 0; i < smaller; ++i)
+    for (int i = 0; status == HN_OK && i < (rows < columns ? rows : columns); ++i)
         if (values[i] > relative_tolerance * values[0]) *rank += 1;
-    context_release(context, values);
-    return HN_OK;
+    pool_release(&memory);
+    return status;
 }
 
 hn_status dense_invert(hn_context *context, int n, double *a)
 {
     if (!all_finite((size_t)n * (size_t)n, a)) return not_finite(context);
-    lapack_int *pivots = context_allocate(context, ((size_t)n + 1) * sizeof(lapack_int));
+    pool memory = {.context = context};
+    lapack_int *pivots = pool_take(&memory, (size_t)n, sizeof(lapack_int));
     size_t length_wanted = (size_t)n * 64 + 1;
-    double *work = context_allocate(context, length_wanted * sizeof(double));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (pivots != NULL && work != NULL) {
+    double *work = pool_doubles(&memory, length_wanted);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) {
         // the inverse of the transpose is the transpose of the inverse: storage order does not matter
         lapack_int size = n, length = (lapack_int)length_wanted, info = 0;
         LAPACK_dgetrf(&size, &size, a, &size, pivots, &info);
@@ -203,7 +179,6 @@ hn_status dense_invert(hn_context *context, int n, double *a)
                            : context_fail(context, HN_SINGULAR_SYSTEM,
                                           "the iteration matrix is singular");
     }
-    context_release(context, pivots);
-    context_release(context, work);
+    pool_release(&memory);
     return status;
 }

@@ -206,34 +206,27 @@ hn_status krylov_largest(hn_context *context, const krylov_operator *a, int want
     int start_count = BAND + extra, most = 2 * wanted + 4 * start_count + 8;
     if (most > a->size + 1) most = a->size + 1;
     size_t size = (size_t)a->size, n = (size_t)most, kept = (size_t)wanted + BAND + 2;
-    *pairs =
-        (krylov_pairs){.real = context_allocate(context, kept * sizeof(double)),
-                       .imaginary = context_allocate(context, kept * sizeof(double)),
-                       .vectors = context_allocate(context, (kept * size + 1) * sizeof(double))};
+    *pairs = (krylov_pairs){.memory = {.context = context}};
+    pairs->real = pool_doubles(&pairs->memory, kept);
+    pairs->imaginary = pool_doubles(&pairs->memory, kept);
+    pairs->vectors = pool_doubles(&pairs->memory, kept * size);
     basis b = {.context = context, .a = a, .size = size, .capacity = most, .state = 11};
-    b.v = context_allocate(context, (n * size + 1) * sizeof(double));
-    b.mv = context_allocate(context, (n * size + 1) * sizeof(double));
-    b.h = context_allocate(context, n * n * sizeof(double));
-    b.work = context_allocate(context, (3 * size + 1) * sizeof(double));
-    b.metric = b.work == NULL ? NULL : b.work + 2 * size;
-    double *small = context_allocate(context, (n * n + 2 * n) * sizeof(double));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (pairs->real != NULL && pairs->imaginary != NULL && pairs->vectors != NULL && b.v != NULL &&
-        b.mv != NULL && b.h != NULL && b.work != NULL && small != NULL)
-        status = iterate(&b, wanted, start_count, tolerance, small, small + n * n, pairs);
-    context_release(context, b.v);
-    context_release(context, b.mv);
-    context_release(context, b.h);
-    context_release(context, b.work);
-    context_release(context, small);
-    if (status != HN_OK) krylov_release(context, pairs);
+    pool scratch = {.context = context};
+    b.v = pool_doubles(&scratch, n * size);
+    b.mv = pool_doubles(&scratch, n * size);
+    b.h = pool_doubles(&scratch, n * n);
+    b.work = pool_doubles(&scratch, 2 * size);
+    b.metric = pool_doubles(&scratch, size);
+    double *y = pool_doubles(&scratch, n * n), *values = pool_doubles(&scratch, 2 * n);
+    hn_status status = pairs->memory.failed ? HN_OUT_OF_MEMORY : pool_status(&scratch);
+    if (status == HN_OK) status = iterate(&b, wanted, start_count, tolerance, y, values, pairs);
+    pool_release(&scratch);
+    if (status != HN_OK) krylov_release(pairs);
     return status;
 }
 
-void krylov_release(hn_context *context, krylov_pairs *pairs)
+void krylov_release(krylov_pairs *pairs)
 {
-    context_release(context, pairs->real);
-    context_release(context, pairs->imaginary);
-    context_release(context, pairs->vectors);
+    pool_release(&pairs->memory);
     *pairs = (krylov_pairs){0};
 }

@@ -4,7 +4,7 @@
 #ifndef LINALG_KRYLOV_H
 #define LINALG_KRYLOV_H
 
-#include "base/context.h"
+#include "base/pool.h"
 
 /// An operator A and a metric M, symmetric and positive or zero. A takes any vector to one with a positive norm or
 /// zero.
@@ -21,6 +21,7 @@ typedef struct krylov_pairs {
     double *real, *imaginary; ///< eigenvalues, largest first; conjugate pairs are neighbours
     double *vectors;          ///< one after the other, of norm 1; of a conjugate pair real and imaginary part
     double residual;          ///< largest |A x - a x| relative to |a|
+    pool memory;
 } krylov_pairs;
 
 /// The `wanted` eigenvalues of largest absolute value with their vectors, to `tolerance`. `extra` start vectors more
@@ -28,6 +29,6 @@ typedef struct krylov_pairs {
 /// @return HN_OK, HN_NOT_CONVERGED, HN_OUT_OF_MEMORY, HN_CANCELLED
 hn_status krylov_largest(hn_context *context, const krylov_operator *a, int wanted, int extra, double tolerance,
                          krylov_pairs *pairs);
-void krylov_release(hn_context *context, krylov_pairs *pairs);
+void krylov_release(krylov_pairs *pairs);
 
 #endif

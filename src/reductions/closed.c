@@ -23,36 +23,32 @@ struct closed {
     double *increments;        // delta u, dof
     closed_correction correct; // or NULL
     void *correct_owner;
+    pool memory;
 };
 
 void closed_destroy(closed *c)
 {
     if (c == NULL) return;
-    hn_context *context = c->system->context;
     saddle_destroy(c->saddle);
-    context_release(context, c->twists);
-    context_release(context, c->increments);
-    context_release(context, c);
+    pool_release(&c->memory);
+    context_release(c->system->context, c);
 }
 
 static hn_status create(hn_system *system, bool statics, closed **out)
 {
     *out = NULL;
-    hn_context *context = system->context;
-    closed *c = context_allocate(context, sizeof *c);
+    closed *c = context_allocate(system->context, sizeof *c);
     if (c == NULL) return HN_OUT_OF_MEMORY;
     c->system = system;
-    c->twists = context_allocate(context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-    c->increments = context_allocate(context, ((size_t)system->dof + 1) * sizeof(double));
-    hn_status status = c->twists == NULL || c->increments == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    c->memory.context = system->context;
+    c->twists = pool_doubles(&c->memory, TWIST_SIZE * (size_t)system->body_count);
+    c->increments = pool_doubles(&c->memory, (size_t)system->dof);
+    hn_status status = pool_status(&c->memory);
     if (status == HN_OK && statics) status = saddle_create_for_statics(system, &c->saddle);
     else if (status == HN_OK) status = saddle_create(system, SADDLE_TWISTS, &c->saddle);
-    if (status != HN_OK) {
-        closed_destroy(c);
-        return status;
-    }
-    *out = c;
-    return HN_OK;
+    if (status == HN_OK) *out = c;
+    else closed_destroy(c);
+    return status;
 }
 
 hn_status closed_create(hn_system *system, closed **out)

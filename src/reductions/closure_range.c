@@ -17,18 +17,14 @@ struct closure_range {
         *rows_of_joints; // of the elimination: per degree of freedom the columns and the right side
     int *cut_row;        // per column: row among those of all cut joints
     int *order;          // of columns in the elimination
+    pool memory;
 };
 
 void closure_range_destroy(closure_range *c)
 {
     if (c == NULL) return;
-    hn_context *context = c->system->context;
-    context_release(context, c->basis);
-    context_release(context, c->forces);
-    context_release(context, c->rows_of_joints);
-    context_release(context, c->cut_row);
-    context_release(context, c->order);
-    context_release(context, c);
+    pool_release(&c->memory);
+    context_release(c->system->context, c);
 }
 
 hn_status closure_range_create(hn_system *system, const closures *rows, closure_range **out)
@@ -38,19 +34,16 @@ hn_status closure_range_create(hn_system *system, const closures *rows, closure_
     size_t n = (size_t)system->cut_row_count, d = (size_t)system->dof;
     closure_range *c = context_allocate(context, sizeof *c);
     if (c == NULL) return HN_OUT_OF_MEMORY;
-    *c = (closure_range){.system = system, .rows = rows};
-    c->basis = context_allocate(context, (n * d + 1) * sizeof(double));
-    c->forces = context_allocate(context, (n * d + 1) * sizeof(double));
-    c->rows_of_joints = context_allocate(context, (n + 1) * d * sizeof(double) + sizeof(double));
-    c->cut_row = context_allocate(context, (n + 1) * sizeof(int));
-    c->order = context_allocate(context, (n + 1) * sizeof(int));
-    if (c->basis == NULL || c->forces == NULL || c->rows_of_joints == NULL || c->cut_row == NULL ||
-        c->order == NULL) {
-        closure_range_destroy(c);
-        return HN_OUT_OF_MEMORY;
-    }
-    *out = c;
-    return HN_OK;
+    *c = (closure_range){.system = system, .rows = rows, .memory = {.context = context}};
+    c->basis = pool_doubles(&c->memory, n * d);
+    c->forces = pool_doubles(&c->memory, n * d);
+    c->rows_of_joints = pool_doubles(&c->memory, (n + 1) * d);
+    c->cut_row = pool_ints(&c->memory, n);
+    c->order = pool_ints(&c->memory, n);
+    hn_status status = pool_status(&c->memory);
+    if (status == HN_OK) *out = c;
+    else closure_range_destroy(c);
+    return status;
 }
 
 // The twist rule of a body's joint where the residual is projected.

@@ -20,6 +20,7 @@ struct closures {
     int *columns;       // per cut row: its column, or -1
     double largest_gap; // of the columns, relative
     double *units; // per cut row: what multiplies the row; then what its multiplier is counted in
+    pool memory;
 };
 
 // A product row has the tangent mu (delta u . delta w + delta w . delta u). Rows with the same u share it: the sum of
@@ -57,12 +58,9 @@ int closures_column_count(const hn_system *system)
 void closures_destroy(closures *c)
 {
     if (c == NULL) return;
-    hn_context *context = c->system->context;
     independent_rows_destroy(c->choice);
-    context_release(context, c->dropped);
-    context_release(context, c->columns);
-    context_release(context, c->units);
-    context_release(context, c);
+    pool_release(&c->memory);
+    context_release(c->system->context, c);
 }
 
 // The body nearest to the root on the loop of a cut joint, or GROUND.
@@ -109,52 +107,50 @@ static void order_joints(const hn_system *system, int *place, int *list, int *se
     for (int k = 0; k < system->body_count + cuts; ++k) take_joint(k, place, sequence, &taken);
 }
 
+static hn_status create_parts(closures *c)
+{
+    hn_system *system = c->system;
+    size_t joints = (size_t)(system->body_count + system->cut_count);
+    size_t cut_rows = (size_t)system->cut_row_count;
+    joint_place *places = pool_take(&c->memory, joints, sizeof(joint_place));
+    int *sequence = pool_ints(&c->memory, joints), *place = pool_ints(&c->memory, joints),
+        *list = pool_ints(&c->memory, joints);
+    c->columns = pool_ints(&c->memory, cut_rows);
+    c->units = pool_doubles(&c->memory, 2 * cut_rows);
+    TRY(pool_status(&c->memory));
+    int count = 0, rows = 0;
+    for (int k = 0; k < system->body_count + system->cut_count; ++k) {
+        bool cut = k >= system->body_count;
+        const joint *j = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
+        if (k == system->body_count) c->first_cut_row = rows;
+        place[k] = -1;
+        if (j->row_count == 0 || (!cut && !system->in_loop[k])) continue;
+        bool child_is_a = !cut && j->child_is_a;
+        place[k] = count;
+        places[count] = (joint_place){.rows = j,
+                                      .a = child_is_a ? j->child : j->parent,
+                                      .b = child_is_a ? j->parent : j->child,
+                                      .node = system->body_count + count};
+        count++;
+        rows += j->row_count;
+    }
+    order_joints(system, place, list, sequence);
+    c->dropped = pool_take(&c->memory, (size_t)rows, sizeof(bool));
+    TRY(pool_status(&c->memory));
+    return independent_rows_create(system, places, count, sequence, &c->choice);
+}
+
 hn_status closures_create(hn_system *system, closures **out)
 {
     *out = NULL;
-    hn_context *context = system->context;
-    closures *c = context_allocate(context, sizeof *c);
+    closures *c = context_allocate(system->context, sizeof *c);
     if (c == NULL) return HN_OUT_OF_MEMORY;
     c->system = system;
-    size_t joints = (size_t)(system->body_count + system->cut_count) + 1;
-    joint_place *places = context_allocate(context, joints * sizeof(joint_place));
-    int *sequence = context_allocate(context, 3 * joints * sizeof(int));
-    c->columns = context_allocate(context, ((size_t)system->cut_row_count + 1) * sizeof(int));
-    c->units = context_allocate(context, (2 * (size_t)system->cut_row_count + 1) * sizeof(double));
-    hn_status status = places == NULL || sequence == NULL || c->columns == NULL || c->units == NULL
-                           ? HN_OUT_OF_MEMORY
-                           : HN_OK;
-    if (status == HN_OK) {
-        int count = 0, rows = 0, *place = sequence + joints;
-        for (int k = 0; k < system->body_count + system->cut_count; ++k) {
-            bool cut = k >= system->body_count;
-            const joint *j = cut ? &system->cuts[k - system->body_count] : &system->joints[k];
-            if (k == system->body_count) c->first_cut_row = rows;
-            place[k] = -1;
-            if (j->row_count == 0 || (!cut && !system->in_loop[k])) continue;
-            bool child_is_a = !cut && j->child_is_a;
-            place[k] = count;
-            places[count] = (joint_place){.rows = j,
-                                          .a = child_is_a ? j->child : j->parent,
-                                          .b = child_is_a ? j->parent : j->child,
-                                          .node = system->body_count + count};
-            count++;
-            rows += j->row_count;
-        }
-        order_joints(system, place, place + joints, sequence);
-        c->dropped = context_allocate(context, ((size_t)rows + 1) * sizeof(bool));
-        status = c->dropped == NULL
-                     ? HN_OUT_OF_MEMORY
-                     : independent_rows_create(system, places, count, sequence, &c->choice);
-    }
-    context_release(context, places);
-    context_release(context, sequence);
-    if (status != HN_OK) {
-        closures_destroy(c);
-        return status;
-    }
-    *out = c;
-    return HN_OK;
+    c->memory.context = system->context;
+    hn_status status = create_parts(c);
+    if (status == HN_OK) *out = c;
+    else closures_destroy(c);
+    return status;
 }
 
 // As closures_choose

@@ -32,20 +32,16 @@ struct independent_rows {
     double *turn_scale; // per body: 1/l
     loop_row *rows;
     double *scale; // per row: its pivot without rows before
+    pool memory;
 };
 
 void independent_rows_destroy(independent_rows *r)
 {
     if (r == NULL) return;
-    hn_context *context = r->system->context;
     block_lu_destroy(r->lu);
     block_cholesky_destroy(r->cholesky);
-    context_release(context, r->joints);
-    context_release(context, r->meetings);
-    context_release(context, r->turn_scale);
-    context_release(context, r->rows);
-    context_release(context, r->scale);
-    context_release(context, r);
+    pool_release(&r->memory);
+    context_release(r->system->context, r);
 }
 
 static bool is_hub(const int *first, int body)
@@ -140,13 +136,12 @@ static hn_status analyse_blocks(independent_rows *r, const int *sequence, int ed
 
 static hn_status create_blocks(independent_rows *r, const int *sequence)
 {
-    hn_context *context = r->system->context;
     size_t bodies = (size_t)r->system->body_count, n = (size_t)r->joint_count;
-    int *first = context_allocate(context, (bodies + 2) * sizeof(int));
-    int(*ends)[2] = context_allocate(context, (2 * n + 1) * sizeof(int[2])); // joint, side
-    int(*edges)[2] = NULL;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (first == NULL || ends == NULL) goto done;
+    pool scratch = {.context = r->system->context};
+    int *first = pool_ints(&scratch, bodies + 1);
+    int(*ends)[2] = pool_take(&scratch, 2 * n, sizeof(int[2])); // joint, side
+    hn_status status = pool_status(&scratch);
+    if (status != HN_OK) goto done;
     for (int k = 0; k < r->joint_count; ++k)
         for (int side = 0; side < 2; ++side)
             if (r->joints[k].body[side] >= 0) first[r->joints[k].body[side] + 2]++;
@@ -161,9 +156,10 @@ static hn_status create_blocks(independent_rows *r, const int *sequence)
     for (int body = 0; body < r->system->body_count; ++body)
         r->hub_count += is_hub(first, body) ? 1 : 0;
     r->meeting_count = find_meetings(r, first, (const int(*)[2])ends, NULL, NULL);
-    r->meetings = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(meeting));
-    edges = context_allocate(context, ((size_t)r->meeting_count + 1) * sizeof(int[2]));
-    if (r->meetings == NULL || edges == NULL) goto done;
+    r->meetings = pool_take(&r->memory, (size_t)r->meeting_count, sizeof(meeting));
+    int(*edges)[2] = pool_take(&scratch, (size_t)r->meeting_count, sizeof(int[2]));
+    status = r->memory.failed ? HN_OUT_OF_MEMORY : pool_status(&scratch);
+    if (status != HN_OK) goto done;
     find_meetings(r, first, (const int(*)[2])ends, r->meetings, edges);
     status = analyse_blocks(r, sequence, r->meeting_count, (const int(*)[2])edges);
     for (int i = 0; status == HN_OK && i < r->meeting_count; ++i) {
@@ -175,42 +171,42 @@ static hn_status create_blocks(independent_rows *r, const int *sequence)
             r->lu != NULL ? block_lu_block(r->lu, b, a) : block_cholesky_block(r->cholesky, b, a);
     }
 done:
-    context_release(context, first);
-    context_release(context, ends);
-    context_release(context, edges);
+    pool_release(&scratch);
     return status;
 }
 
-hn_status independent_rows_create(hn_system *system, const joint_place *joints, int joint_count,
-                                  const int *sequence, independent_rows **out)
+static hn_status create_parts(independent_rows *r, const joint_place *joints, int joint_count,
+                              const int *sequence)
 {
-    *out = NULL;
-    hn_context *context = system->context;
-    independent_rows *r = context_allocate(context, sizeof *r);
-    if (r == NULL) return HN_OUT_OF_MEMORY;
-    r->system = system;
-    hn_status status = HN_OUT_OF_MEMORY;
-    r->joints = context_allocate(context, ((size_t)joint_count + 1) * sizeof(loop_joint));
-    r->turn_scale = context_allocate(context, ((size_t)system->body_count + 1) * sizeof(double));
-    if (r->joints == NULL || r->turn_scale == NULL) goto done;
+    const hn_system *system = r->system;
+    r->joints = pool_take(&r->memory, (size_t)joint_count, sizeof(loop_joint));
+    r->turn_scale = pool_doubles(&r->memory, (size_t)system->body_count);
+    TRY(pool_status(&r->memory));
     for (int k = 0; k < joint_count; ++k) {
         if (!joint_is_block(system, &joints[k])) continue;
         r->joints[r->joint_count++] =
             (loop_joint){joints[k].rows, {joints[k].a, joints[k].b}, r->row_count};
         r->row_count += joints[k].rows->row_count;
     }
-    r->rows = context_allocate(context, ((size_t)r->row_count + 1) * sizeof *r->rows);
-    r->scale = context_allocate(context, ((size_t)r->row_count + 1) * sizeof(double));
-    if (r->rows == NULL || r->scale == NULL) goto done;
+    r->rows = pool_take(&r->memory, (size_t)r->row_count, sizeof *r->rows);
+    r->scale = pool_doubles(&r->memory, (size_t)r->row_count);
+    TRY(pool_status(&r->memory));
     loop_joints_turn_scales(system, r->joints, r->joint_count, r->turn_scale);
-    status = create_blocks(r, sequence);
-done:
-    if (status != HN_OK) {
-        independent_rows_destroy(r);
-        return status;
-    }
-    *out = r;
-    return HN_OK;
+    return create_blocks(r, sequence);
+}
+
+hn_status independent_rows_create(hn_system *system, const joint_place *joints, int joint_count,
+                                  const int *sequence, independent_rows **out)
+{
+    *out = NULL;
+    independent_rows *r = context_allocate(system->context, sizeof *r);
+    if (r == NULL) return HN_OUT_OF_MEMORY;
+    r->system = system;
+    r->memory.context = system->context;
+    hn_status status = create_parts(r, joints, joint_count, sequence);
+    if (status == HN_OK) *out = r;
+    else independent_rows_destroy(r);
+    return status;
 }
 
 // The rows of a joint at a hub.

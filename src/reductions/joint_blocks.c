@@ -74,12 +74,10 @@ static bool joint_couples_bodies(const hn_system *system, const joint_place *p, 
 static hn_status insert_joints(const hn_system *system, const joint_blocks *blocks,
                                const int *bodies, int *order)
 {
-    hn_context *context = system->context;
     size_t n = (size_t)system->body_count;
-    int *place = context_allocate(context, (n + 1) * sizeof(int));
-    int *first = context_allocate(context, (n + 2) * sizeof(int));
-    hn_status status = place == NULL || first == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) {
+    pool scratch = {.context = system->context};
+    int *place = pool_ints(&scratch, n), *first = pool_ints(&scratch, n + 1);
+    if (!scratch.failed) {
         for (int i = 0; i < system->body_count; ++i) place[bodies[i]] = i;
         // how many joint blocks follow each place, then fill
         for (int k = 0; k < blocks->joint_count; ++k) {
@@ -98,9 +96,8 @@ static hn_status insert_joints(const hn_system *system, const joint_blocks *bloc
             order[later + 1 + first[later]++] = p->node;
         }
     }
-    context_release(context, place);
-    context_release(context, first);
-    return status;
+    pool_release(&scratch);
+    return pool_status(&scratch);
 }
 
 // Bodies with very many joints on loops.
@@ -128,9 +125,10 @@ static hn_status order_bodies(const hn_system *system, bool hubs_first, const in
     int n = system->body_count, count = 0, used = 0;
     if (!hubs_first) return order_minimum_degree(context, n, link_count, links, bodies);
     block_graph graph = {0};
-    int(*own)[2] = context_allocate(context, ((size_t)link_count + 1) * sizeof(int[2]));
-    int *found = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    hn_status status = own == NULL || found == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    pool scratch = {.context = context};
+    int(*own)[2] = pool_take(&scratch, (size_t)link_count, sizeof(int[2]));
+    int *found = pool_ints(&scratch, (size_t)n);
+    hn_status status = pool_status(&scratch);
     for (int k = 0; k < link_count && status == HN_OK; ++k)
         if (joints_at[links[k][0]] < BLOCK_CHAIN_NEIGHBOURS &&
             joints_at[links[k][1]] < BLOCK_CHAIN_NEIGHBOURS)
@@ -145,8 +143,7 @@ static hn_status order_bodies(const hn_system *system, bool hubs_first, const in
             if ((joints_at[found[k]] >= BLOCK_CHAIN_NEIGHBOURS) == (pass == 0))
                 bodies[used++] = found[k];
     block_graph_destroy(context, &graph);
-    context_release(context, own);
-    context_release(context, found);
+    pool_release(&scratch);
     return status;
 }
 
@@ -210,20 +207,19 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
 {
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count, joints = (size_t)blocks->joint_count;
-    size_t link_max = joints + (size_t)system->element_count + 1;
-    int *bodies = context_allocate(context, 2 * (n + 1) * sizeof(int));
-    int *other = context_allocate(context, ((size_t)node_count + 1) * sizeof(int));
-    int(*links)[2] = context_allocate(context, link_max * sizeof(int[2]));
+    size_t link_max = joints + (size_t)system->element_count;
+    pool scratch = {.context = context};
+    int *bodies = pool_ints(&scratch, n), *joints_at = pool_ints(&scratch, n);
+    int *other = pool_ints(&scratch, (size_t)node_count);
+    int(*links)[2] = pool_take(&scratch, link_max, sizeof(int[2]));
     double cost = 0.0;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (bodies == NULL || other == NULL || links == NULL) goto done;
-    int *joints_at = bodies + n + 1;
+    hn_status status = pool_status(&scratch);
+    if (status != HN_OK) goto done;
     int link_count = find_links(system, blocks, links);
     int hubs = mark_hubs(system, blocks, joints_at);
     if (joint_blocks_is_forest(system)) {
         // from the leaves inward, so that the multipliers of a joint meet nothing that came before
         for (int i = 0; i < system->body_count; ++i) bodies[i] = system->body_count - 1 - i;
-        status = HN_OK;
     } else {
         status = order_bodies(system, false, joints_at, link_count, (const int(*)[2])links, bodies);
     }
@@ -245,9 +241,7 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
     if (status == HN_OK)
         status = take_cheaper(system, node_count, sizes, edge_count, edges, other, order, &cost);
 done:
-    context_release(context, bodies);
-    context_release(context, other);
-    context_release(context, links);
+    pool_release(&scratch);
     return status;
 }
 
@@ -347,12 +341,10 @@ static hn_status find_cycles(const hn_system *system, joint_blocks *blocks, int 
 {
     joint_graph g;
     TRY(graph_create(system, blocks, node_count, &g));
-    hn_status status = HN_OUT_OF_MEMORY;
     size_t capacity = 0;
     int used = 0;
-    blocks->cycles =
-        context_allocate(system->context, ((size_t)g.sequence_count + 1) * sizeof(joint_cycle));
-    if (blocks->cycles == NULL) goto done;
+    blocks->cycles = pool_take(&blocks->memory, (size_t)g.sequence_count, sizeof(joint_cycle));
+    if (blocks->memory.failed) goto done;
     // which joints close a loop, and how long it is
     for (int k = 0; k < g.sequence_count; ++k) {
         const joint_place *p = &blocks->joints[g.sequence[k]];
@@ -366,8 +358,8 @@ static hn_status find_cycles(const hn_system *system, joint_blocks *blocks, int 
             (joint_cycle){.first = g.sequence[k], .count = count};
         capacity += (size_t)count;
     }
-    blocks->way = context_allocate(system->context, (capacity + 1) * sizeof(cycle_joint));
-    if (blocks->way == NULL) goto done;
+    blocks->way = pool_take(&blocks->memory, capacity, sizeof(cycle_joint));
+    if (blocks->memory.failed) goto done;
     for (int c = 0; c < blocks->cycle_count; ++c) {
         int closing = blocks->cycles[c].first;
         const joint_place *p = &blocks->joints[closing];
@@ -381,42 +373,36 @@ static hn_status find_cycles(const hn_system *system, joint_blocks *blocks, int 
             body = graph_body(&g, forward ? next->b : next->a);
         }
     }
-    status = HN_OK;
 done:
     context_release(system->context, g.memory);
-    return status;
+    return pool_status(&blocks->memory);
 }
 
-void joint_blocks_destroy(hn_system *system, joint_blocks *blocks)
+void joint_blocks_destroy(joint_blocks *blocks)
 {
     block_lu_destroy(blocks->lu);
-    context_release(system->context, blocks->joints);
-    context_release(system->context, blocks->turned);
-    context_release(system->context, blocks->cycles);
-    context_release(system->context, blocks->way);
-    context_release(system->context, blocks->sequence);
+    pool_release(&blocks->memory);
     *blocks = (joint_blocks){0};
 }
 
-hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
-                                   const joint_blocks_options *options, joint_blocks *blocks)
+hn_status joint_blocks_create(hn_system *system, const int *body_sizes,
+                              const joint_blocks_options *options, joint_blocks *blocks)
 {
     hn_context *context = system->context;
     size_t n = (size_t)system->body_count, joints = n + (size_t)system->cut_count;
-    size_t edges_max = 3 * joints + (size_t)system->element_count + 1;
-    *blocks = (joint_blocks){.joint_count = (int)joints, .width = options->width};
-    int *sizes = context_allocate(context, 3 * (n + joints + 1) * sizeof(int));
-    int *place = sizes + (n + joints + 1), *outer = place + (n + joints + 1);
-    int *order = context_allocate(context, (n + joints + 1) * sizeof(int));
-    int(*edges)[2] = context_allocate(context, edges_max * sizeof(int[2]));
-    blocks->joints = context_allocate(context, (joints + 1) * sizeof(joint_place));
+    size_t edges_max = 3 * joints + (size_t)system->element_count;
+    *blocks = (joint_blocks){
+        .joint_count = (int)joints, .width = options->width, .memory = {.context = context}};
+    pool scratch = {.context = context};
+    int *sizes = pool_ints(&scratch, n + joints), *place = pool_ints(&scratch, n + joints);
+    int *outer = pool_ints(&scratch, n + joints), *order = pool_ints(&scratch, n + joints);
+    int(*edges)[2] = pool_take(&scratch, edges_max, sizeof(int[2]));
+    blocks->joints = pool_take(&blocks->memory, joints, sizeof(joint_place));
     size_t turned = options->as_defined ? (size_t)system->cut_count : 0;
-    blocks->turned = context_allocate(context, (turned + 1) * sizeof(joint));
-    blocks->sequence = context_allocate(context, (joints + 1) * sizeof(int));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes == NULL || order == NULL || edges == NULL || blocks->joints == NULL ||
-        blocks->turned == NULL || blocks->sequence == NULL)
-        goto done;
+    blocks->turned = pool_take(&blocks->memory, turned, sizeof(joint));
+    blocks->sequence = pool_ints(&blocks->memory, joints);
+    hn_status status = scratch.failed ? HN_OUT_OF_MEMORY : pool_status(&blocks->memory);
+    if (status != HN_OK) goto done;
     for (size_t i = 0; i < n; ++i) sizes[i] = body_sizes[i];
     int nodes = place_joints(system, options->as_defined, blocks, sizes), count = 0;
     for (int k = 0; k < blocks->joint_count; ++k)
@@ -439,14 +425,10 @@ hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
     if (blocks->cycle_count > 0) {
         size_t couplings = 0;
         for (int c = 0; c < blocks->cycle_count; ++c) couplings += (size_t)blocks->cycles[c].count;
-        int(*wider)[2] = context_allocate(context, (edges_max + couplings) * sizeof(int[2]));
-        if (wider == NULL) {
-            status = HN_OUT_OF_MEMORY;
-            goto done;
-        }
-        memcpy(wider, edges, (size_t)count * sizeof(int[2]));
-        context_release(context, edges);
-        edges = wider;
+        int(*wider)[2] = pool_take(&scratch, edges_max + couplings, sizeof(int[2]));
+        status = pool_status(&scratch);
+        if (status != HN_OK) goto done;
+        edges = memcpy(wider, edges, (size_t)count * sizeof(int[2]));
         for (int c = 0; c < blocks->cycle_count; ++c) {
             const cycle_joint *way = blocks->way + blocks->cycles[c].first;
             for (int k = 1; k < blocks->cycles[c].count; ++k, ++count) {
@@ -459,15 +441,7 @@ hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes,
     status = block_lu_create_outer(context, nodes, sizes, outer, count, (const int(*)[2])edges,
                                    order, &blocks->lu);
 done:
-    context_release(context, sizes);
-    context_release(context, order);
-    context_release(context, edges);
-    if (status != HN_OK) joint_blocks_destroy(system, blocks);
+    pool_release(&scratch);
+    if (status != HN_OK) joint_blocks_destroy(blocks);
     return status;
-}
-
-hn_status joint_blocks_create(hn_system *system, const int *body_sizes, joint_blocks *blocks)
-{
-    const joint_blocks_options plain = {.width = 1};
-    return joint_blocks_create_with(system, body_sizes, &plain, blocks);
 }

@@ -42,6 +42,7 @@ typedef struct joint_blocks {
     int cycle_count;
     int *sequence;        ///< joints on loops, counted alone, as they follow their bodies; with `cycles` the order of
                           ///< their blocks
+    pool memory;
 } joint_blocks;
 
 /// What a solver asks for beyond one unknown for every row of the tree's joints.
@@ -56,10 +57,9 @@ typedef struct joint_blocks_options {
 
 /// Analyse a system with `body_sizes[i]` unknowns for each body, followed in its block by the rows of its tree joint.
 /// On failure nothing is left to destroy.
-hn_status joint_blocks_create(hn_system *system, const int *body_sizes, joint_blocks *blocks);
-hn_status joint_blocks_create_with(hn_system *system, const int *body_sizes, const joint_blocks_options *options,
-                                   joint_blocks *blocks);
-void joint_blocks_destroy(hn_system *system, joint_blocks *blocks);
+hn_status joint_blocks_create(hn_system *system, const int *body_sizes, const joint_blocks_options *options,
+                              joint_blocks *blocks);
+void joint_blocks_destroy(joint_blocks *blocks);
 
 /// Do bodies meet at joints of the tree alone? Blocks are then eliminated from the leaves inward.
 bool joint_blocks_is_forest(const hn_system *system);

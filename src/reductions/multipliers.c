@@ -27,12 +27,9 @@ static hn_status multipliers_create(hn_system *system, reduction **out)
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
     hn_status status = saddle_create(system, SADDLE_COORDINATES, &r->saddle);
-    if (status != HN_OK) {
-        multipliers_destroy(r);
-        return status;
-    }
-    *out = r;
-    return HN_OK;
+    if (status == HN_OK) *out = r;
+    else multipliers_destroy(r);
+    return status;
 }
 
 // add the coordinates of the last solution to the iterate; returns the size of the increment

@@ -47,6 +47,7 @@ struct reduction {
     double *answers;       // per column of Q_1: solution of the sparse system
     double *matrix, *part; // s: cut_row_count squared, cut_row_count
     int *exchange;
+    pool memory;
 };
 
 // Rows of a node: sums (N2), r_c, internal constraints, joint constraints. Columns: coordinates, delta W.
@@ -74,20 +75,12 @@ static node_layout layout_of(const hn_system *system, int body)
 static void nullspace_destroy(reduction *r)
 {
     if (r == NULL) return;
-    hn_context *context = r->system->context;
     reduction_multipliers.destroy(r->with_multipliers);
     closure_range_destroy(r->range);
     closures_destroy(r->closures);
     block_lu_destroy(r->lu);
-    context_release(context, r->right);
-    context_release(context, r->wrench);
-    context_release(context, r->scales);
-    context_release(context, r->q_begun);
-    context_release(context, r->residuals);
-    context_release(context, r->answers);
-    context_release(context, r->matrix);
-    context_release(context, r->exchange);
-    context_release(context, r);
+    pool_release(&r->memory);
+    context_release(r->system->context, r);
 }
 
 // Rods may be held by closures alone, which (N2) of the tree does not know.
@@ -101,76 +94,65 @@ static bool has_rods(const hn_system *system)
 static hn_status create_closures(reduction *r)
 {
     hn_system *system = r->system;
-    hn_context *context = system->context;
     TRY(closures_create(system, &r->closures));
     TRY(closure_range_create(system, r->closures, &r->range));
-    size_t rows = (size_t)system->cut_row_count, poses = POSE_SIZE * (size_t)system->body_count;
-    r->q_begun = context_allocate(context, (2 * poses + 1) * sizeof(double));
-    r->residuals = context_allocate(context, (2 * (size_t)system->dof + 1) * sizeof(double));
-    r->answers =
-        context_allocate(context, (rows * (size_t)block_lu_size(r->lu) + 1) * sizeof(double));
-    r->matrix = context_allocate(context, (rows * rows + rows + 1) * sizeof(double));
-    r->exchange = context_allocate(context, (rows + 1) * sizeof(int));
-    if (r->q_begun == NULL || r->residuals == NULL || r->answers == NULL || r->matrix == NULL ||
-        r->exchange == NULL)
-        return HN_OUT_OF_MEMORY;
-    r->part = r->matrix + rows * rows;
-    return HN_OK;
+    size_t rows = (size_t)system->cut_row_count;
+    r->q_begun = pool_doubles(&r->memory, 2 * POSE_SIZE * (size_t)system->body_count);
+    r->residuals = pool_doubles(&r->memory, 2 * (size_t)system->dof);
+    r->answers = pool_doubles(&r->memory, rows * (size_t)block_lu_size(r->lu));
+    r->matrix = pool_doubles(&r->memory, rows * rows);
+    r->part = pool_doubles(&r->memory, rows);
+    r->exchange = pool_ints(&r->memory, rows);
+    return pool_status(&r->memory);
+}
+
+// The sparse system of a tree, and of a few loops.
+static hn_status create_system(reduction *r)
+{
+    hn_system *system = r->system;
+    size_t n = (size_t)system->body_count;
+    size_t edges_max = n + (size_t)(system->element_count + system->cut_count);
+    int *sizes = pool_ints(&r->memory, n);
+    int(*edges)[2] = pool_take(&r->memory, edges_max, sizeof(int[2]));
+    TRY(pool_status(&r->memory));
+    int count = 0;
+    for (int i = 0; i < system->body_count; ++i) {
+        sizes[i] = layout_of(system, i).size;
+        if (system->parent[i] >= 0)
+            edges[count][0] = i, edges[count][1] = system->parent[i], count++;
+    }
+    for (int e = 0; e < system->element_count; ++e)
+        if (system->places[e] == PLACE_ELSEWHERE)
+            edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b,
+            count++;
+    for (int c = 0; c < system->cut_count; ++c) {
+        if (system->cuts[c].parent < 0 || system->cuts[c].child < 0) continue;
+        edges[count][0] = system->cuts[c].parent, edges[count][1] = system->cuts[c].child;
+        count++;
+    }
+    TRY(block_lu_create(system->context, system->body_count, sizes, count, (const int(*)[2])edges,
+                        NULL, &r->lu));
+    r->right = pool_doubles(&r->memory, (size_t)block_lu_size(r->lu));
+    r->wrench = pool_doubles(&r->memory, n * TWIST_SIZE);
+    r->scales = pool_take(&r->memory, n, sizeof(body_scale));
+    TRY(pool_status(&r->memory));
+    return system->cut_count > 0 ? create_closures(r) : HN_OK;
 }
 
 static hn_status nullspace_create(hn_system *system, reduction **out)
 {
     *out = NULL;
-    hn_context *context = system->context;
-    size_t n = (size_t)system->body_count;
-    reduction *r = context_allocate(context, sizeof *r);
+    reduction *r = context_allocate(system->context, sizeof *r);
     if (r == NULL) return HN_OUT_OF_MEMORY;
     r->system = system;
+    r->memory.context = system->context;
     bool few = system->cut_row_count <= CLOSURE_RANGE_MAX && !has_rods(system);
-    if (system->cut_count > 0) {
-        hn_status made = reduction_multipliers.create(system, &r->with_multipliers);
-        if (made != HN_OK) nullspace_destroy(r);
-        else if (!few) *out = r;
-        if (made != HN_OK || !few) return made;
-    }
-    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
-    int(*edges)[2] = context_allocate(
-        context, (n + (size_t)(system->element_count + system->cut_count) + 1) * sizeof(int[2]));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (sizes != NULL && edges != NULL) {
-        int count = 0;
-        for (int i = 0; i < system->body_count; ++i) {
-            sizes[i] = layout_of(system, i).size;
-            if (system->parent[i] >= 0)
-                edges[count][0] = i, edges[count][1] = system->parent[i], count++;
-        }
-        for (int e = 0; e < system->element_count; ++e)
-            if (system->places[e] == PLACE_ELSEWHERE)
-                edges[count][0] = system->elements[e].a, edges[count][1] = system->elements[e].b,
-                count++;
-        for (int c = 0; c < system->cut_count; ++c) {
-            if (system->cuts[c].parent < 0 || system->cuts[c].child < 0) continue;
-            edges[count][0] = system->cuts[c].parent, edges[count][1] = system->cuts[c].child;
-            count++;
-        }
-        status = block_lu_create(context, system->body_count, sizes, count, (const int(*)[2])edges,
-                                 NULL, &r->lu);
-    }
-    if (status == HN_OK) {
-        r->right = context_allocate(context, ((size_t)block_lu_size(r->lu) + 1) * sizeof(double));
-        r->wrench = context_allocate(context, n * TWIST_SIZE * sizeof(double));
-        r->scales = context_allocate(context, (n + 1) * sizeof(body_scale));
-        if (r->right == NULL || r->wrench == NULL || r->scales == NULL) status = HN_OUT_OF_MEMORY;
-    }
-    if (status == HN_OK && system->cut_count > 0) status = create_closures(r);
-    context_release(context, sizes);
-    context_release(context, edges);
-    if (status != HN_OK) {
-        nullspace_destroy(r);
-        return status;
-    }
-    *out = r;
-    return HN_OK;
+    hn_status status =
+        system->cut_count > 0 ? reduction_multipliers.create(system, &r->with_multipliers) : HN_OK;
+    if (status == HN_OK && (few || system->cut_count == 0)) status = create_system(r);
+    if (status == HN_OK) *out = r;
+    else nullspace_destroy(r);
+    return status;
 }
 
 // ---- assembly ---------------------------------------------------------------------------------------

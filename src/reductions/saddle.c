@@ -37,16 +37,16 @@ struct saddle {
     hn_system *system;
     saddle_level level;
     block_lu *lu;
-    double *right;       // size of the system
-    double *total;       // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
-    double *internal;    // mu of internal constraints, 6 per body
-    double *external;    // mu of joints
-    double *poses;       // q_w, 12 per body
-    body_scale *scales;  // per body: its own terms and what joints transmit, divided likewise
-    double *units;       // of equations, then of unknowns; NULL where all are one
+    double *right;      // size of the system
+    double *total;      // SADDLE_TWISTS: rho and joint forces, 12 per body, scaled
+    double *internal;   // mu of internal constraints, 6 per body
+    double *external;   // mu of joints
+    double *poses;      // q_w, 12 per body
+    body_scale *scales; // per body: its own terms and what joints transmit, divided likewise
+    double *units;      // of equations, then of unknowns; NULL where all are one
+    joint_blocks blocks;
     joint_place *joints; // tree joints by body, then cut joints
     joint_view *views;   // the same
-    joint *turned;       // some of their rows
     int joint_count;
     int loop_row_count;       // rows of joints on loops
     tree_mass *tree;          // SADDLE_TWISTS of a tree: projections go without the matrix
@@ -64,31 +64,17 @@ struct saddle {
     bool *unsettled; // per mechanism: bodies are off by more than round-off
     bool *
         restored; // per loop row: was dropped and put back in this step; then g(q) itself is the equation
+    pool memory;
 };
 
 void saddle_destroy(saddle *s)
 {
     if (s == NULL) return;
-    hn_context *context = s->system->context;
-    block_lu_destroy(s->lu);
     tree_mass_destroy(s->tree);
-    context_release(context, s->tree_multipliers);
-    context_release(context, s->right);
-    context_release(context, s->total);
-    context_release(context, s->internal);
-    context_release(context, s->external);
-    context_release(context, s->poses);
-    context_release(context, s->scales);
-    context_release(context, s->units);
-    context_release(context, s->joints);
-    context_release(context, s->views);
+    joint_blocks_destroy(&s->blocks);
     independent_rows_destroy(s->choice);
-    context_release(context, s->turned);
-    context_release(context, s->dropped);
-    context_release(context, s->dropped_before);
-    context_release(context, s->unsettled);
-    context_release(context, s->restored);
-    context_release(context, s);
+    pool_release(&s->memory);
+    context_release(s->system->context, s);
 }
 
 // unknowns of a body, and rows of its internal constraints
@@ -172,8 +158,8 @@ static hn_status choose_units(saddle *s)
     for (int i = 0; i < system->body_count; ++i) needed |= measure_unit(system, i) != 1.0;
     if (!needed) return HN_OK;
     size_t size = (size_t)block_lu_size(s->lu);
-    s->units = context_allocate(system->context, (2 * size + 1) * sizeof(double));
-    if (s->units == NULL) return HN_OUT_OF_MEMORY;
+    s->units = pool_doubles(&s->memory, 2 * size);
+    TRY(pool_status(&s->memory));
     for (size_t k = 0; k < 2 * size; ++k) s->units[k] = 1.0;
     for (int i = 0; i < system->body_count; ++i) {
         double l = measure_unit(system, i);
@@ -197,67 +183,60 @@ static hn_status choose_units(saddle *s)
     return HN_OK;
 }
 
+static hn_status create_parts(saddle *s, bool as_defined)
+{
+    hn_system *system = s->system;
+    const joint_blocks_options options = {
+        .width = 1, .as_defined = as_defined, .coupled = s->lends};
+    size_t n = (size_t)system->body_count,
+           rows = (size_t)(system->constraint_count - system->internal_count);
+    int *sizes = pool_ints(&s->memory, n);
+    TRY(pool_status(&s->memory));
+    for (int i = 0; i < system->body_count; ++i)
+        sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
+    TRY(joint_blocks_create(system, sizes, &options, &s->blocks));
+    s->lu = s->blocks.lu;
+    s->joints = s->blocks.joints;
+    s->joint_count = s->blocks.joint_count;
+    s->loop_row_count = s->blocks.loop_row_count;
+    size_t loop_rows = (size_t)s->loop_row_count;
+    s->right = pool_doubles(&s->memory, (size_t)block_lu_size(s->lu));
+    s->total = pool_doubles(&s->memory, n * POSE_SIZE);
+    s->poses = pool_doubles(&s->memory, n * POSE_SIZE);
+    s->scales = pool_take(&s->memory, n, sizeof(body_scale));
+    s->views = pool_take(&s->memory, (size_t)s->joint_count, sizeof(joint_view));
+    s->internal = pool_doubles(&s->memory, n * INTERNAL_ROWS);
+    s->external = pool_doubles(&s->memory, rows);
+    s->dropped = pool_take(&s->memory, loop_rows, sizeof(bool));
+    s->dropped_before = pool_take(&s->memory, loop_rows, sizeof(bool));
+    s->restored = pool_take(&s->memory, loop_rows, sizeof(bool));
+    s->unsettled = pool_take(&s->memory, (size_t)system->mechanism_count, sizeof(bool));
+    TRY(pool_status(&s->memory));
+    TRY(independent_rows_create(system, s->joints, s->joint_count,
+                                as_defined ? s->blocks.sequence : NULL, &s->choice));
+    fill_views(s);
+    TRY(choose_units(s));
+    if (s->level != SADDLE_TWISTS || s->lends || !tree_mass_fits(system)) return HN_OK;
+    s->tree_multipliers = pool_doubles(&s->memory, rows);
+    TRY(pool_status(&s->memory));
+    return tree_mass_create(system, &s->tree);
+}
+
 static hn_status create(hn_system *system, saddle_level level, bool as_defined, bool lends,
                         saddle **out)
 {
-    const joint_blocks_options options = {.width = 1, .as_defined = as_defined, .coupled = lends};
     *out = NULL;
     hn_context *context = system->context;
-    size_t n = (size_t)system->body_count;
     saddle *s = context_allocate(context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
     s->level = level;
     s->lends = lends;
-    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
-    hn_status status = sizes == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    joint_blocks blocks = {0};
-    for (int i = 0; status == HN_OK && i < system->body_count; ++i)
-        sizes[i] = body_unknowns(s, i) + body_internal_rows(s, i);
-    if (status == HN_OK) status = joint_blocks_create_with(system, sizes, &options, &blocks);
-    if (status != HN_OK) goto done;
-    s->lu = blocks.lu;
-    s->joints = blocks.joints;
-    s->turned = blocks.turned;
-    s->joint_count = blocks.joint_count;
-    s->loop_row_count = blocks.loop_row_count;
-    status = HN_OUT_OF_MEMORY;
-    int rows = system->constraint_count - system->internal_count;
-    s->right = context_allocate(context, ((size_t)block_lu_size(s->lu) + 1) * sizeof(double));
-    s->total = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
-    s->poses = context_allocate(context, (n + 1) * POSE_SIZE * sizeof(double));
-    s->scales = context_allocate(context, (n + 1) * sizeof(body_scale));
-    s->views = context_allocate(context, ((size_t)s->joint_count + 1) * sizeof(joint_view));
-    s->internal = context_allocate(context, (n + 1) * INTERNAL_ROWS * sizeof(double));
-    s->external = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
-    s->dropped = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
-    s->dropped_before = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
-    s->restored = context_allocate(context, ((size_t)s->loop_row_count + 1) * sizeof(bool));
-    s->unsettled = context_allocate(context, ((size_t)system->mechanism_count + 1) * sizeof(bool));
-    if (s->right != NULL && s->total != NULL && s->internal != NULL && s->external != NULL &&
-        s->dropped != NULL && s->dropped_before != NULL && s->restored != NULL &&
-        s->unsettled != NULL && s->poses != NULL && s->scales != NULL && s->views != NULL)
-        status = independent_rows_create(system, s->joints, s->joint_count,
-                                         as_defined ? blocks.sequence : NULL, &s->choice);
-    if (status == HN_OK) {
-        fill_views(s);
-        status = choose_units(s);
-    }
-    if (status == HN_OK && level == SADDLE_TWISTS && !lends && tree_mass_fits(system))
-        status = tree_mass_create(system, &s->tree);
-    if (status == HN_OK && s->tree != NULL) {
-        s->tree_multipliers = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
-        if (s->tree_multipliers == NULL) status = HN_OUT_OF_MEMORY;
-    }
-done:
-    context_release(context, sizes);
-    context_release(context, blocks.sequence);
-    if (status != HN_OK) {
-        saddle_destroy(s);
-        return status;
-    }
-    *out = s;
-    return HN_OK;
+    s->memory.context = context;
+    hn_status status = create_parts(s, as_defined);
+    if (status == HN_OK) *out = s;
+    else saddle_destroy(s);
+    return status;
 }
 
 const hn_system *saddle_system(const saddle *s)

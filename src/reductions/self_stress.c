@@ -44,25 +44,17 @@ struct self_stress {
     int *joint_place; // per joint of the model: among `joints`, counted from one; 0: not on a loop
     double
         *probes; // SPAN_PROBE_COUNT self-stresses for rows of length one, made when first asked for
+    pool memory;
 };
 
 void self_stress_destroy(self_stress *s)
 {
     if (s == NULL) return;
-    hn_context *context = s->system->context;
     independent_rows_destroy(s->choice);
     block_cholesky_destroy(s->normal);
-    context_release(context, s->joints);
-    context_release(context, s->couplings);
-    context_release(context, s->turn_scale);
-    context_release(context, s->rows);
-    context_release(context, s->dropped);
-    context_release(context, s->force);
-    context_release(context, s->given);
-    context_release(context, s->middle);
-    context_release(context, s->joint_place);
-    context_release(context, s->probes);
-    context_release(context, s);
+    pool_release(&s->memory);
+    context_release(s->system->context, s->probes);
+    context_release(s->system->context, s);
 }
 
 // ---- analysis ---------------------------------------------------------------------------------------
@@ -77,14 +69,12 @@ static bool is_on_loop(const hn_system *system, const system_joint *j)
 static hn_status create_joints(self_stress *s)
 {
     hn_system *system = s->system;
-    hn_context *context = system->context;
-    size_t n = (size_t)system->joint_count + 1;
-    s->joints = context_allocate(context, n * sizeof(loop_joint));
-    s->joint_place = context_allocate(context, n * sizeof(int));
-    joint_place *places = context_allocate(context, n * sizeof(joint_place));
-    bool taken = s->joints != NULL && s->joint_place != NULL && places != NULL;
-    hn_status status = taken ? HN_OK : HN_OUT_OF_MEMORY;
-    for (int k = 0; k < system->joint_count && status == HN_OK; ++k) {
+    size_t n = (size_t)system->joint_count;
+    s->joints = pool_take(&s->memory, n, sizeof(loop_joint));
+    s->joint_place = pool_ints(&s->memory, n);
+    joint_place *places = pool_take(&s->memory, n, sizeof(joint_place));
+    TRY(pool_status(&s->memory));
+    for (int k = 0; k < system->joint_count; ++k) {
         const joint *rows = &system->reports[k].rows;
         if (!is_on_loop(system, &system->reports[k])) continue;
         s->joints[s->joint_count] = (loop_joint){rows, {rows->parent, rows->child}, s->row_count};
@@ -95,10 +85,7 @@ static hn_status create_joints(self_stress *s)
         s->joint_place[k] = ++s->joint_count;
         s->row_count += rows->row_count;
     }
-    if (status == HN_OK)
-        status = independent_rows_create(system, places, s->joint_count, NULL, &s->choice);
-    context_release(context, places);
-    return status;
+    return independent_rows_create(system, places, s->joint_count, NULL, &s->choice);
 }
 
 // Blocks of bodies on loops.
@@ -106,16 +93,16 @@ static hn_status create_normal(self_stress *s)
 {
     hn_system *system = s->system;
     hn_context *context = system->context;
-    size_t bodies = (size_t)system->body_count + 1, joints = (size_t)s->joint_count + 1;
-    int *node = context_allocate(context, bodies * sizeof(int)); // counted from one
-    int *sizes = context_allocate(context, bodies * sizeof(int));
-    int *order = context_allocate(context, bodies * sizeof(int));
-    int(*edges)[2] = context_allocate(context, joints * sizeof(int[2]));
-    s->couplings = context_allocate(context, joints * sizeof(coupling));
+    size_t bodies = (size_t)system->body_count, joints = (size_t)s->joint_count;
+    s->couplings = pool_take(&s->memory, joints, sizeof(coupling));
+    TRY(pool_status(&s->memory));
+    pool scratch = {.context = context};
+    int *node = pool_ints(&scratch, bodies); // counted from one
+    int *sizes = pool_ints(&scratch, bodies), *order = pool_ints(&scratch, bodies);
+    int(*edges)[2] = pool_take(&scratch, joints, sizeof(int[2]));
     int edge_count = 0;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (node == NULL || sizes == NULL || order == NULL || edges == NULL || s->couplings == NULL)
-        goto done;
+    hn_status status = pool_status(&scratch);
+    if (status != HN_OK) goto done;
     for (int k = 0; k < s->joint_count; ++k) {
         coupling *c = &s->couplings[k];
         for (int side = 0; side < 2; ++side) {
@@ -146,48 +133,42 @@ static hn_status create_normal(self_stress *s)
                                      : block_cholesky_block(s->normal, c->node[0], c->node[1]);
     }
 done:
-    context_release(context, node);
-    context_release(context, sizes);
-    context_release(context, order);
-    context_release(context, edges);
+    pool_release(&scratch);
     return status;
+}
+
+static hn_status create_parts(self_stress *s)
+{
+    TRY(create_joints(s));
+    TRY(create_normal(s));
+    size_t bodies = (size_t)s->system->body_count, rows = (size_t)s->row_count;
+    size_t twists = TWIST_SIZE * (size_t)s->node_count;
+    s->turn_scale = pool_doubles(&s->memory, bodies);
+    s->rows = pool_take(&s->memory, rows, sizeof(loop_row));
+    s->dropped = pool_take(&s->memory, rows, sizeof(bool));
+    s->force = pool_doubles(&s->memory, twists);
+    s->motion = pool_doubles(&s->memory, twists);
+    s->given = pool_doubles(&s->memory, rows);
+    s->sum = pool_doubles(&s->memory, rows);
+    s->least = pool_doubles(&s->memory, rows);
+    s->length = pool_doubles(&s->memory, rows);
+    s->middle = pool_doubles(&s->memory, POSE_SIZE * bodies);
+    TRY(pool_status(&s->memory));
+    loop_joints_turn_scales(s->system, s->joints, s->joint_count, s->turn_scale);
+    return HN_OK;
 }
 
 hn_status self_stress_create(hn_system *system, self_stress **out)
 {
     *out = NULL;
-    hn_context *context = system->context;
-    self_stress *s = context_allocate(context, sizeof *s);
+    self_stress *s = context_allocate(system->context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
-    hn_status status = create_joints(s);
-    if (status == HN_OK) status = create_normal(s);
-    if (status == HN_OK) {
-        size_t bodies = (size_t)system->body_count, rows = (size_t)s->row_count;
-        size_t twists = TWIST_SIZE * (size_t)s->node_count;
-        s->turn_scale = context_allocate(context, (bodies + 1) * sizeof(double));
-        s->rows = context_allocate(context, (rows + 1) * sizeof(loop_row));
-        s->dropped = context_allocate(context, (rows + 1) * sizeof(bool));
-        s->force = context_allocate(context, (2 * twists + 1) * sizeof(double));
-        s->given = context_allocate(context, (4 * rows + 1) * sizeof(double));
-        s->middle = context_allocate(context, (POSE_SIZE * bodies + 1) * sizeof(double));
-        if (s->turn_scale == NULL || s->rows == NULL || s->dropped == NULL || s->force == NULL ||
-            s->given == NULL || s->middle == NULL)
-            status = HN_OUT_OF_MEMORY;
-        else {
-            s->motion = s->force + twists;
-            s->sum = s->given + rows;
-            s->least = s->sum + rows;
-            s->length = s->least + rows;
-            loop_joints_turn_scales(system, s->joints, s->joint_count, s->turn_scale);
-        }
-    }
-    if (status != HN_OK) {
-        self_stress_destroy(s);
-        return status;
-    }
-    *out = s;
-    return HN_OK;
+    s->memory.context = system->context;
+    hn_status status = create_parts(s);
+    if (status == HN_OK) *out = s;
+    else self_stress_destroy(s);
+    return status;
 }
 
 // ---- the normal equations ---------------------------------------------------------------------------

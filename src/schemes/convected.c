@@ -50,6 +50,7 @@ struct scheme_solver {
     double *angles;      // and at the end of the last step
     body_step *bodies;
     double settled; // largest change of directors after the solution of the last step
+    pool memory;
 };
 
 // ---- creation ---------------------------------------------------------------------------------------
@@ -57,12 +58,9 @@ struct scheme_solver {
 static void convected_destroy(scheme_solver *s)
 {
     if (s == NULL) return;
-    hn_system *system = s->system;
     saddle_destroy(s->saddle);
-    void *parts[] = {s->q, s->spin, s->mu, s->angle_start, s->bodies};
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; ++k)
-        context_release(system->context, parts[k]);
-    context_release(system->context, s);
+    pool_release(&s->memory);
+    context_release(s->system->context, s);
 }
 
 // principal moments of inertia
@@ -97,34 +95,30 @@ static hn_status convected_create(hn_system *system, const hn_simulation_def *de
     (void)def;
     *out = NULL;
     TRY(check_bodies(system));
-    hn_context *context = system->context;
-    size_t n = (size_t)system->body_count + 1, size = POSE_SIZE * n,
-           rows = (size_t)(system->constraint_count - system->internal_count) + 1;
-    scheme_solver *s = context_allocate(context, sizeof *s);
+    size_t n = (size_t)system->body_count, size = POSE_SIZE * n,
+           rows = (size_t)(system->constraint_count - system->internal_count),
+           angles = (size_t)system->angle_count;
+    scheme_solver *s = context_allocate(system->context, sizeof *s);
     if (s == NULL) return HN_OUT_OF_MEMORY;
     s->system = system;
-    hn_status status = saddle_create_apart(system, &s->saddle);
-    if (status == HN_OK) {
-        s->q = context_allocate(context, 4 * size * sizeof(double));
-        s->spin = context_allocate(context, 3 * n * sizeof(double));
-        s->mu = context_allocate(context, (rows + (size_t)system->cut_row_count) * sizeof(double));
-        s->angle_start =
-            context_allocate(context, 2 * ((size_t)system->angle_count + 1) * sizeof(double));
-        s->bodies = context_allocate(context, n * sizeof(body_step));
-        if (s->q == NULL || s->spin == NULL || s->mu == NULL || s->angle_start == NULL ||
-            s->bodies == NULL)
-            status = HN_OUT_OF_MEMORY;
-    }
+    s->memory.context = system->context;
+    s->q = pool_doubles(&s->memory, size);
+    s->delta = pool_doubles(&s->memory, size);
+    s->force = pool_doubles(&s->memory, size);
+    s->momentum = pool_doubles(&s->memory, size);
+    s->spin = pool_doubles(&s->memory, 3 * n);
+    s->mu = pool_doubles(&s->memory, rows);
+    s->closure = pool_doubles(&s->memory, (size_t)system->cut_row_count);
+    s->angle_start = pool_doubles(&s->memory, angles);
+    s->angles = pool_doubles(&s->memory, angles);
+    s->bodies = pool_take(&s->memory, n, sizeof(body_step));
+    hn_status status = pool_status(&s->memory);
+    if (status == HN_OK) status = saddle_create_apart(system, &s->saddle);
     if (status != HN_OK) {
         convected_destroy(s);
         return status;
     }
-    s->delta = s->q + size;
-    s->force = s->delta + size;
-    s->momentum = s->force + size;
-    s->closure = s->mu + rows;
-    s->angles = s->angle_start + system->angle_count + 1;
-    memcpy(s->angles, system->angle_start, (size_t)system->angle_count * sizeof(double));
+    memcpy(s->angles, system->angle_start, angles * sizeof(double));
     *out = s;
     return HN_OK;
 }

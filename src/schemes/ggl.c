@@ -66,39 +66,16 @@ struct scheme_solver {
         *scales;  // per body: its own terms of (G1), divided like these; then what joints transmit
     double *ways; // per body: its way in the step, rad and m over its length
     ggl_levels levels;
+    pool memory;
 };
 
 void ggl_destroy(scheme_solver *s)
 {
     if (s == NULL) return;
-    hn_context *context = s->system->context;
     saddle_destroy(s->choice);
-    ggl_stress_destroy(s->system, &s->stress);
-    joint_blocks_destroy(s->system, &s->blocks);
-    void *const owned[] = {s->rows,
-                           s->lambda,
-                           s->gamma,
-                           s->gamma_out,
-                           s->right,
-                           s->x,
-                           s->variational ? s->w : NULL,
-                           s->y,
-                           s->twists,
-                           s->bodies,
-                           s->bar,
-                           s->end,
-                           s->push,
-                           s->force,
-                           s->stress_force,
-                           s->pulls,
-                           s->excess,
-                           s->velocity,
-                           s->angles,
-                           s->scales,
-                           s->ways,
-                           s->still};
-    for (size_t k = 0; k < sizeof owned / sizeof owned[0]; ++k) context_release(context, owned[k]);
-    context_release(context, s);
+    joint_blocks_destroy(&s->blocks);
+    pool_release(&s->memory);
+    context_release(s->system->context, s);
 }
 
 // ---- layout -----------------------------------------------------------------------------------------
@@ -202,43 +179,35 @@ static hn_status check_bodies(const hn_system *system, const char *scheme)
 static hn_status allocate(scheme_solver *s)
 {
     hn_system *system = s->system;
-    hn_context *context = system->context;
-    size_t n = (size_t)system->body_count, vector = (n + 1) * POSE_SIZE * sizeof(double);
-    size_t rows = (size_t)system->constraint_count + 1;
-    int *sizes = context_allocate(context, (n + 1) * sizeof(int));
-    if (sizes == NULL) return HN_OUT_OF_MEMORY;
+    size_t n = (size_t)system->body_count, vector = n * POSE_SIZE;
+    size_t rows = (size_t)system->constraint_count;
+    s->memory.context = system->context;
+    int *sizes = pool_ints(&s->memory, n);
+    TRY(pool_status(&s->memory));
     for (size_t i = 0; i < n; ++i) sizes[i] = body_size(s, &system->bodies[i]);
     // rows as the user has the joint, so that the motion does not depend on who is the parent; with the ground as
     // body a rows are linear where those with the ground as b are not
     joint_blocks_options options = {.width = 2, .as_defined = true, .cycles = s->variational};
-    hn_status status = joint_blocks_create_with(system, sizes, &options, &s->blocks);
-    context_release(context, sizes);
-    TRY(status);
+    TRY(joint_blocks_create(system, sizes, &options, &s->blocks));
     TRY(saddle_create_as_defined(system, SADDLE_TWISTS, &s->choice));
     double **const vectors[] = {&s->x,     &s->y,        &s->bar,   &s->end,         &s->push,
                                 &s->force, &s->velocity, &s->still, &s->stress_force};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; ++k)
-        if ((*vectors[k] = context_allocate(context, vector)) == NULL) return HN_OUT_OF_MEMORY;
-    s->w = s->variational ? context_allocate(context, vector) : s->x;
-    s->pulls = context_allocate(context, 2 * vector);
-    s->twists = context_allocate(context, vector);
-    s->bodies = context_allocate(context, (n + 1) * sizeof(body_step));
-    s->rows = context_allocate(context, rows * sizeof(ggl_row));
-    s->lambda = context_allocate(context, rows * sizeof(double));
-    s->gamma = context_allocate(context, rows * sizeof(double));
-    s->gamma_out = context_allocate(context, rows * sizeof(double));
-    s->excess = context_allocate(context, rows * sizeof(double));
-    s->right =
-        context_allocate(context, ((size_t)block_lu_size(s->blocks.lu) + 1) * sizeof(double));
-    s->angles = context_allocate(context, ((size_t)system->angle_count + 1) * sizeof(double));
-    s->scales = context_allocate(context, (2 * n + 1) * sizeof(body_scale));
-    s->ways = context_allocate(context, (n + 1) * sizeof(double));
-    if (s->w == NULL || s->pulls == NULL || s->twists == NULL || s->bodies == NULL ||
-        s->rows == NULL || s->lambda == NULL || s->gamma == NULL || s->gamma_out == NULL ||
-        s->excess == NULL || s->right == NULL || s->angles == NULL || s->scales == NULL ||
-        s->ways == NULL)
-        return HN_OUT_OF_MEMORY;
-    return HN_OK;
+        *vectors[k] = pool_doubles(&s->memory, vector);
+    s->w = s->variational ? pool_doubles(&s->memory, vector) : s->x;
+    s->pulls = pool_doubles(&s->memory, 2 * vector);
+    s->twists = pool_doubles(&s->memory, vector);
+    s->bodies = pool_take(&s->memory, n, sizeof(body_step));
+    s->rows = pool_take(&s->memory, rows, sizeof(ggl_row));
+    s->lambda = pool_doubles(&s->memory, rows);
+    s->gamma = pool_doubles(&s->memory, rows);
+    s->gamma_out = pool_doubles(&s->memory, rows);
+    s->excess = pool_doubles(&s->memory, rows);
+    s->right = pool_doubles(&s->memory, (size_t)block_lu_size(s->blocks.lu));
+    s->angles = pool_doubles(&s->memory, (size_t)system->angle_count);
+    s->scales = pool_take(&s->memory, 2 * n, sizeof(body_scale));
+    s->ways = pool_doubles(&s->memory, n);
+    return pool_status(&s->memory);
 }
 
 static hn_status create(hn_system *system, const scheme_type *type, scheme_solver **out)
@@ -252,7 +221,8 @@ static hn_status create(hn_system *system, const scheme_type *type, scheme_solve
     hn_status status = allocate(s);
     if (status == HN_OK) {
         place_rows(s);
-        status = ggl_stress_create(system, &s->blocks, s->rows, s->row_count, &s->stress);
+        status =
+            ggl_stress_create(&s->memory, system, &s->blocks, s->rows, s->row_count, &s->stress);
     }
     if (status != HN_OK) {
         ggl_destroy(s);

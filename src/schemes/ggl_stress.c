@@ -12,25 +12,18 @@ static const double FREEDOM_TOLERANCE = 1e-11;
 // loop is taken to have lost the self-stress within it.
 static const double REPLACED_ROW_TOLERANCE = 1e-11;
 
-hn_status ggl_stress_create(hn_system *system, const joint_blocks *blocks, const ggl_row *rows,
-                            int row_count, ggl_stress *stress)
+hn_status ggl_stress_create(pool *memory, const hn_system *system, const joint_blocks *blocks,
+                            const ggl_row *rows, int row_count, ggl_stress *stress)
 {
-    hn_context *context = system->context;
     *stress = (ggl_stress){0};
     int loops = blocks->cycle_count, count = 0;
     if (loops == 0) return HN_OK;
     for (int c = 0; c < loops; ++c) count += blocks->cycles[c].count;
-    int *first = context_allocate(context, (size_t)blocks->joint_count * sizeof(int));
-    stress->loops = context_allocate(context, (size_t)loops * sizeof(stress_loop));
-    stress->joints = context_allocate(context, (size_t)count * sizeof(stress_joint));
-    stress->twists =
-        context_allocate(context, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-    if (first == NULL || stress->loops == NULL || stress->joints == NULL ||
-        stress->twists == NULL) {
-        context_release(context, first);
-        ggl_stress_destroy(system, stress);
-        return HN_OUT_OF_MEMORY;
-    }
+    int *first = pool_ints(memory, (size_t)blocks->joint_count);
+    stress->loops = pool_take(memory, (size_t)loops, sizeof(stress_loop));
+    stress->joints = pool_take(memory, (size_t)count, sizeof(stress_joint));
+    stress->twists = pool_doubles(memory, TWIST_SIZE * (size_t)system->body_count);
+    TRY(pool_status(memory));
     for (int k = row_count - 1; k >= 0; --k)
         if (rows[k].joint >= 0) first[rows[k].joint] = k;
     stress->loop_count = loops;
@@ -48,16 +41,7 @@ hn_status ggl_stress_create(hn_system *system, const joint_blocks *blocks, const
                                                .sign = way->forward ? 1.0 : -1.0};
         }
     }
-    context_release(context, first);
     return HN_OK;
-}
-
-void ggl_stress_destroy(hn_system *system, ggl_stress *stress)
-{
-    context_release(system->context, stress->loops);
-    context_release(system->context, stress->joints);
-    context_release(system->context, stress->twists);
-    *stress = (ggl_stress){0};
 }
 
 // ---- self-stresses ----------------------------------------------------------------------------------

@@ -65,9 +65,9 @@ typedef struct ggl_stress {
     double *twists;       ///< 6 per body, of one loop at a time
 } ggl_stress;
 
-hn_status ggl_stress_create(hn_system *system, const joint_blocks *blocks, const ggl_row *rows, int row_count,
-                            ggl_stress *stress);
-void ggl_stress_destroy(hn_system *system, ggl_stress *stress);
+/// With memory of the pool.
+hn_status ggl_stress_create(pool *memory, const hn_system *system, const joint_blocks *blocks, const ggl_row *rows,
+                            int row_count, ggl_stress *stress);
 
 /// A step begins: no self-stress has been lost.
 void ggl_stress_begin(ggl_stress *stress);

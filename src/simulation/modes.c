@@ -127,7 +127,7 @@ static hn_status search_with(mode_search *m, double shift, int extra)
     if (!static_border_factor(&m->x.border, m->x.simulation->state.q, m->x.row_factor, shift))
         return context_fail(context, HN_SINGULAR_SYSTEM,
                             "modes: couplings or motions hold what loops hold already");
-    krylov_release(context, &m->pairs);
+    krylov_release(&m->pairs);
     hn_status status = krylov_largest(context, &a, m->wanted, extra, TOLERANCE, &m->pairs);
     if (status == HN_NOT_CONVERGED)
         return context_fail(context, status, "modes: the eigenvalue iteration did not converge");
@@ -270,7 +270,7 @@ hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode
     if (status == HN_OK) status = find_modes(&m, def, modes, shapes, report);
     context_end_cancellable(s->context);
     report->equilibrium.load_factor = 1.0;
-    krylov_release(s->context, &m.pairs);
+    krylov_release(&m.pairs);
     context_release(s->context, m.velocity);
     context_release(s->context, m.order);
     statics_end(&m.x);

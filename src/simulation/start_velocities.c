@@ -127,11 +127,10 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
     hn_context *context = s->context;
     size_t columns = (size_t)m->count, n = (size_t)count,
            size = TWIST_SIZE * (size_t)system->body_count;
-    double *matrix = context_allocate(context, (n * columns + 1) * sizeof(double));
-    double *right = context_allocate(context, (n + columns + 1) * sizeof(double)),
-           *solution = right + n;
-    double *twists = context_allocate(context, (size + 1) * sizeof(double));
-    hn_status status = matrix == NULL || right == NULL || twists == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    pool memory = {.context = context};
+    double *matrix = pool_doubles(&memory, n * columns), *right = pool_doubles(&memory, n),
+           *solution = pool_doubles(&memory, columns), *twists = pool_doubles(&memory, size);
+    hn_status status = pool_status(&memory);
     double worst = 0.0, largest = 0.0;
     *met = false;
     for (size_t r = 0; r < n && status == HN_OK; ++r) {
@@ -169,9 +168,7 @@ static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_r
         system->velocity_projection = worst > MET * largest ? worst : 0.0;
         system->velocities = VELOCITIES_LEAST;
     }
-    context_release(context, matrix);
-    context_release(context, right);
-    context_release(context, twists);
+    pool_release(&memory);
     return status;
 }
 
@@ -206,18 +203,17 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
     if (freedom <= FREEDOM_MAX && freedom > 0) {
         size_t n = (size_t)system->body_count, f = (size_t)freedom;
         uint64_t state = 1;
-        motions m = {.twists = context_allocate(context, (f * TWIST_SIZE * n + 1) * sizeof(double)),
-                     .momenta = context_allocate(context, (f * POSE_SIZE * n + 1) * sizeof(double)),
-                     .velocity = context_allocate(context, (POSE_SIZE * n + 1) * sizeof(double))};
-        if (m.twists == NULL || m.momenta == NULL || m.velocity == NULL) status = HN_OUT_OF_MEMORY;
+        pool memory = {.context = context};
+        motions m = {.twists = pool_doubles(&memory, f * TWIST_SIZE * n),
+                     .momenta = pool_doubles(&memory, f * POSE_SIZE * n),
+                     .velocity = pool_doubles(&memory, POSE_SIZE * n)};
+        status = pool_status(&memory);
         bool factored = status == HN_OK && saddle_factor_mass(s->projection, s->state.q) == HN_OK;
         for (int k = 0; factored && k < system->mechanism_count; ++k)
             for (int missed = 0; m.count < freedom && missed < DRAWS;)
                 if (!add_motion(s, &m, k, &state)) ++missed; // drawn again
         if (status == HN_OK && m.count == freedom) status = solve_given(s, model, &m, &met);
-        context_release(context, m.twists);
-        context_release(context, m.momenta);
-        context_release(context, m.velocity);
+        pool_release(&memory);
     }
     if (status == HN_OK && !met && system->velocities == VELOCITIES_OPEN)
         return context_fail(context, HN_INVALID_MODEL,
@@ -351,27 +347,23 @@ static hn_status follow_with(hn_simulation *s, const hn_model *model, int hold_c
 {
     asked_rates x = {.hold_count = hold_count, .count = hold_count + told_count};
     size_t bodies = (size_t)s->system->body_count, n = (size_t)x.count;
-    velocity_row *told =
-        context_allocate(s->context, ((size_t)told_count + 1) * sizeof(velocity_row));
-    double *memory = context_allocate(s->context, (n * (POSE_SIZE + TWIST_SIZE) * bodies + n * n +
-                                                   2 * n + (TWIST_SIZE + POSE_SIZE) * bodies + 1) *
-                                                      sizeof(double));
-    hn_status status = told == NULL || memory == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    pool memory = {.context = s->context};
+    velocity_row *told = pool_take(&memory, (size_t)told_count, sizeof(velocity_row));
+    x.rows = pool_doubles(&memory, n * POSE_SIZE * bodies);
+    x.twists = pool_doubles(&memory, n * TWIST_SIZE * bodies);
+    x.products = pool_doubles(&memory, n * n);
+    x.missing = pool_doubles(&memory, n);
+    x.impulses = pool_doubles(&memory, n);
+    x.before = pool_doubles(&memory, TWIST_SIZE * bodies);
+    x.velocity = pool_doubles(&memory, POSE_SIZE * bodies);
+    hn_status status = pool_status(&memory);
     if (status == HN_OK) {
-        x.rows = memory;
-        x.twists = x.rows + n * POSE_SIZE * bodies;
-        x.products = x.twists + n * TWIST_SIZE * bodies;
-        x.missing = x.products + n * n;
-        x.impulses = x.missing + n;
-        x.before = x.impulses + n;
-        x.velocity = x.before + TWIST_SIZE * bodies;
         if (told_count > 0) system_told_velocities(s->system, model, told);
         fill_rows(s, told, &x);
         if (look) *met = find_missing(s, told, &x) <= MET;
         else status = meet(s, told, &x, met);
     }
-    context_release(s->context, told);
-    context_release(s->context, memory);
+    pool_release(&memory);
     return status;
 }
 

@@ -527,25 +527,21 @@ hn_status hn_model_assemble(hn_model *model, hn_assembly *report)
     assembly x = {.model = model};
     TRY(system_create_drawn(context, model, &x.system));
     size_t n = (size_t)model->body_count, m = (size_t)model->joint_count;
-    x.joints = context_allocate(context, (m + 1) * sizeof(joint));
-    x.known = context_allocate(context, (2 * n + 1) * sizeof(bool));
-    x.moved = x.known + n;
-    x.drawn = context_allocate(context, (2 * POSE_SIZE * n + HN_JOINT_COORDINATES_MAX * m + 1) *
-                                            sizeof(double));
-    x.stage = x.drawn + POSE_SIZE * n;
-    x.wanted = x.stage + POSE_SIZE * n;
-    x.given = context_allocate(context, (m + n + 1) * sizeof(given_joint));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (x.joints != NULL && x.known != NULL && x.drawn != NULL && x.given != NULL)
-        status = assemble(&x, report);
+    pool memory = {.context = context};
+    x.joints = pool_take(&memory, m, sizeof(joint));
+    x.known = pool_take(&memory, n, sizeof(bool));
+    x.moved = pool_take(&memory, n, sizeof(bool));
+    x.drawn = pool_doubles(&memory, POSE_SIZE * n);
+    x.stage = pool_doubles(&memory, POSE_SIZE * n);
+    x.wanted = pool_doubles(&memory, HN_JOINT_COORDINATES_MAX * m);
+    x.given = pool_take(&memory, m + n, sizeof(given_joint));
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) status = assemble(&x, report);
     if (status == HN_OK) {
         store_poses(&x, model);
         model->assembly = *report;
     }
-    context_release(context, x.joints);
-    context_release(context, x.known);
-    context_release(context, x.drawn);
-    context_release(context, x.given);
+    pool_release(&memory);
     system_destroy(x.system);
     return status == HN_INVALID_MODEL ? model_place_message(context, model, status) : status;
 }

@@ -35,6 +35,7 @@ typedef struct closing {
     double *q, *delta, *before; // 12 per body
     body_step *bodies;
     joint_step *joints;
+    pool memory;
 } closing;
 
 joint system_user_joint(const hn_system *system, int index)
@@ -349,41 +350,40 @@ static hn_status sweep(closing *c, loop_closure *out)
 static hn_status allocate(closing *c)
 {
     const hn_system *system = c->system;
-    hn_context *context = system->context;
     size_t n = (size_t)system->body_count, d = (size_t)system->dof, rows = (size_t)c->row_count,
            columns = (size_t)c->column_count;
-    c->matrix = context_allocate(context, ((rows + columns) * columns + 1) * sizeof(double));
-    c->right = context_allocate(context, (2 * rows + 2 * columns + d + 1) * sizeof(double));
-    c->row_joint = context_allocate(context, (rows + 1) * sizeof(int));
-    c->q = context_allocate(context, (3 * POSE_SIZE * n + 1) * sizeof(double));
-    c->bodies = context_allocate(context, (n + 1) * sizeof(body_step));
-    c->joints = context_allocate(context, (n + 1) * sizeof(joint_step));
-    if (c->matrix == NULL || c->right == NULL || c->row_joint == NULL || c->q == NULL ||
-        c->bodies == NULL || c->joints == NULL)
-        return HN_OUT_OF_MEMORY;
-    c->values = c->right + rows + columns;
-    c->u = c->values + rows;
-    c->row = c->u + columns;
-    c->delta = c->q + POSE_SIZE * n;
-    c->before = c->delta + POSE_SIZE * n;
-    return HN_OK;
+    c->matrix = pool_doubles(&c->memory, (rows + columns) * columns);
+    c->right = pool_doubles(&c->memory, rows + columns);
+    c->values = pool_doubles(&c->memory, rows);
+    c->u = pool_doubles(&c->memory, columns);
+    c->row = pool_doubles(&c->memory, d);
+    c->row_joint = pool_ints(&c->memory, rows);
+    c->q = pool_doubles(&c->memory, POSE_SIZE * n);
+    c->delta = pool_doubles(&c->memory, POSE_SIZE * n);
+    c->before = pool_doubles(&c->memory, POSE_SIZE * n);
+    c->bodies = pool_take(&c->memory, n, sizeof(body_step));
+    c->joints = pool_take(&c->memory, n, sizeof(joint_step));
+    return pool_status(&c->memory);
 }
 
 hn_status system_close_loops(hn_system *system, const given_joint *given, int given_count,
                              loop_closure *out)
 {
     hn_context *context = system->context;
-    closing c = {.system = system, .given = given, .given_count = given_count};
+    closing c = {.system = system,
+                 .given = given,
+                 .given_count = given_count,
+                 .memory = {.context = context}};
     *out = (loop_closure){.closed = true};
     c.row_count = system->cut_row_count;
     for (int g = 0; g < given_count; ++g)
         for (unsigned m = is_held(system, &given[g]) ? 0U : given[g].mask; m > 0; m >>= 1)
             c.row_count += (int)(m & 1U);
     if (c.row_count == 0) return HN_OK;
-    c.column_of = context_allocate(context, ((size_t)system->dof + 1) * sizeof(int));
-    c.scale = context_allocate(context, (2 * (size_t)system->dof + 1) * sizeof(double));
-    c.change = c.scale + system->dof;
-    hn_status status = c.column_of == NULL || c.scale == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+    c.column_of = pool_ints(&c.memory, (size_t)system->dof);
+    c.scale = pool_doubles(&c.memory, (size_t)system->dof);
+    c.change = pool_doubles(&c.memory, (size_t)system->dof);
+    hn_status status = pool_status(&c.memory);
     if (status == HN_OK) {
         find_columns(&c);
         find_scales(&c);
@@ -395,13 +395,6 @@ hn_status system_close_loops(hn_system *system, const given_joint *given, int gi
                               c.column_count);
     if (status == HN_OK) status = allocate(&c);
     if (status == HN_OK) status = sweep(&c, out);
-    context_release(context, c.column_of);
-    context_release(context, c.scale);
-    context_release(context, c.matrix);
-    context_release(context, c.right);
-    context_release(context, c.row_joint);
-    context_release(context, c.q);
-    context_release(context, c.bodies);
-    context_release(context, c.joints);
+    pool_release(&c.memory);
     return status;
 }

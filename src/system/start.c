@@ -368,10 +368,10 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
     double known[JOINT_DOF_MAX];
     for (int i = 0; i < system->body_count; ++i) rows += rows_given(system, model, i).count;
     for (int c = 0; c < system->cut_count; ++c) rows += closure_row_count(system, model, c);
-    int *column_of = context_allocate(context, ((size_t)system->dof + 1) * sizeof(int));
-    double *matrix = NULL, *right = NULL, *solution = NULL;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (column_of == NULL) return HN_OUT_OF_MEMORY;
+    pool memory = {.context = context};
+    int *column_of = pool_ints(&memory, (size_t)system->dof);
+    hn_status status = pool_status(&memory);
+    if (status != HN_OK) return status;
     memset(rates, 0, (size_t)system->dof * sizeof(double));
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
@@ -383,19 +383,18 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
             column_of[system->dof_offset[i] + k] = fixed ? -1 : columns++;
     }
     if (columns > JOINT_SOLUTION_MAX || columns == 0) {
-        status =
-            columns == 0
-                ? HN_OK
-                : context_fail(context, HN_INVALID_MODEL,
-                               "start: %d joint rates would have to be found together from the "
-                               "given velocities; give more of them",
-                               columns);
+        if (columns > 0)
+            status = context_fail(context, HN_INVALID_MODEL,
+                                  "start: %d joint rates would have to be found together from the "
+                                  "given velocities; give more of them",
+                                  columns);
         goto done;
     }
-    matrix = context_allocate(context, ((size_t)rows * (size_t)columns + 1) * sizeof(double));
-    right = context_allocate(context, ((size_t)rows + 1) * sizeof(double));
-    solution = context_allocate(context, ((size_t)columns + 1) * sizeof(double));
-    if (matrix == NULL || right == NULL || solution == NULL) goto done;
+    double *matrix = pool_doubles(&memory, (size_t)rows * (size_t)columns);
+    double *right = pool_doubles(&memory, (size_t)rows);
+    double *solution = pool_doubles(&memory, (size_t)columns);
+    status = pool_status(&memory);
+    if (status != HN_OK) goto done;
     // right-hand side: what is missing with the known rates alone; rows weighted by the square root of the inertia
     twists_from_rates(system, rates);
     int row = 0;
@@ -436,10 +435,7 @@ static hn_status solve_together(hn_system *system, const hn_model *model, bool m
         if (column_of[k] >= 0) rates[k] = solution[column_of[k]];
     twists_from_rates(system, rates);
 done:
-    context_release(context, column_of);
-    context_release(context, matrix);
-    context_release(context, right);
-    context_release(context, solution);
+    pool_release(&memory);
     return status;
 }
 

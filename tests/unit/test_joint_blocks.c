@@ -51,7 +51,7 @@ static joint_blocks create(hn_system *system)
     int sizes[64];
     CHECK(system->body_count <= 64);
     for (int i = 0; i < system->body_count; ++i) sizes[i] = 12;
-    CHECK_OK(system->context, joint_blocks_create_with(system, sizes, &options, &blocks));
+    CHECK_OK(system->context, joint_blocks_create(system, sizes, &options, &blocks));
     return blocks;
 }
 
@@ -67,7 +67,7 @@ TEST(joint_blocks, a_ladder_has_a_cycle_of_four_joints_for_every_four_bar)
         hn_system *system = compile(&m, &v, &x);
         joint_blocks blocks = create(system);
         check_cycles(&blocks, 5, 4);
-        joint_blocks_destroy(system, &blocks);
+        joint_blocks_destroy(&blocks);
         end(&x, system);
     }
     mechanism_destroy(&m);
@@ -81,7 +81,7 @@ TEST(joint_blocks, a_ring_has_one_cycle)
         hn_system *system = compile(&m, &AS_IT_IS, &x);
         joint_blocks blocks = create(system);
         check_cycles(&blocks, 1, 6);
-        joint_blocks_destroy(system, &blocks);
+        joint_blocks_destroy(&blocks);
         end(&x, system);
         mechanism_destroy(&m);
     }
@@ -110,7 +110,7 @@ TEST(joint_blocks, rows_are_those_of_the_user_with_the_ground_as_body_a)
             CHECK_EQUAL(p->b, grounded && user->child < 0 ? user->parent : user->child);
             turned += k < system->body_count && system->joints[k].swapped && !grounded ? 1 : 0;
         }
-        joint_blocks_destroy(system, &blocks);
+        joint_blocks_destroy(&blocks);
         end(&x, system);
     }
     CHECK(turned > 0); // the tree had them the other way round
