@@ -244,37 +244,17 @@ double block_cholesky_pivot(const block_cholesky *c, int node, int row)
     return 1.0 / (inverse * inverse);
 }
 
-// Rows of node k that depend on what was eliminated before: elimination of D with the largest relative pivot first;
-// what is left when pivots get small is dependent and decoupled.
-static void drop_dependent_rows(block_cholesky *c, int k, block_cholesky_rank *rank)
+// Rows of node k that depend on what was eliminated before are decoupled.
+static void drop_dependent_rows(block_cholesky *c, int k, row_rank *rank)
 {
     int node = c->order[k], n = c->sizes[node], first = c->offsets[node];
-    double work[BLOCK_CHOLESKY_ROWS_MAX][BLOCK_CHOLESKY_ROWS_MAX],
+    double work[BLOCK_CHOLESKY_ROWS_MAX * BLOCK_CHOLESKY_ROWS_MAX],
         *d = c->values + c->diagonal[node];
-    bool done[BLOCK_CHOLESKY_ROWS_MAX] = {false};
     for (int i = 0; i < n; ++i)
-        for (int j = 0; j <= i; ++j) work[i][j] = work[j][i] = d[i * n + j];
-    for (int count = 0; count < n; ++count) {
-        int best = -1;
-        double size = -1.0;
-        for (int i = 0; i < n; ++i) {
-            double ratio = work[i][i] / c->scale[first + i];
-            if (!done[i] && ratio > size) size = ratio, best = i;
-        }
-        if (best < 0 || size < rank->tolerance) break;
-        if (size < rank->smallest_kept) rank->smallest_kept = size, rank->smallest_node = node;
-        done[best] = true;
-        for (int i = 0; i < n; ++i) {
-            double factor = work[i][best] / work[best][best];
-            for (int j = 0; j < n && !done[i]; ++j) work[i][j] -= factor * work[best][j];
-        }
-    }
+        for (int j = 0; j <= i; ++j) work[i * n + j] = work[j * n + i] = d[i * n + j];
+    row_rank_decide(rank, node, first, n, c->scale + first, work);
     for (int i = 0; i < n; ++i) {
-        rank->dropped[first + i] = !done[i];
-        if (done[i]) continue;
-        double ratio = fabs(work[i][i]) / c->scale[first + i];
-        if (ratio >= rank->largest_dropped)
-            rank->largest_dropped = ratio, rank->largest_dropped_node = node;
+        if (!rank->dropped[first + i]) continue;
         for (int j = 0; j <= i; ++j) d[i * n + j] = 0.0;
         for (int j = i; j < n; ++j) d[j * n + i] = 0.0;
         d[i * n + i] = 1.0;
@@ -284,7 +264,7 @@ static void drop_dependent_rows(block_cholesky *c, int k, block_cholesky_rank *r
     }
 }
 
-int block_cholesky_factor_rank(block_cholesky *c, block_cholesky_rank *rank)
+int block_cholesky_factor_rank(block_cholesky *c, row_rank *rank)
 {
     for (int node = 0; node < c->node_count; ++node)
         for (int i = 0, n = c->sizes[node]; i < n; ++i)

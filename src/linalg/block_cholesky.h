@@ -5,12 +5,13 @@
 #define LINALG_BLOCK_CHOLESKY_H
 
 #include "base/context.h"
+#include "linalg/row_rank.h"
 
 typedef struct block_cholesky block_cholesky;
 
 /// Analyse: `sizes` of the nodes, at most BLOCK_CHOLESKY_ROWS_MAX each, pairs of coupled nodes (either order, no self
 /// edges, repeats allowed), `order` of elimination.
-enum { BLOCK_CHOLESKY_ROWS_MAX = 6 };
+enum { BLOCK_CHOLESKY_ROWS_MAX = ROW_RANK_MAX };
 hn_status block_cholesky_create(hn_context *context, int node_count, const int *sizes, int edge_count,
                                 const int (*edges)[2], const int *order, block_cholesky **out);
 void block_cholesky_destroy(block_cholesky *c);
@@ -34,17 +35,8 @@ double block_cholesky_pivot(const block_cholesky *c, int node, int row);
 /// Solve in place.
 void block_cholesky_solve(const block_cholesky *c, double *b);
 
-/// What a factorisation says about the rank of a positive semidefinite matrix.
-typedef struct block_cholesky_rank {
-    double tolerance; ///< a pivot below this part of its diagonal element belongs to a row that depends on others
-    bool *dropped;    ///< per unknown: set to true for these
-    // pivots over their diagonal elements: what is there already counts
-    double smallest_kept, largest_dropped;
-    int smallest_node, largest_dropped_node; ///< where they are
-} block_cholesky_rank;
-
-/// Factor in place and decide on the way which rows depend on those eliminated before. The factors are not meant for
+/// Factor in place and decide on the way which rows depend on those eliminated before; a pivot is measured by its diagonal element. The factors are not meant for
 /// solving: assemble again without the dropped rows. Returns -1, or the node at which that fails.
-int block_cholesky_factor_rank(block_cholesky *c, block_cholesky_rank *rank);
+int block_cholesky_factor_rank(block_cholesky *c, row_rank *rank);
 
 #endif

@@ -26,7 +26,6 @@
 #include <string.h>
 
 enum {
-    BLOCK_ROWS_MAX = 6, // of a constraint node
     FRONT_PADDING =
         3, // rows and columns at the end of a front, zero, so that kernels may work in fours
     GROUP_SIZE = 32, // unknowns eliminated from a large front before the rest of it is updated
@@ -613,40 +612,19 @@ static void solve_strip(int n, size_t stride, const double *lu, const int *pivot
     }
 }
 
-// Rows of a constraint node that depend on what was eliminated before: symmetric elimination of -D with the largest
-// relative pivot first; what is left when pivots get small is dependent and decoupled.
+// Rows of a constraint node that depend on what was eliminated before are decoupled; its block is -D.
 static void drop_dependent_rows(const block_lu *lu, int node, const dense_front *d, int at,
                                 block_lu_rank *rank)
 {
     int n = lu->sizes[node];
     int first = lu->offsets[node] - lu->offsets[rank->first_node];
-    double work[BLOCK_ROWS_MAX * BLOCK_ROWS_MAX];
-    bool done[BLOCK_ROWS_MAX] = {false};
+    double work[ROW_RANK_MAX * ROW_RANK_MAX];
     double *diagonal = d->a + (size_t)at * (d->stride + 1);
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) work[i * n + j] = -diagonal[(size_t)i * d->stride + (size_t)j];
-    for (int count = 0; count < n; ++count) {
-        int best = -1;
-        double size = -1.0;
-        for (int i = 0; i < n; ++i) {
-            double ratio = work[i * n + i] / rank->scale[first + i];
-            if (!done[i] && ratio > size) size = ratio, best = i;
-        }
-        if (best < 0 || size < rank->tolerance) break;
-        if (size < rank->smallest_kept) rank->smallest_kept = size, rank->smallest_node = node;
-        done[best] = true;
-        for (int i = 0; i < n; ++i) {
-            double factor = work[i * n + best] / work[best * n + best];
-            if (done[i] || factor == 0.0) continue;
-            for (int j = 0; j < n; ++j) work[i * n + j] -= factor * work[best * n + j];
-        }
-    }
+    row_rank_decide(rank->rows, node - rank->first_node, first, n, rank->scale + first, work);
     for (int i = 0; i < n; ++i) {
-        rank->dropped[first + i] = !done[i];
-        if (done[i]) continue;
-        double ratio = fabs(work[i * n + i]) / rank->scale[first + i];
-        if (ratio >= rank->largest_dropped)
-            rank->largest_dropped = ratio, rank->largest_dropped_node = node;
+        if (!rank->rows->dropped[first + i]) continue;
         double *row = d->a + (size_t)(at + i) * d->stride, *column = d->a + (at + i);
         for (int j = at; j < d->width; ++j) row[j] = column[(size_t)j * d->stride] = 0.0;
         row[at + i] = 1.0;

@@ -8,6 +8,7 @@
 #define LINALG_BLOCK_LU_H
 
 #include "base/context.h"
+#include "linalg/row_rank.h"
 
 typedef struct block_lu block_lu;
 
@@ -48,12 +49,7 @@ typedef struct block_lu_rank {
     int first_node;         ///< nodes from here on are constraint nodes, whose blocks become negative semidefinite
     const double *scale;    ///< per unknown of the constraint nodes (from the first one on): size of an independent
                             ///< pivot
-    double tolerance;       ///< a pivot below this part of its scale belongs to a dependent row
-    bool *dropped;          ///< per unknown of the constraint nodes: set to true for dependent rows
-    double smallest_kept;   ///< ratio to scale
-    double largest_dropped; ///< ratio to scale, 0: none
-    int smallest_node;      ///< node of the smallest kept pivot
-    int largest_dropped_node;
+    row_rank *rows;         ///< unknowns and nodes counted from the first constraint node on
     int *negative;          ///< of a symmetric matrix: counts its negative eigenvalues (Sylvester); NULL: not wanted
 } block_lu_rank;
 

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-// A pivot below this (a squared sine) belongs to a dependent row.
-static const double RANK_TOLERANCE = 1e-11;
-
 // Two joints (or one) that meet at a body, each with a side of theirs. At a body with very many joints, a hub, they do
 // not meet each other but its twist t: with [1, U^T; U, -D] in place of -D - U U^T the matrix stays sparse, and
 // block_chains.h keeps it so when t is eliminated before all of them.
@@ -265,39 +262,21 @@ static void assemble(independent_rows *r, const double *q)
     }
 }
 
-// The elimination, in either form
-static hn_status find_rank(independent_rows *r, block_cholesky_rank *found)
-{
-    if (r->lu == NULL)
-        return block_cholesky_factor_rank(r->cholesky, found) >= 0 ? HN_SINGULAR_SYSTEM : HN_OK;
-    block_lu_rank rank = {.first_node = r->hub_count,
-                          .scale = r->scale,
-                          .tolerance = found->tolerance,
-                          .dropped = found->dropped,
-                          .smallest_kept = found->smallest_kept,
-                          .smallest_node = -1,
-                          .largest_dropped_node = -1};
-    if (block_lu_factor_rank(r->lu, &rank) >= 0) return HN_SINGULAR_SYSTEM;
-    found->smallest_kept = rank.smallest_kept;
-    found->largest_dropped = rank.largest_dropped;
-    found->smallest_node = rank.smallest_node < 0 ? -1 : rank.smallest_node - r->hub_count;
-    found->largest_dropped_node =
-        rank.largest_dropped_node < 0 ? -1 : rank.largest_dropped_node - r->hub_count;
-    return HN_OK;
-}
-
 hn_status independent_rows_choose(independent_rows *r, const double *q, row_choice *choice,
                                   bool *dropped)
 {
     *choice = (row_choice){.smallest_kept = 1.0, .smallest_joint = -1, .dropped_joint = -1};
     if (r->row_count == 0) return HN_OK;
     assemble(r, q);
-    block_cholesky_rank rank = {.tolerance = RANK_TOLERANCE,
-                                .dropped = dropped,
-                                .smallest_kept = 1.0,
-                                .smallest_node = -1,
-                                .largest_dropped_node = -1};
-    TRY(find_rank(r, &rank));
+    row_rank rank = {.tolerance = DEPENDENT_PIVOT,
+                     .dropped = dropped,
+                     .smallest_kept = 1.0,
+                     .smallest_node = -1,
+                     .largest_dropped_node = -1};
+    block_lu_rank beyond_hubs = {.first_node = r->hub_count, .scale = r->scale, .rows = &rank};
+    int failed = r->lu != NULL ? block_lu_factor_rank(r->lu, &beyond_hubs)
+                               : block_cholesky_factor_rank(r->cholesky, &rank);
+    if (failed >= 0) return HN_SINGULAR_SYSTEM;
     choice->smallest_kept = rank.smallest_kept;
     choice->largest_dropped = rank.largest_dropped;
     for (int k = 0; k < r->row_count; ++k) choice->dropped_count += dropped[k] ? 1 : 0;

@@ -15,8 +15,6 @@
 #include <limits.h>
 #include <string.h>
 
-// Eigenvalues below this part of the largest belong to dependent rows, in reports.
-static const double RANK_TOLERANCE = 1e-11;
 // In statics gamma of (C9), in units of the largest stiffness: on all motions that open joints it is what decides.
 static const double LENT_STIFFNESS = 4.0;
 
@@ -1468,14 +1466,14 @@ static hn_status choose_rows_for_report(saddle *s, const double *dense, int n)
             gram[i * m + j] = sum;
         }
     status = dense_symmetric_eigen(context, m, gram, values, vectors);
-    for (int v = 0; v < m && status == HN_OK && values[v] < RANK_TOLERANCE * values[m - 1]; ++v) {
+    for (int v = 0; v < m && status == HN_OK && values[v] < DEPENDENT_PIVOT * values[m - 1]; ++v) {
         int best = 0;
         for (int k = 0; k < loops; ++k)
             if (fabs(vectors[(m - loops + k) * m + v]) > fabs(vectors[(m - loops + best) * m + v]))
                 best = k;
         s->dropped[best] = true;
         // later null vectors without this row
-        for (int u = v + 1; u < m && values[u] < RANK_TOLERANCE * values[m - 1]; ++u) {
+        for (int u = v + 1; u < m && values[u] < DEPENDENT_PIVOT * values[m - 1]; ++u) {
             double ratio =
                 vectors[(m - loops + best) * m + u] / vectors[(m - loops + best) * m + v];
             for (int i = 0; i < m; ++i) vectors[i * m + u] -= ratio * vectors[i * m + v];

@@ -561,9 +561,6 @@ static void assemble_systems(jet_space *jet, const bool wanted[2])
     }
 }
 
-// A pivot below this part of an independent one (a squared sine) belongs to a dependent row.
-static const double RANK_TOLERANCE = 1e-11;
-
 hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
 {
     *dropped_count = 0;
@@ -571,7 +568,7 @@ hn_status jet_choose_rows(jet_space *jet, int *dropped_count)
     for (int k = 0; k < jet->joint_count; ++k)
         memset(jet->joints[k].dropped, 0, sizeof jet->joints[k].dropped);
     assemble_systems(jet, (const bool[2]){[METRIC_EUCLIDEAN] = true});
-    block_cholesky_rank rank = {.tolerance = RANK_TOLERANCE, .dropped = jet->dependent};
+    row_rank rank = {.tolerance = DEPENDENT_PIVOT, .dropped = jet->dependent};
     if (block_cholesky_factor_rank(jet->systems[METRIC_EUCLIDEAN], &rank) >= 0)
         return HN_SINGULAR_SYSTEM;
     for (int k = 0; k < jet->joint_count; ++k)

@@ -457,7 +457,7 @@ TEST(block_cholesky, drops_rows_that_depend_on_others)
                         block_cholesky_block(c, a, b)[i * ROWS + j] = sum;
                     }
         bool dropped[JOINTS * ROWS];
-        block_cholesky_rank rank = {.tolerance = 1e-11, .dropped = dropped};
+        row_rank rank = {.tolerance = 1e-11, .dropped = dropped};
         CHECK_EQUAL(block_cholesky_factor_rank(c, &rank), -1);
         for (int i = 0; i < JOINTS * ROWS; ++i) CHECK(dropped[i] == (i >= 2 * ROWS) || i < 2);
         CHECK(dropped[0] != dropped[1]);
@@ -538,12 +538,9 @@ TEST(block_lu, finds_the_constraint_row_that_follows_from_others)
                             a[(block_lu_offset(lu, row) + i) * N + block_lu_offset(lu, column) + k];
             }
         bool dropped[2 * PAIRS] = {false};
-        block_lu_rank rank = {.first_node = 3,
-                              .scale = scale,
-                              .tolerance = 1e-10,
-                              .dropped = dropped,
-                              .smallest_kept = 1.0};
-        CHECK_EQUAL(block_lu_factor_rank(lu, &rank), -1);
+        row_rank rank = {.tolerance = 1e-10, .dropped = dropped, .smallest_kept = 1.0};
+        block_lu_rank rows = {.first_node = 3, .scale = scale, .rows = &rank};
+        CHECK_EQUAL(block_lu_factor_rank(lu, &rows), -1);
         for (int r = 0; r < 2 * PAIRS; ++r) CHECK_EQUAL(dropped[r], r == 4);
         CHECK(rank.smallest_kept > 1e-6 && rank.largest_dropped < 1e-14);
 
