@@ -579,13 +579,15 @@ static double closure_gaps(const reduction *r, const step_data *step, double *ga
     return largest;
 }
 
-// The increment of (C14): rows of r gain Q_1 s, and G_c delta q = -g_c gives s. False when that is singular.
-static bool solve_closed(reduction *r, const step_data *step, const double *gaps)
+// The increment of (N1); of (C14): rows of r gain Q_1 s, and G_c delta q = -g_c gives s. False when that is singular.
+static bool solve_increment(reduction *r, const step_data *step, const double *gaps)
 {
     const hn_system *system = r->system;
-    int count = closure_range_count(r->range), size = block_lu_size(r->lu);
+    int count = r->closures == NULL ? 0 : closure_range_count(r->range),
+        size = block_lu_size(r->lu);
     for (int k = 0; k < size; ++k) r->right[k] = -r->right[k];
     block_lu_solve(r->lu, r->right);
+    if (count == 0) return true;
     for (int c = 0; c < count; ++c) {
         const double *column = closure_range_column(r->range, c);
         double *answer = r->answers + (size_t)c * (size_t)size;
@@ -608,11 +610,12 @@ static bool solve_closed(reduction *r, const step_data *step, const double *gaps
     return true;
 }
 
-// The multipliers that belong to the iterate.
-static void find_multipliers(reduction *r, const step_equations *equations, const step_data *step)
+// (Z1), and the multipliers of Q_1^T r that belong to the iterate. False: singular.
+static bool find_multipliers(reduction *r, const step_equations *equations, const step_data *step)
 {
     const hn_system *system = r->system;
     double *sizes = r->residuals + system->dof;
+    if (!closure_range_find(r->range, equations, step)) return false;
     find_wrenches(r, equations, step);
     closure_range_residuals(r->range, equations, step, r->wrench, r->residuals);
     measure_bodies(system, equations, step, r->scales);
@@ -625,36 +628,33 @@ static void find_multipliers(reduction *r, const step_equations *equations, cons
                                                vec3_norm(m.angular[k]) * r->scales[i].moment;
     }
     closure_range_eliminate(r->range, r->residuals, sizes, step);
+    return true;
 }
 
-static hn_status iterate_closed(reduction *r, const step_equations *equations, step_data *step,
-                                const newton_options *options, newton_report *report)
+// Newton's method for (N1), with `closures` for (C14).
+static hn_status iterate(reduction *r, const step_equations *equations, step_data *step,
+                         const newton_options *options, newton_report *report)
 {
-    const hn_system *system = r->system;
-    double gaps[CLOSURE_RANGE_MAX], residual = HUGE_VAL;
-    if (!options->continued)
-        memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
-    for (int count = 0; count < options->iterations_max; ++count) {
-        double before = residual;
-        // (Z1), and the multipliers of Q_1^T r
-        if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
-        find_multipliers(r, equations, step);
+    const bool closed = r->closures != NULL;
+    double gaps[CLOSURE_RANGE_MAX];
+    newton n = newton_begin(options, report, (newton_guards){.jumps = closed});
+    if (closed && !options->continued)
+        memset(step->closure, 0, (size_t)r->system->cut_row_count * sizeof(double));
+    while (newton_goes_on(&n)) {
+        if (closed && !find_multipliers(r, equations, step)) return HN_SINGULAR_SYSTEM;
         assemble(r, equations, step);
-        residual = residual_size(r, equations, step, &report->worst_body);
-        residual = fmax(residual, closure_gaps(r, step, gaps));
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) return HN_OK;
-        if (newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
-        if (block_lu_factor(r->lu) >= 0 || !solve_closed(r, step, gaps)) return HN_SINGULAR_SYSTEM;
-        newton_note_increment(report, apply_increment(r, step));
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        double residual = residual_size(r, equations, step, &report->worst_body);
+        if (closed) residual = fmax(residual, closure_gaps(r, step, gaps));
+        if (!newton_takes_residual(&n, residual, residual)) return n.status;
+        int node = block_lu_factor(r->lu);
+        if (node >= 0) report->worst_body = node;
+        if (node >= 0 || !solve_increment(r, step, gaps)) return newton_stuck(&n);
+        if (!newton_takes_increment(&n, apply_increment(r, step))) return n.status;
         if (report->increment > options->increment_tolerance) continue;
         // the multipliers of the solution
-        if (!closure_range_find(r->range, equations, step)) return HN_SINGULAR_SYSTEM;
-        find_multipliers(r, equations, step);
-        return HN_OK;
+        return !closed || find_multipliers(r, equations, step) ? HN_OK : HN_SINGULAR_SYSTEM;
     }
-    return HN_NOT_CONVERGED;
+    return n.status;
 }
 
 // By the QR decomposition, or by the saddle-point system where rank is about to change.
@@ -673,7 +673,7 @@ static hn_status solve_loops(reduction *r, const step_equations *equations, step
     newton_report begun = *report;
     memcpy(r->q_begun, step->q, poses * sizeof(double));
     memcpy(r->q_begun + poses, step->delta, poses * sizeof(double));
-    hn_status status = iterate_closed(r, equations, step, options, report);
+    hn_status status = iterate(r, equations, step, options, report);
     if (system->element_count == 0) closures_clear_forces(r->closures, step);
     if (status == HN_OK && closures_all_hold(r->closures, step->q)) {
         for (int i = 0; i < system->body_count; ++i) step_body_from_delta(system, step, i);
@@ -692,23 +692,7 @@ static hn_status nullspace_solve(reduction *r, const step_equations *equations, 
     if (r->closures != NULL) return solve_loops(r, equations, step, options, report);
     if (r->with_multipliers != NULL)
         return reduction_multipliers.solve(r->with_multipliers, equations, step, options, report);
-    while (report->iterations < options->iterations_max) {
-        assemble(r, equations, step);
-        double residual = residual_size(r, equations, step, &report->worst_body);
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) break;
-        int node = block_lu_factor(r->lu);
-        if (node >= 0) {
-            report->worst_body = node;
-            return HN_SINGULAR_SYSTEM;
-        }
-        for (int k = 0; k < block_lu_size(r->lu); ++k) r->right[k] = -r->right[k];
-        block_lu_solve(r->lu, r->right);
-        newton_note_increment(report, apply_increment(r, step));
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        if (report->increment <= options->increment_tolerance) break;
-        if (report->iterations == options->iterations_max) return HN_NOT_CONVERGED;
-    }
+    TRY(iterate(r, equations, step, options, report));
     for (int i = 0; i < r->system->body_count; ++i) step_body_from_delta(r->system, step, i);
     return HN_OK;
 }

@@ -616,35 +616,31 @@ static void copy_iterate(const hn_system *system, const step_data *step, const i
 static hn_status solve_with_closures(reduction *r, const step_equations *equations, step_data *step,
                                      const newton_options *options, newton_report *report)
 {
-    const hn_system *system = r->system;
-    double residual = HUGE_VAL;
-    const double FIRST_LEFT_MAX =
-        1e-17; // of a body's equation: the increment times that of the multipliers
+    // of a body's equation: the increment times that of the multipliers
+    const double FIRST_LEFT_MAX = 1e-17;
     const bool known = options->continued || options->multipliers_known;
-    if (!known) memset(step->closure, 0, (size_t)system->cut_row_count * sizeof(double));
+    if (!known) memset(step->closure, 0, (size_t)r->system->cut_row_count * sizeof(double));
     else closures_clear_dropped(r->closures, step);
-    for (int count = 0; count < options->iterations_max; ++count) {
-        double before = residual;
-        residual = r->sweeps->inward(r, equations, step, &report->worst_body);
-        if (residual < 0.0) return HN_SINGULAR_SYSTEM;
-        residual = larger(residual, closures_gap(r->closures));
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        bool converged = newton_note_residual(report, options, residual);
-        if (!converged && newton_jumps(residual, before, options)) return HN_NOT_CONVERGED;
-        // also then: multipliers and factors are needed afterwards
-        if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
+    newton n = newton_begin(
+        options, report,
+        (newton_guards){.jumps = true, .moves_first = !options->continued, .solves_last = true});
+    while (newton_goes_on(&n)) {
+        double residual = r->sweeps->inward(r, equations, step, &report->worst_body);
+        if (!(residual < 0.0)) residual = larger(residual, closures_gap(r->closures));
+        if (!newton_takes_residual(&n, residual, residual)) return n.status;
+        if (!border_solve(&r->border, &r->tree, r->residuals)) return newton_stuck(&n);
         closures_apply(r->closures, &r->border, step);
-        if (converged && (count > 0 || residual == 0.0 || options->continued)) return HN_OK;
-        newton_note_increment(report, r->sweeps->outward(r, step, r->border.count > 0));
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        if (n.found) return HN_OK;
+        if (!newton_takes_increment(&n, r->sweeps->outward(r, step, r->border.count > 0)))
+            return n.status;
         // the first iteration knows the multipliers as predicted, or not at all, and so does its tangent
-        bool last = count > 0 || equations->weight == 0.0 || options->continued
-                        ? report->increment <= options->increment_tolerance
-                        : known && report->increment <= options->increment_tolerance &&
-                              report->increment * residual <= FIRST_LEFT_MAX;
-        if (last && closures_kept_hold(r->closures, step)) return HN_OK;
+        bool exact = n.count > 1 || equations->weight == 0.0 || options->continued ||
+                     (known && report->increment * residual <= FIRST_LEFT_MAX);
+        if (exact && report->increment <= options->increment_tolerance &&
+            closures_kept_hold(r->closures, step))
+            return HN_OK;
     }
-    return HN_NOT_CONVERGED;
+    return n.status;
 }
 
 // In the border, or by the sparse system where that does not do: it knows rank that changes within a step.
@@ -700,34 +696,25 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     const double FIRST = 0.1; // of the tolerance
     double since = HUGE_VAL, curvature = 1.0;
     find_scales(r, equations, step);
-    bool again = false;
-    while (report->iterations < options->iterations_max) {
-        double residual = again ? r->sweeps->inward_again(r, equations, step, &report->worst_body)
-                                : r->sweeps->inward(r, equations, step, &report->worst_body);
-        if (residual < 0.0) return HN_SINGULAR_SYSTEM;
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        // nor is a prediction taken as it is, however well it does, unless nothing is left at all
-        bool found = newton_note_residual(report, options, residual);
-        if (found && (report->iterations > 0 || residual == 0.0)) {
-            r->sweeps->settle(r, step, options->settle_places_alone);
-            return HN_OK;
-        }
-        if (!border_solve(&r->border, &r->tree, r->residuals)) return HN_SINGULAR_SYSTEM;
+    newton n = newton_begin(options, report, (newton_guards){.moves_first = true});
+    bool last = false;
+    while (!last && newton_goes_on(&n)) {
+        double residual = n.reuse ? r->sweeps->inward_again(r, equations, step, &report->worst_body)
+                                  : r->sweeps->inward(r, equations, step, &report->worst_body);
+        if (!newton_takes_residual(&n, residual, residual)) break;
+        if (!border_solve(&r->border, &r->tree, r->residuals)) return newton_stuck(&n);
         double increment = r->sweeps->outward(r, step, r->border.count > 0);
-        newton_note_increment(report, increment);
-        if (!isfinite(increment)) return HN_NOT_CONVERGED;
+        if (!newton_takes_increment(&n, increment)) break;
         curvature = larger(curvature, increment / (since * since));
-        bool last = !again || curvature * since * increment <= LEFT_MAX;
-        double tolerance = options->increment_tolerance * (report->iterations == 1 ? FIRST : 1.0);
-        if (last && increment <= tolerance) {
-            r->sweeps->settle(r, step, options->settle_places_alone);
-            return HN_OK;
-        }
+        bool exact = !n.reuse || curvature * since * increment <= LEFT_MAX;
+        last = exact && increment <= options->increment_tolerance * (n.count == 1 ? FIRST : 1.0);
         since = increment;
-        again =
-            !again && options->reuse_factors && r->border.count == 0 && increment <= REUSE_BELOW;
+        n.reuse =
+            !n.reuse && options->reuse_factors && r->border.count == 0 && increment <= REUSE_BELOW;
     }
-    return HN_NOT_CONVERGED;
+    if (!last && !n.found) return n.status;
+    r->sweeps->settle(r, step, options->settle_places_alone);
+    return HN_OK;
 }
 
 // The inverse of dr/du column by column, from unit residuals; its condition number is that of the matrix.

@@ -2,9 +2,8 @@
 // Newton's method on the sparse saddle-point system. Note: docs/theory/closed-loops.md
 #include "reductions/saddle_newton.h"
 
-// Factors serve again near the solution, while they shorten the increment by so much each time: the tangent they stand
-// for is that of an earlier iterate, and the first one lacks the part of the multipliers. What is left after the last
-// increment is then about its product with the contraction.
+// Of factors that serve again: the tangent they stand for is that of an earlier iterate, and the first one lacks the
+// part of the multipliers.
 static const double REUSE_BELOW = 1e-6, REUSE_CONTRACTION = 1e-2; // rad, m over the body's length
 static const double LEFT_MAX = 1e-16;
 // Where bodies move each for itself the first increment puts them on the joints as well, and says little of the
@@ -15,50 +14,35 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
                          const newton_options *options, newton_report *report, double freezing,
                          saddle_move move, void *owner)
 {
-    if (!(options->go_on || options->continued)) saddle_clear_multipliers(s);
-    int first = report->iterations, count = 0;
-    double residual = HUGE_VAL, before = HUGE_VAL, contraction = 0.0, reached = HUGE_VAL;
-    bool reuse = false;
-    for (; newton_goes_on(residual, before, count, options); count = report->iterations - first) {
-        double reached_before = reached;
-        before = residual;
+    const bool known = options->go_on || options->continued;
+    if (!known) saddle_clear_multipliers(s);
+    newton n = newton_begin(options, report,
+                            (newton_guards){.jumps = freezing == 0.0 && !options->go_on,
+                                            .double_roots = true,
+                                            .solves_last = true});
+    while (newton_goes_on(&n)) {
         // at a singular solution: multipliers first, then positions
-        saddle_freeze(s, count == 0 && freezing > 0.0 ? 1.0 : freezing);
-        if (reuse) saddle_assemble_residual(s, equations, step);
+        saddle_freeze(s, n.count == 0 && freezing > 0.0 ? 1.0 : freezing);
+        if (n.reuse) saddle_assemble_residual(s, equations, step);
         else saddle_assemble(s, equations, step);
         saddle_residual size = saddle_residual_size(s, step);
-        residual = size.largest, reached = size.reached;
         report->worst_body = size.worst_body;
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        bool converged = newton_note_residual(report, options, residual) ||
-                         newton_is_exhausted(reached, reached_before, options);
-        if (!converged && freezing == 0.0 && !options->go_on &&
-            newton_jumps(reached, reached_before, options))
-            return HN_NOT_CONVERGED;
-        // also then: multipliers and factors are needed afterwards
+        if (!newton_takes_residual(&n, size.largest, size.reached)) return n.status;
         bool solved = true;
-        if (reuse) saddle_solve_again(s);
+        if (n.reuse) saddle_solve_again(s);
         else solved = saddle_solve(s, &report->worst_body);
         if (solved) saddle_apply_multipliers(s);
-        if (converged) return HN_OK;
-        if (!solved) return newton_is_round_off(reached) ? HN_OK : HN_SINGULAR_SYSTEM;
-        double last = report->increment;
-        newton_note_increment(report, move(owner, step));
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
+        if (!solved || n.found) return solved ? HN_OK : newton_stuck(&n);
+        if (!newton_takes_increment(&n, move(owner, step))) return n.status;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
-        bool exact = equations->weight == 0.0 || count > 0 || options->go_on || options->continued;
-        bool small = saddle_is_apart(s) ? newton_bilinear_ends(report, options, residual)
+        bool exact = n.reuse ? newton_is_exact(&n, saddle_is_apart(s) ? LEFT_MAX_APART : LEFT_MAX)
+                             : equations->weight == 0.0 || n.count > 1 || known;
+        bool small = saddle_is_apart(s) ? newton_bilinear_ends(report, options, size.largest)
                                         : report->increment <= options->increment_tolerance;
-        if (reuse) {
-            contraction = report->increment / last;
-            exact =
-                contraction * report->increment <= (saddle_is_apart(s) ? LEFT_MAX_APART : LEFT_MAX);
-        }
         // multipliers all at once: between heavy and light bodies their round-off opens joints by more than it moves
-        bool closed = count > 0 || saddle_joints_hold(s, step);
+        bool closed = n.count > 1 || saddle_joints_hold(s, step);
         if (exact && small && closed && saddle_rows_hold(s, step)) return HN_OK;
-        reuse = options->reuse_factors && freezing == 0.0 && report->increment <= REUSE_BELOW &&
-                (!reuse || contraction <= REUSE_CONTRACTION);
+        if (freezing == 0.0) newton_choose_reuse(&n, REUSE_BELOW, REUSE_CONTRACTION);
     }
     return HN_NOT_CONVERGED;
 }

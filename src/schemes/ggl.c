@@ -996,30 +996,27 @@ static int body_of_node(const scheme_solver *s, int node)
 static hn_status iterate(scheme_solver *s, const newton_options *options, newton_report *report)
 {
     block_lu *lu = s->blocks.lu;
-    bool reuse = false;
-    while (report->iterations < options->iterations_max) {
+    // rows near a singular position are dropped or spread before it starts (ggl_stress): no guards
+    newton n = newton_begin(options, report, (newton_guards){0});
+    while (newton_goes_on(&n)) {
         // X is of the size of mu times gamma, O(h^4): it is taken from the iterate before
         ggl_stress_force(s->system, &s->stress, s->q_start, s->rows, s->gamma, s->stress_force);
-        assemble(s, !reuse);
-        double residual = residual_size(s, false, &report->worst_body), last = report->increment;
-        if (!isfinite(residual)) return HN_NOT_CONVERGED;
-        if (newton_note_residual(report, options, residual)) return HN_OK;
-        int node = reuse ? -1 : block_lu_factor(lu);
+        assemble(s, !n.reuse);
+        double residual = residual_size(s, false, &report->worst_body);
+        if (!newton_takes_residual(&n, residual, residual)) return n.status;
+        int node = n.reuse ? -1 : block_lu_factor(lu);
         if (node >= 0) {
             report->worst_body = body_of_node(s, node);
-            return HN_SINGULAR_SYSTEM;
+            return newton_stuck(&n);
         }
         for (int k = 0; k < block_lu_size(lu); ++k) s->right[k] = -s->right[k];
         block_lu_solve(lu, s->right);
-        newton_note_increment(report, apply(s, s->right));
-        if (!isfinite(report->increment)) return HN_NOT_CONVERGED;
-        double contraction = report->increment / last;
-        bool exact = !reuse || contraction * report->increment <= REUSE_LEFT;
-        if (exact && newton_bilinear_ends(report, options, residual)) return HN_OK;
-        reuse = options->reuse_factors && report->increment <= REUSE_BELOW &&
-                (!reuse || contraction <= REUSE_CONTRACTION);
+        if (!newton_takes_increment(&n, apply(s, s->right))) return n.status;
+        if (newton_is_exact(&n, REUSE_LEFT) && newton_bilinear_ends(report, options, residual))
+            return HN_OK;
+        newton_choose_reuse(&n, REUSE_BELOW, REUSE_CONTRACTION);
     }
-    return HN_NOT_CONVERGED;
+    return n.status;
 }
 
 // Symmetric multipliers of a body's internal rows: forces on its directors as combinations of these.

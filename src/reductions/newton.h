@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Newton's method as every solver of steps does it: when it ends, how, and what is told of it. The solver has the loop,
+//
+//   newton n = newton_begin(options, report, guards);
+//   while (newton_goes_on(&n)) {
+//       evaluate: if (!newton_takes_residual(&n, residual, reached)) break;
+//       solve:    if that is singular, return newton_stuck(&n);
+//       move:     if (!newton_takes_increment(&n, size)) break;
+//       if the increment was the last one, return HN_OK;
+//   }
+//   return n.status;
+//
+// and says by guards what can happen to it. Trees have no singular positions and need none.
+#ifndef REDUCTIONS_NEWTON_H
+#define REDUCTIONS_NEWTON_H
+
+#include "reductions/independent_rows.h"
+
+#include <math.h>
+
+enum { NEWTON_HISTORY = 64 };
+
+/// What is remembered of the independent rows of loops from step to step: a part of the state (closures.h).
+typedef struct row_memory {
+    bool lasting;         ///< they are far from losing rank and will be for some steps
+    int64_t step;         ///< in which they were chosen
+    double angle, before; ///< sine of the smallest angle then, and when they were chosen before that
+    row_choice choice;
+    bool dropped[]; ///< per row
+} row_memory;
+
+typedef struct newton_options {
+    double residual_tolerance;  ///< of the scales of every body's own equations (measures.h); 0: never small enough
+    double increment_tolerance; ///< rad, m over the body's length
+    int iterations_max;
+    double freezing; ///< part of q_n in the constraints' tangent, for solutions where it is singular; 0: exact tangent
+    bool reuse_factors; ///< for last increments, where that is as good (`reduced`)
+    bool go_on; ///< statics: multipliers of the last solution are those of the first iterate, and residuals may jump
+    bool continued;     ///< the iterate with its multipliers is what the last call found for nearly the same equations
+    bool multipliers_known; ///< those of loops are predicted in step->closure (`reduced`)
+    bool keep_rows;     ///< the independent rows of loops are those of the last solution, as they were found for it
+    row_memory *rows;   ///< `reduced`: rows that last are not chosen anew; NULL: always
+    bool rows_anew;     ///< but in this step,
+    int64_t step;       ///< which has this number
+    bool settle_places_alone; ///< `reduced` on trees: a later step removes what is collected until then
+    bool measure_left;  ///< solvers of schemes: measure the residual of the solution as well
+} newton_options;
+
+/// How independent the constraints of loops are where a step starts.
+typedef struct loop_state {
+    bool known;
+    double angle; ///< sine of the smallest angle between a row and the rows before it
+    int joint;    ///< model joint that it belongs to, or -1
+    int dropped;  ///< rows that follow from others
+} loop_state;
+
+typedef struct newton_report {
+    int iterations;
+    int lagging;      ///< of them, those that were added since lags are not in the tangent
+    double residual;  ///< relative, before the last increment
+    double increment; ///< last one
+    double before;    ///< the one before that, 0: none
+    int small;        ///< last ones in a row that were below the tolerance
+    double largest;   ///< of them all: how far the iterate came from, at least
+    double leverage;  ///< largest increment over the residual that led to it
+    double history[NEWTON_HISTORY]; ///< relative residuals
+    int history_count;
+    int worst_body;   ///< tree index of the largest residual
+    double left;      ///< relative residual of the solution, where it was to be measured
+    int left_body;    ///< tree index of the body where it is largest
+    loop_state loops;
+    bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
+    bool singular;         ///< it failed near a position where constraints lose rank, found by the scheme's own solver:
+    int singular_joint;    ///< one of whose constraints do so, of the model
+    double singular_angle; ///< rad, of these to the span of the others
+    double singular_time;  ///< s
+} newton_report;
+
+/// What can happen to an iteration beside converging.
+typedef struct newton_guards {
+    bool jumps;        ///< a tangent that is singular at the first iterate throws the next one anywhere, also into the
+                       ///< reach of another branch of the mechanism: a residual that grows so much ends it
+    bool double_roots; ///< the tangent is singular at the solution (a mechanism lands on a singular position): residuals
+                       ///< fall to a quarter in an iteration, increments not below the square root of round-off
+    bool moves_first;  ///< a prediction is not taken as it is, however well it does, unless nothing is left at all
+    bool solves_last;  ///< the system is solved at the solution too: multipliers and factors are needed afterwards
+} newton_guards;
+
+typedef struct newton {
+    const newton_options *options;
+    newton_report *report;
+    newton_guards guards;
+    hn_status status; ///< if it ends here
+    int first;        ///< iterations of the report before this one began
+    int count;        ///< iterations done
+    bool found;       ///< the residual is small enough
+    bool reuse;       ///< the next increment is found with the factors at hand
+    double residual, before;        ///< the last two
+    double reached, reached_before; ///< the same, in units that tell what round-off reaches
+    double contraction;             ///< last increment over the one before
+} newton;
+
+static inline newton newton_begin(const newton_options *options, newton_report *report, newton_guards guards)
+{
+    return (newton){.options = options,
+                    .report = report,
+                    .guards = guards,
+                    .status = HN_NOT_CONVERGED,
+                    .first = report->iterations,
+                    .residual = HUGE_VAL,
+                    .before = HUGE_VAL,
+                    .reached = HUGE_VAL};
+}
+
+/// Another iteration: up to iterations_max, or three times that while residuals fall as at a double root.
+bool newton_goes_on(const newton *n);
+
+/// The residual of the iterate, relative; negative: its tangent is singular. `reached`: what guards look at, mostly the
+/// same. False: it ends with n->status; when it is found it goes on once more with `solves_last`.
+bool newton_takes_residual(newton *n, double residual, double reached);
+
+/// The increment cannot be found: the solution is, where its tangent may be singular and round-off is left.
+hn_status newton_stuck(const newton *n);
+
+/// The size of an increment, rad and m over the body's length. False: it is not finite.
+bool newton_takes_increment(newton *n, double increment);
+
+/// What is left after an increment with old factors is about its product with the contraction: is that below `left`?
+static inline bool newton_is_exact(const newton *n, double left)
+{
+    return !n->reuse || n->contraction * n->report->increment <= left;
+}
+
+/// Factors serve again near the solution, from increments below `below` on, while they shorten them by `contraction`.
+static inline void newton_choose_reuse(newton *n, double below, double contraction)
+{
+    n->reuse = n->options->reuse_factors && n->report->increment <= below &&
+               (!n->reuse || n->contraction <= contraction);
+}
+
+/// Does the last increment end an iteration? Its part of the one before, squared, is what the next is of it, and
+/// what is left of the residual: an increment small beside the body may be large beside what a light one between
+/// heavy ones moves. Where round-off keeps residuals from falling some small increments are enough.
+static inline bool newton_increment_ends(newton_report *report, const newton_options *options, double residual)
+{
+    enum { SMALL_MAX = 3 };
+    const double LEFT_MAX = 1e-13; // of a body's equation: a tenth of the bound of the ledger
+    const double LOOSE = 1e-8;     // a tolerance that asks for no such care
+    if (!(report->increment <= options->increment_tolerance)) {
+        report->small = 0;
+        return false;
+    }
+    report->small++;
+    if (options->increment_tolerance > LOOSE || report->small >= SMALL_MAX || report->before == 0.0) return true;
+    double fall = report->increment / report->before;
+    return residual * fall * fall <= LEFT_MAX;
+}
+
+/// The same where the unknowns are multipliers as well, in which equations are bilinear: what is left is at least the
+/// increment times that of the multipliers, which is of the size of the residual before. The first does not know
+/// the multipliers and does not count: what it leaves, the same in every step of a steady motion, would add up.
+static inline bool newton_bilinear_ends(newton_report *report, const newton_options *options, double residual)
+{
+    const double LEFT_MAX = 1e-15, LOOSE = 1e-8; // of a body's equation; as above
+    if (!newton_increment_ends(report, options, residual)) return false;
+    if (options->increment_tolerance > LOOSE) return true;
+    return report->iterations > 1 && report->increment * residual <= LEFT_MAX;
+}
+
+/// Record how independent the constraints of loops are.
+void newton_note_loops(newton_report *report, const row_choice *choice);
+
+#endif
