@@ -35,8 +35,9 @@ double block_cholesky_pivot(const block_cholesky *c, int node, int row);
 /// Solve in place.
 void block_cholesky_solve(const block_cholesky *c, double *b);
 
-/// Factor in place and decide on the way which rows depend on those eliminated before; a pivot is measured by its diagonal element. The factors are not meant for
-/// solving: assemble again without the dropped rows. Returns -1, or the node at which that fails.
+/// Factor in place and decide on the way which rows depend on those eliminated before; a pivot is measured by its
+/// diagonal element. The factors are not meant for solving: assemble again without the dropped rows. Returns -1, or the
+/// node at which that fails.
 int block_cholesky_factor_rank(block_cholesky *c, row_rank *rank);
 
 #endif

@@ -20,9 +20,9 @@ typedef struct row_rank {
     int smallest_node, largest_dropped_node; ///< blocks where they are
 } row_rank;
 
-/// Decide on the `n` rows of a block, the first of which is row `first`: symmetric elimination with the largest relative
-/// pivot first; what is left when pivots get small is dependent. `block`: n x n, positive semidefinite, what earlier
-/// blocks leave of it; it is lost. `scale`: size of an independent pivot, per row of the block.
+/// Decide on the `n` rows of a block, the first of which is row `first`: symmetric elimination with the largest
+/// relative pivot first; what is left when pivots get small is dependent. `block`: n x n, positive semidefinite, what
+/// earlier blocks leave of it; it is lost. `scale`: size of an independent pivot, per row of the block.
 void row_rank_decide(row_rank *rank, int node, int first, int n, const double *scale, double *block);
 
 #endif

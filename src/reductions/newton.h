@@ -80,8 +80,9 @@ typedef struct newton_report {
 typedef struct newton_guards {
     bool jumps;        ///< a tangent that is singular at the first iterate throws the next one anywhere, also into the
                        ///< reach of another branch of the mechanism: a residual that grows so much ends it
-    bool double_roots; ///< the tangent is singular at the solution (a mechanism lands on a singular position): residuals
-                       ///< fall to a quarter in an iteration, increments not below the square root of round-off
+    bool double_roots; ///< the tangent is singular at the solution (a mechanism lands on a singular position):
+                       ///< residuals fall to a quarter in an iteration, increments not below the square root of
+                       ///< round-off
     bool moves_first;  ///< a prediction is not taken as it is, however well it does, unless nothing is left at all
     bool solves_last;  ///< the system is solved at the solution too: multipliers and factors are needed afterwards
 } newton_guards;
