@@ -309,15 +309,32 @@ void decay_add_forces(const hn_system *system, const step_equations *equations,
     }
 }
 
-// d r_n+1: v_n+1 follows q by 2/(h (1 + alpha)), roughly, and B(q) itself
-static void find_right_rows(const step_equations *equations, const element *e, const rate_step *r,
-                            rate_rows right)
+// How much of what q does to r_n+1 is left when v_n+1 follows: 1/(1 + alpha mu), mu = kappa B(q_n+1) M^-1 B(q_mid)^T of an
+// element for itself, which is 1 at the start and grows as a spring is stretched. Of several rates it stays near that.
+static double part_followed(const hn_system *system, const step_equations *equations,
+                            const element *e, const rate_step *r)
+{
+    const int body[2] = {e->a, e->b};
+    double mobility = 0.0;
+    if (r->count != 1 || e->mass_edge >= 0) return 1.0 / (1.0 + equations->decay);
+    for (int c = 0; c < ELEMENT_COLUMNS; ++c) {
+        int side = c / POSE_SIZE;
+        double m = body[side] < 0 ? 0.0 : mass_node(system, body[side])[c % POSE_SIZE / 3];
+        if (m > 0.0) mobility += r->end[0][c] * r->middle[0][c] / m;
+    }
+    return 1.0 / (1.0 + equations->decay * e->rate_mass[0] * mobility);
+}
+
+// d r_n+1 by q: through v_n+1, 2/h of it, and B(q) itself
+static void find_right_rows(const hn_system *system, const step_equations *equations,
+                            const element *e, const rate_step *r, rate_rows right)
 {
     const element_type *type = element_type_of(e->kind);
-    double factor = 2.0 / (equations->step_size * (1.0 + equations->decay));
+    double part = part_followed(system, equations, e, r);
     type->rates(e, true, r->end_v, r->end_v + POSE_SIZE, right);
     for (int i = 0; i < r->count; ++i)
-        for (int c = 0; c < ELEMENT_COLUMNS; ++c) right[i][c] += factor * r->end[i][c];
+        for (int c = 0; c < ELEMENT_COLUMNS; ++c)
+            right[i][c] = part * (right[i][c] + 2.0 / equations->step_size * r->end[i][c]);
 }
 
 void decay_add_block(const hn_system *system, const step_equations *equations,
@@ -330,7 +347,7 @@ void decay_add_block(const hn_system *system, const step_equations *equations,
     find_rates(system, step, index, equations->decay, step->velocity, rates_before(step, index),
                &r);
     find_left_rows(system, equations, e, &r, left);
-    find_right_rows(equations, e, &r, right);
+    find_right_rows(system, equations, e, &r, right);
     // without inertia nothing follows
     const int body[2] = {e->a, e->b};
     for (int c = 0; c < ELEMENT_COLUMNS; ++c)
@@ -379,7 +396,7 @@ void decay_add_terms(const hn_system *system, const step_equations *equations,
                &r);
     if (r.count == 0) return;
     find_left_rows(system, equations, e, &r, left_rows);
-    find_right_rows(equations, e, &r, right_rows);
+    find_right_rows(system, equations, e, &r, right_rows);
     if (e->angle >= 0) {
         if (system->places[index] != PLACE_ELSEWHERE)
             add_outer_terms(left_rows[0], right_rows[0], kappa, out);
