@@ -309,7 +309,7 @@ void decay_add_forces(const hn_system *system, const step_equations *equations,
     }
 }
 
-// How much of what q does to r_n+1 is left when v_n+1 follows (Z8): 1/(1 + alpha mu), mu = kappa B(q_n+1) M^-1 B(q_mid)^T
+// How much of what q does to r_n+1 is left when v_n+1 follows (Z8): 1/(1 + alpha mu), mu = kappa B_n+1 M^-1 B_mid^T
 // of an element for itself, which is 1 at the start and grows as a spring is stretched. Of several rates it stays 1.
 static double part_followed(const hn_system *system, const step_equations *equations,
                             const element *e, const rate_step *r)
