@@ -126,10 +126,13 @@ hn_status newton_stuck(const newton *n);
 /// The size of an increment, rad and m over the body's length. False: it is not finite.
 bool newton_takes_increment(newton *n, double increment);
 
-/// What is left after an increment with old factors is about its product with the contraction: is that below `left`?
+/// What is left after an increment with old factors is about its product with the contraction, and so is what is left of
+/// the residual: is the first below `left`, the second below a tenth of the ledger's bound?
 static inline bool newton_is_exact(const newton *n, double left)
 {
-    return !n->reuse || n->contraction * n->report->increment <= left;
+    const double RESIDUAL_LEFT = 1e-13;
+    return !n->reuse || (n->contraction * n->report->increment <= left &&
+                         n->contraction * n->residual <= RESIDUAL_LEFT);
 }
 
 /// Factors serve again near the solution, from increments below `below` on, while they shorten them by `contraction`.
