@@ -113,18 +113,89 @@ static inline newton newton_begin(const newton_options *options, newton_report *
                     .reached = HUGE_VAL};
 }
 
+// Guards say nothing when `residual_tolerance` is zero, which asks for an iteration that does not stop.
+
+/// Record a residual; true when it is small enough.
+static inline bool newton_note_residual(newton_report *report, const newton_options *options, double residual)
+{
+    report->residual = residual;
+    if (report->history_count < NEWTON_HISTORY) report->history[report->history_count++] = residual;
+    // a residual that is small beside what a heavy body does may be all that a light one knows
+    const double LEVERAGE = 10.0;
+    return residual <= options->residual_tolerance &&
+           report->leverage * residual <= LEVERAGE * options->residual_tolerance;
+}
+
+static inline bool newton_is_round_off(double residual)
+{
+    const double ROUND_OFF = 5e-14;
+    return residual <= ROUND_OFF;
+}
+
+/// Is the residual round-off and falls no faster than linearly? Then the solution is found.
+static inline bool newton_is_exhausted(const newton *n)
+{
+    const double LINEAR = 0.1, LARGEST = 5e-13, FALLING = 0.9;
+    if (!n->guards.double_roots || n->options->residual_tolerance == 0.0) return false;
+    return (newton_is_round_off(n->reached) && n->reached > LINEAR * n->reached_before) ||
+           (n->reached <= LARGEST && n->reached > FALLING * n->reached_before);
+}
+
+/// Does it grow so much that the increment before was no step towards the solution?
+static inline bool newton_jumps(const newton *n)
+{
+    const double LARGE = 1e-3, GROWTH = 10.0;
+    return n->guards.jumps && n->options->residual_tolerance > 0.0 && n->reached > LARGE &&
+           n->reached > GROWTH * n->reached_before;
+}
+
 /// Another iteration: up to iterations_max, or three times that while residuals fall as at a double root.
-bool newton_goes_on(const newton *n);
+static inline bool newton_goes_on(const newton *n)
+{
+    if (n->count < n->options->iterations_max) return true;
+    bool quarter = n->residual >= 0.2 * n->before && n->residual <= 0.3 * n->before;
+    return n->guards.double_roots && quarter && n->options->residual_tolerance > 0.0 &&
+           n->count < 3 * n->options->iterations_max;
+}
 
 /// The residual of the iterate, relative; negative: its tangent is singular. `reached`: what guards look at, mostly the
 /// same. False: it ends with n->status; when it is found it goes on once more with `solves_last`.
-bool newton_takes_residual(newton *n, double residual, double reached);
+static inline bool newton_takes_residual(newton *n, double residual, double reached)
+{
+    n->before = n->residual;
+    n->reached_before = n->reached;
+    n->residual = residual;
+    n->reached = reached;
+    if (residual < 0.0) n->status = HN_SINGULAR_SYSTEM;
+    if (residual < 0.0 || !isfinite(residual)) return false;
+    n->found = newton_note_residual(n->report, n->options, residual) || newton_is_exhausted(n);
+    if (!n->found && newton_jumps(n)) return false;
+    if (n->guards.moves_first && n->count == 0 && residual != 0.0) n->found = false;
+    if (n->found) n->status = HN_OK;
+    return !n->found || n->guards.solves_last;
+}
 
 /// The increment cannot be found: the solution is, where its tangent may be singular and round-off is left.
-hn_status newton_stuck(const newton *n);
+static inline hn_status newton_stuck(const newton *n)
+{
+    bool solved = n->guards.double_roots && (n->found || newton_is_round_off(n->reached));
+    return solved ? HN_OK : HN_SINGULAR_SYSTEM;
+}
 
 /// The size of an increment, rad and m over the body's length. False: it is not finite.
-bool newton_takes_increment(newton *n, double increment);
+static inline bool newton_takes_increment(newton *n, double increment)
+{
+    newton_report *report = n->report;
+    n->contraction = increment / report->increment;
+    report->before = report->iterations > 0 ? report->increment : 0.0;
+    report->increment = increment;
+    if (increment > report->leverage * report->residual)
+        report->leverage = increment / report->residual;
+    report->largest = fmax(report->largest, increment);
+    report->iterations++;
+    n->count = report->iterations - n->first;
+    return isfinite(increment);
+}
 
 /// What is left after an increment with old factors is about its product with the contraction, and so is what is left of
 /// the residual: is the first below `left`, the second below a tenth of the ledger's bound?
@@ -172,6 +243,13 @@ static inline bool newton_bilinear_ends(newton_report *report, const newton_opti
 }
 
 /// Record how independent the constraints of loops are.
-void newton_note_loops(newton_report *report, const row_choice *choice);
+static inline void newton_note_loops(newton_report *report, const row_choice *choice)
+{
+    int nearest = choice->smallest_joint >= 0 ? choice->smallest_joint : choice->dropped_joint;
+    report->loops = (loop_state){.known = true,
+                                 .angle = sqrt(fmax(0.0, choice->smallest_kept)),
+                                 .joint = nearest,
+                                 .dropped = choice->dropped_count};
+}
 
 #endif
