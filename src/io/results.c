@@ -751,8 +751,7 @@ static void release_memory(hn_results *results)
     packer_destroy(results->packer);
     context_release(context, results->chunk);
     context_release(context, results->buffer);
-    context_release(context, results->description.joint_names.text);
-    context_release(context, results->description.body_names.text);
+    pool_release(&results->description.memory);
     context_release(context, results->checkpoint_path);
     context_release(context, results->checkpoint_new_path);
     context_release(context, results->part_path);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /// Gather names into one block; `name` gives the name of element i.
-static hn_status gather_names(hn_context *context, const hn_model *model, size_t count,
+static hn_status gather_names(pool *memory, const hn_model *model, size_t count,
                               const char *(*name)(const hn_model *model, size_t index),
                               name_block *block)
 {
@@ -22,8 +22,8 @@ static hn_status gather_names(hn_context *context, const hn_model *model, size_t
         size_t length = strlen(name(model, i));
         if (length > block->width) block->width = length;
     }
-    block->text = context_allocate(context, count * block->width + 1);
-    if (block->text == NULL) return HN_OUT_OF_MEMORY;
+    block->text = pool_take(memory, count * block->width, 1);
+    TRY(pool_status(memory));
     for (size_t i = 0; i < count; ++i) {
         const char *text = name(model, i);
         memcpy(block->text + i * block->width, text, strlen(text));
@@ -56,29 +56,37 @@ hn_status description_gather(results_description *description)
     const hn_model *model = description->model;
     const series_extent *extent = &description->extent;
     description->extent = column_names_extent(model);
-    TRY(gather_names(description->context, model, extent->body_count, body_name,
+    description->memory = (pool){.context = description->context};
+    TRY(gather_names(&description->memory, model, extent->body_count, body_name,
                      &description->body_names));
-    return gather_names(description->context, model, extent->joint_count, joint_name,
+    return gather_names(&description->memory, model, extent->joint_count, joint_name,
                         &description->joint_names);
 }
 
-static hn_status write_kinds(const results_description *description, hid_t group, size_t count,
-                             const char *(*name)(const hn_model *model, size_t index),
-                             bool *written)
+/// What is being written: all goes on while `written` holds and there is memory, which is given back at the end.
+typedef struct writing {
+    const results_description *description;
+    const hn_model *model;
+    pool memory;
+    bool written;
+} writing;
+
+/// One text for each of `count` elements as a dataset.
+static void write_texts(writing *w, hid_t group, const char *dataset, size_t count,
+                        const char *(*text)(const hn_model *model, size_t index))
 {
-    name_block kinds = {NULL, 0};
-    TRY(gather_names(description->context, description->model, count, name, &kinds));
-    *written = hdf5_write_strings(group, "kind", count, kinds.width, kinds.text) && *written;
-    context_release(description->context, kinds.text);
-    return HN_OK;
+    name_block block = {NULL, 0};
+    if (gather_names(&w->memory, w->model, count, text, &block) != HN_OK) return;
+    w->written = hdf5_write_strings(group, dataset, count, block.width, block.text) && w->written;
 }
 
-static hn_status write_bodies(const results_description *description, hid_t group, bool *written)
+static void write_bodies(writing *w, hid_t group)
 {
+    const results_description *description = w->description;
     const size_t count = description->extent.body_count;
-    double *mass = context_allocate(description->context, count * (1 + 3 + 9) * sizeof(double) + 1);
-    if (mass == NULL) return HN_OUT_OF_MEMORY;
-    double *center = mass + count, *inertia = center + 3 * count;
+    double *mass = pool_doubles(&w->memory, count), *center = pool_doubles(&w->memory, 3 * count),
+           *inertia = pool_doubles(&w->memory, 9 * count);
+    if (w->memory.failed) return;
     for (size_t i = 0; i < count; ++i) {
         hn_body_id body = hn_model_body(description->model, (int)i);
         hn_mat3 tensor = hn_model_body_inertia(description->model, body);
@@ -87,13 +95,12 @@ static hn_status write_bodies(const results_description *description, hid_t grou
         memcpy(inertia + 9 * i, tensor.m, sizeof tensor.m);
     }
     const hsize_t dims[3] = {count, 3, 3};
-    *written = hdf5_write_strings(group, "names", count, description->body_names.width,
-                                  description->body_names.text) &&
-               hdf5_write_doubles(group, "mass", "kg", 1, dims, mass) &&
-               hdf5_write_doubles(group, "center_of_mass", "m", 2, dims, center) &&
-               hdf5_write_doubles(group, "inertia", "kg m^2", 3, dims, inertia) && *written;
-    context_release(description->context, mass);
-    return write_kinds(description, group, count, body_kind_name, written);
+    w->written = hdf5_write_strings(group, "names", count, description->body_names.width,
+                                    description->body_names.text) &&
+                 hdf5_write_doubles(group, "mass", "kg", 1, dims, mass) &&
+                 hdf5_write_doubles(group, "center_of_mass", "m", 2, dims, center) &&
+                 hdf5_write_doubles(group, "inertia", "kg m^2", 3, dims, inertia) && w->written;
+    write_texts(w, group, "kind", count, body_kind_name);
 }
 
 /// Position of a body in the model, -1 for the ground.
@@ -103,46 +110,41 @@ static int body_number(hn_body_id body)
 }
 
 /// Where joints are on their bodies: what a viewer draws.
-static hn_status write_joint_places(const results_description *description, hid_t group,
-                                    bool *written)
+static void write_joint_places(writing *w, hid_t group)
 {
-    const size_t count = description->extent.joint_count;
-    double *point_a = context_allocate(description->context, 24 * count * sizeof *point_a);
-    if (point_a == NULL) return HN_OUT_OF_MEMORY;
-    double *point_b = point_a + 3 * count, *frame_a = point_b + 3 * count,
-           *frame_b = frame_a + 9 * count;
+    const size_t count = w->description->extent.joint_count;
+    double *point_a = pool_doubles(&w->memory, 3 * count),
+           *point_b = pool_doubles(&w->memory, 3 * count),
+           *frame_a = pool_doubles(&w->memory, 9 * count),
+           *frame_b = pool_doubles(&w->memory, 9 * count);
+    if (w->memory.failed) return;
     for (size_t i = 0; i < count; ++i) {
-        const model_joint *joint = &description->model->joints[i];
+        const model_joint *joint = &w->model->joints[i];
         vec3_store(joint->point_a, point_a + 3 * i);
         vec3_store(joint->point_b, point_b + 3 * i);
         memcpy(frame_a + 9 * i, joint->frame_a.m, sizeof joint->frame_a.m);
         memcpy(frame_b + 9 * i, joint->frame_b.m, sizeof joint->frame_b.m);
     }
     const hsize_t dims[3] = {count, 3, 3};
-    *written = hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
-               hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
-               hdf5_write_doubles(group, "frame_a", "1", 3, dims, frame_a) &&
-               hdf5_write_doubles(group, "frame_b", "1", 3, dims, frame_b) && *written;
-    context_release(description->context, point_a);
-    return HN_OK;
+    w->written = hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
+                 hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
+                 hdf5_write_doubles(group, "frame_a", "1", 3, dims, frame_a) &&
+                 hdf5_write_doubles(group, "frame_b", "1", 3, dims, frame_b) && w->written;
 }
 
-static hn_status write_joints(const results_description *description, hid_t group, bool *written)
+static void write_joints(writing *w, hid_t group)
 {
+    const results_description *description = w->description;
     enum { LABEL_WIDTH = 16 }; // longer than any coordinate's name
     const size_t count = description->extent.joint_count,
                  coordinates = description->extent.coordinate_count;
-    if (count == 0) return HN_OK;
-    int *body_a = context_allocate(description->context, (4 * count + coordinates) * sizeof(int));
-    char *labels = context_allocate(description->context, 2 * coordinates * LABEL_WIDTH + 1);
-    if (body_a == NULL || labels == NULL) {
-        context_release(description->context, body_a);
-        context_release(description->context, labels);
-        return HN_OUT_OF_MEMORY;
-    }
-    int *body_b = body_a + count, *start = body_b + count, *number = start + count,
-        *owner = number + count;
-    char *units = labels + coordinates * LABEL_WIDTH;
+    if (count == 0) return;
+    int *body_a = pool_ints(&w->memory, count), *body_b = pool_ints(&w->memory, count),
+        *start = pool_ints(&w->memory, count), *number = pool_ints(&w->memory, count),
+        *owner = pool_ints(&w->memory, coordinates);
+    char *labels = pool_take(&w->memory, coordinates, LABEL_WIDTH),
+         *units = pool_take(&w->memory, coordinates, LABEL_WIDTH);
+    if (w->memory.failed) return;
     size_t next = 0;
     for (size_t i = 0; i < count; ++i) {
         hn_joint_id joint = hn_model_joint(description->model, (int)i);
@@ -159,73 +161,64 @@ static hn_status write_joints(const results_description *description, hid_t grou
         }
     }
     const hsize_t dims = count, coordinate_dims = coordinates;
-    *written = hdf5_write_strings(group, "names", count, description->joint_names.width,
-                                  description->joint_names.text) &&
-               hdf5_write_integers(group, "body_a", 1, &dims, body_a) &&
-               hdf5_write_integers(group, "body_b", 1, &dims, body_b) &&
-               hdf5_write_integers(group, "coordinate_start", 1, &dims, start) &&
-               hdf5_write_integers(group, "coordinate_count", 1, &dims, number) &&
-               hdf5_write_integers(group, "coordinate_joint", 1, &coordinate_dims, owner) &&
-               hdf5_write_strings(group, "coordinate_names", coordinates, LABEL_WIDTH, labels) &&
-               hdf5_write_strings(group, "coordinate_units", coordinates, LABEL_WIDTH, units) &&
-               *written;
-    context_release(description->context, labels);
-    context_release(description->context, body_a);
-    TRY(write_joint_places(description, group, written));
-    return write_kinds(description, group, count, joint_kind_name, written);
+    w->written = hdf5_write_strings(group, "names", count, description->joint_names.width,
+                                    description->joint_names.text) &&
+                 hdf5_write_integers(group, "body_a", 1, &dims, body_a) &&
+                 hdf5_write_integers(group, "body_b", 1, &dims, body_b) &&
+                 hdf5_write_integers(group, "coordinate_start", 1, &dims, start) &&
+                 hdf5_write_integers(group, "coordinate_count", 1, &dims, number) &&
+                 hdf5_write_integers(group, "coordinate_joint", 1, &coordinate_dims, owner) &&
+                 hdf5_write_strings(group, "coordinate_names", coordinates, LABEL_WIDTH, labels) &&
+                 hdf5_write_strings(group, "coordinate_units", coordinates, LABEL_WIDTH, units) &&
+                 w->written;
+    write_joint_places(w, group);
+    write_texts(w, group, "kind", count, joint_kind_name);
 }
 
 /// Shapes of all bodies as one table: what a viewer draws.
-static hn_status write_shapes(const results_description *description, hid_t group, bool *written)
+static void write_shapes(writing *w, hid_t group)
 {
-    enum { KIND_WIDTH = 24, NUMBERS = 3 + 3 + 12 + 3 + 9 };
-    size_t count = 0;
-    for (size_t i = 0; i < description->extent.body_count; ++i)
-        count += (size_t)hn_model_body_shape_count(description->model,
-                                                   hn_model_body(description->model, (int)i));
-    if (count == 0) return HN_OK;
-    double *size = context_allocate(description->context, count * NUMBERS * sizeof(double));
-    int *body = context_allocate(description->context, count * sizeof(int));
-    char *kind = context_allocate(description->context, count * KIND_WIDTH);
-    if (size != NULL && body != NULL && kind != NULL) {
-        double *radius = size + 3 * count, *inner = radius + count, *height = inner + count;
-        double *corners = height + count, *position = corners + 12 * count,
-               *orientation = position + 3 * count;
-        size_t next = 0;
-        for (size_t i = 0; i < description->extent.body_count; ++i) {
-            hn_body_id id = hn_model_body(description->model, (int)i);
-            int shape_count = hn_model_body_shape_count(description->model, id);
-            for (int k = 0; k < shape_count; ++k, ++next) {
-                hn_shape shape = hn_model_body_shape(description->model, id, k);
-                body[next] = (int)i;
-                snprintf(kind + next * KIND_WIDTH, KIND_WIDTH, "%s",
-                         hn_shape_kind_name(shape.kind));
-                vec3_store(shape.size, size + 3 * next);
-                radius[next] = shape.radius;
-                inner[next] = shape.inner_radius;
-                height[next] = shape.height;
-                for (int c = 0; c < 4; ++c)
-                    vec3_store(shape.corners[c], corners + 12 * next + 3 * (size_t)c);
-                vec3_store(shape.position, position + 3 * next);
-                memcpy(orientation + 9 * next, shape.orientation.m, sizeof shape.orientation.m);
-            }
+    enum { KIND_WIDTH = 24 };
+    const size_t bodies = w->description->extent.body_count;
+    size_t count = 0, next = 0;
+    for (size_t i = 0; i < bodies; ++i)
+        count += (size_t)hn_model_body_shape_count(w->model, hn_model_body(w->model, (int)i));
+    if (count == 0) return;
+    double *size = pool_doubles(&w->memory, 3 * count), *radius = pool_doubles(&w->memory, count),
+           *inner = pool_doubles(&w->memory, count), *height = pool_doubles(&w->memory, count),
+           *corners = pool_doubles(&w->memory, 12 * count),
+           *position = pool_doubles(&w->memory, 3 * count),
+           *orientation = pool_doubles(&w->memory, 9 * count);
+    int *body = pool_ints(&w->memory, count);
+    char *kind = pool_take(&w->memory, count, KIND_WIDTH);
+    if (w->memory.failed) return;
+    for (size_t i = 0; i < bodies; ++i) {
+        hn_body_id id = hn_model_body(w->model, (int)i);
+        int shape_count = hn_model_body_shape_count(w->model, id);
+        for (int k = 0; k < shape_count; ++k, ++next) {
+            hn_shape shape = hn_model_body_shape(w->model, id, k);
+            body[next] = (int)i;
+            snprintf(kind + next * KIND_WIDTH, KIND_WIDTH, "%s", hn_shape_kind_name(shape.kind));
+            vec3_store(shape.size, size + 3 * next);
+            radius[next] = shape.radius;
+            inner[next] = shape.inner_radius;
+            height[next] = shape.height;
+            for (int c = 0; c < 4; ++c)
+                vec3_store(shape.corners[c], corners + 12 * next + 3 * (size_t)c);
+            vec3_store(shape.position, position + 3 * next);
+            memcpy(orientation + 9 * next, shape.orientation.m, sizeof shape.orientation.m);
         }
-        const hsize_t dims[3] = {count, 3, 3}, corner_dims[3] = {count, 4, 3};
-        *written = hdf5_write_integers(group, "body", 1, dims, body) &&
-                   hdf5_write_strings(group, "kind", count, KIND_WIDTH, kind) &&
-                   hdf5_write_doubles(group, "size", "m", 2, dims, size) &&
-                   hdf5_write_doubles(group, "radius", "m", 1, dims, radius) &&
-                   hdf5_write_doubles(group, "inner_radius", "m", 1, dims, inner) &&
-                   hdf5_write_doubles(group, "height", "m", 1, dims, height) &&
-                   hdf5_write_doubles(group, "corners", "m", 3, corner_dims, corners) &&
-                   hdf5_write_doubles(group, "position", "m", 2, dims, position) &&
-                   hdf5_write_doubles(group, "orientation", "1", 3, dims, orientation) && *written;
     }
-    hn_status status = size != NULL && body != NULL && kind != NULL ? HN_OK : HN_OUT_OF_MEMORY;
-    context_release(description->context, kind);
-    context_release(description->context, body);
-    context_release(description->context, size);
-    return status;
+    const hsize_t dims[3] = {count, 3, 3}, corner_dims[3] = {count, 4, 3};
+    w->written = hdf5_write_integers(group, "body", 1, dims, body) &&
+                 hdf5_write_strings(group, "kind", count, KIND_WIDTH, kind) &&
+                 hdf5_write_doubles(group, "size", "m", 2, dims, size) &&
+                 hdf5_write_doubles(group, "radius", "m", 1, dims, radius) &&
+                 hdf5_write_doubles(group, "inner_radius", "m", 1, dims, inner) &&
+                 hdf5_write_doubles(group, "height", "m", 1, dims, height) &&
+                 hdf5_write_doubles(group, "corners", "m", 3, corner_dims, corners) &&
+                 hdf5_write_doubles(group, "position", "m", 2, dims, position) &&
+                 hdf5_write_doubles(group, "orientation", "1", 3, dims, orientation) && w->written;
 }
 
 static const char *load_name(const hn_model *model, size_t index)
@@ -283,16 +276,25 @@ static void store_profile(const hn_profile *profile, double run_end, double *tim
     }
 }
 
-/// Numbers of all loads: `integers` has 5 tables, `numbers` 12 columns and the points of the time factors.
-static bool write_load_numbers(const hn_model *model, hid_t group, size_t count, size_t points,
-                               int *integers, double *numbers)
+/// Forces, torques and springs as one table: what a viewer draws.
+static void write_loads(writing *w, hid_t group)
 {
-    int *body_a = integers, *body_b = body_a + count, *joint = body_b + count,
-        *body_fixed = joint + count, *profile_count = body_fixed + count;
-    double *vector = numbers, *point_a = vector + 3 * count, *point_b = point_a + 3 * count,
-           *stiffness = point_b + 3 * count, *damping = stiffness + count, *rest = damping + count,
-           *times = rest + count, *factors = times + points;
-    size_t next = 0;
+    const hn_model *model = w->model;
+    const size_t count = (size_t)model->load_count;
+    size_t points = 0, next = 0;
+    if (count == 0) return;
+    for (size_t i = 0; i < count; ++i) points += profile_length(&model->loads[i].profile);
+    int *body_a = pool_ints(&w->memory, count), *body_b = pool_ints(&w->memory, count),
+        *joint = pool_ints(&w->memory, count), *body_fixed = pool_ints(&w->memory, count),
+        *profile_count = pool_ints(&w->memory, count);
+    double *vector = pool_doubles(&w->memory, 3 * count),
+           *point_a = pool_doubles(&w->memory, 3 * count),
+           *point_b = pool_doubles(&w->memory, 3 * count),
+           *stiffness = pool_doubles(&w->memory, count), *damping = pool_doubles(&w->memory, count),
+           *rest = pool_doubles(&w->memory, count), *times = pool_doubles(&w->memory, points),
+           *factors = pool_doubles(&w->memory, points);
+    if (w->memory.failed) return;
+    write_texts(w, group, "names", count, load_name);
     for (size_t i = 0; i < count; ++i) {
         const model_load *load = &model->loads[i];
         const int bodies = load_kind_facts_of(load->kind)->body_count;
@@ -311,43 +313,21 @@ static bool write_load_numbers(const hn_model *model, hid_t group, size_t count,
         next += (size_t)profile_count[i];
     }
     const hsize_t dims[2] = {count, 3}, point_dims = points;
-    return hdf5_write_integers(group, "body_a", 1, dims, body_a) &&
-           hdf5_write_integers(group, "body_b", 1, dims, body_b) &&
-           hdf5_write_integers(group, "joint", 1, dims, joint) &&
-           hdf5_write_integers(group, "body_fixed", 1, dims, body_fixed) &&
-           hdf5_write_integers(group, "profile_count", 1, dims, profile_count) &&
-           hdf5_write_doubles(group, "vector", "N or N m", 2, dims, vector) &&
-           hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
-           hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
-           hdf5_write_doubles(group, "stiffness", "N/m or N m/rad", 1, dims, stiffness) &&
-           hdf5_write_doubles(group, "damping", "N s/m or N m s/rad", 1, dims, damping) &&
-           hdf5_write_doubles(group, "rest", "m or rad", 1, dims, rest) &&
-           hdf5_write_doubles(group, "profile_times", "s", 1, &point_dims, times) &&
-           hdf5_write_doubles(group, "profile_factors", "1", 1, &point_dims, factors);
-}
-
-/// Forces, torques and springs as one table: what a viewer draws.
-static hn_status write_loads(const results_description *description, hid_t group, bool *written)
-{
-    hn_context *context = description->context;
-    const hn_model *model = description->model;
-    const size_t count = (size_t)model->load_count;
-    if (count == 0) return HN_OK;
-    size_t points = 0;
-    for (size_t i = 0; i < count; ++i) points += profile_length(&model->loads[i].profile);
-    name_block names = {NULL, 0};
-    int *integers = context_allocate(context, 5 * count * sizeof *integers);
-    double *numbers = context_allocate(context, (12 * count + 2 * points) * sizeof *numbers);
-    hn_status status = integers == NULL || numbers == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) status = gather_names(context, model, count, load_name, &names);
-    if (status == HN_OK)
-        *written = hdf5_write_strings(group, "names", count, names.width, names.text) &&
-                   write_load_numbers(model, group, count, points, integers, numbers) && *written;
-    context_release(context, names.text);
-    context_release(context, numbers);
-    context_release(context, integers);
-    return status == HN_OK ? write_kinds(description, group, count, load_kind_name, written)
-                           : status;
+    w->written = hdf5_write_integers(group, "body_a", 1, dims, body_a) &&
+                 hdf5_write_integers(group, "body_b", 1, dims, body_b) &&
+                 hdf5_write_integers(group, "joint", 1, dims, joint) &&
+                 hdf5_write_integers(group, "body_fixed", 1, dims, body_fixed) &&
+                 hdf5_write_integers(group, "profile_count", 1, dims, profile_count) &&
+                 hdf5_write_doubles(group, "vector", "N or N m", 2, dims, vector) &&
+                 hdf5_write_doubles(group, "point_a", "m", 2, dims, point_a) &&
+                 hdf5_write_doubles(group, "point_b", "m", 2, dims, point_b) &&
+                 hdf5_write_doubles(group, "stiffness", "N/m or N m/rad", 1, dims, stiffness) &&
+                 hdf5_write_doubles(group, "damping", "N s/m or N m s/rad", 1, dims, damping) &&
+                 hdf5_write_doubles(group, "rest", "m or rad", 1, dims, rest) &&
+                 hdf5_write_doubles(group, "profile_times", "s", 1, &point_dims, times) &&
+                 hdf5_write_doubles(group, "profile_factors", "1", 1, &point_dims, factors) &&
+                 w->written;
+    write_texts(w, group, "kind", count, load_kind_name);
 }
 
 static bool write_structure(hid_t group, const hn_structure *structure)
@@ -384,47 +364,33 @@ static const char *beam_name(const hn_model *model, size_t index)
 }
 
 /// Beams, and the names and lengths of their elements.
-static hn_status write_beams(const results_description *description, hid_t file, bool *written)
+static void write_beams(writing *w, hid_t group)
 {
     enum { NAME_WIDTH = 128 };
-    hn_context *context = description->context;
-    const hn_model *model = description->model;
+    const hn_model *model = w->model;
     const size_t count = (size_t)model->beam_count,
-                 elements = description->extent.beam_element_count;
-    if (count == 0) return HN_OK;
-    hid_t group = H5Gcreate2(file, "beams", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    name_block names = {NULL, 0};
-    int *integers = context_allocate(context, 2 * count * sizeof *integers);
-    double *lengths = context_allocate(context, elements * sizeof *lengths);
-    char *text = context_allocate(context, elements * NAME_WIDTH);
-    hn_status status =
-        integers == NULL || lengths == NULL || text == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) status = gather_names(context, model, count, beam_name, &names);
-    if (status == HN_OK) {
-        size_t next = 0;
-        for (size_t i = 0; i < count; ++i) {
-            const model_beam *beam = &model->beams[i];
-            integers[i] = beam->first_body;
-            integers[count + i] = beam->element_count;
-            for (int k = 0; k < beam->element_count; ++k, ++next) {
-                lengths[next] = beam->lengths[k];
-                snprintf(text + next * NAME_WIDTH, NAME_WIDTH, "%s.%d", beam->name, k);
-            }
+                 elements = w->description->extent.beam_element_count;
+    size_t next = 0;
+    int *first = pool_ints(&w->memory, count), *element_count = pool_ints(&w->memory, count);
+    double *lengths = pool_doubles(&w->memory, elements);
+    char *text = pool_take(&w->memory, elements, NAME_WIDTH);
+    if (w->memory.failed) return;
+    for (size_t i = 0; i < count; ++i) {
+        const model_beam *beam = &model->beams[i];
+        first[i] = beam->first_body;
+        element_count[i] = beam->element_count;
+        for (int k = 0; k < beam->element_count; ++k, ++next) {
+            lengths[next] = beam->lengths[k];
+            snprintf(text + next * NAME_WIDTH, NAME_WIDTH, "%s.%d", beam->name, k);
         }
-        const hsize_t dims = count, element_dims = elements;
-        *written =
-            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
-            hdf5_write_integers(group, "first_node", 1, &dims, integers) &&
-            hdf5_write_integers(group, "element_count", 1, &dims, integers + count) &&
-            hdf5_write_strings(group, "element_names", elements, NAME_WIDTH, text) &&
-            hdf5_write_doubles(group, "element_length", "m", 1, &element_dims, lengths) && *written;
     }
-    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
-    context_release(context, names.text);
-    context_release(context, text);
-    context_release(context, lengths);
-    context_release(context, integers);
-    return status;
+    const hsize_t dims = count, element_dims = elements;
+    write_texts(w, group, "names", count, beam_name);
+    w->written = hdf5_write_integers(group, "first_node", 1, &dims, first) &&
+                 hdf5_write_integers(group, "element_count", 1, &dims, element_count) &&
+                 hdf5_write_strings(group, "element_names", elements, NAME_WIDTH, text) &&
+                 hdf5_write_doubles(group, "element_length", "m", 1, &element_dims, lengths) &&
+                 w->written;
 }
 
 static const char *drive_name(const hn_model *model, size_t index)
@@ -438,33 +404,21 @@ static const char *drive_kind_name(const hn_model *model, size_t index)
 }
 
 /// Drives with their kinds, joints and coordinates.
-static hn_status write_drives(const results_description *description, hid_t file, bool *written)
+static void write_drives(writing *w, hid_t group)
 {
-    hn_context *context = description->context;
-    const hn_model *model = description->model;
+    const hn_model *model = w->model;
     const size_t count = (size_t)model->drive_count;
-    if (count == 0) return HN_OK;
-    hid_t group = H5Gcreate2(file, "drives", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    name_block names = {NULL, 0};
-    int *integers = context_allocate(context, 2 * count * sizeof *integers);
-    hn_status status = integers == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) status = gather_names(context, model, count, drive_name, &names);
-    if (status == HN_OK) {
-        for (size_t i = 0; i < count; ++i) {
-            integers[i] = model->drives[i].joint;
-            integers[count + i] = model->drives[i].def.coordinate;
-        }
-        const hsize_t dims = count;
-        *written =
-            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
-            hdf5_write_integers(group, "joint", 1, &dims, integers) &&
-            hdf5_write_integers(group, "joint_coordinate", 1, &dims, integers + count) && *written;
-        status = write_kinds(description, group, count, drive_kind_name, written);
+    int *joint = pool_ints(&w->memory, count), *coordinate = pool_ints(&w->memory, count);
+    if (w->memory.failed) return;
+    for (size_t i = 0; i < count; ++i) {
+        joint[i] = model->drives[i].joint;
+        coordinate[i] = model->drives[i].def.coordinate;
     }
-    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
-    context_release(context, names.text);
-    context_release(context, integers);
-    return status;
+    const hsize_t dims = count;
+    write_texts(w, group, "names", count, drive_name);
+    w->written = hdf5_write_integers(group, "joint", 1, &dims, joint) &&
+                 hdf5_write_integers(group, "joint_coordinate", 1, &dims, coordinate) && w->written;
+    write_texts(w, group, "kind", count, drive_kind_name);
 }
 
 static const char *coupling_name(const hn_model *model, size_t index)
@@ -497,67 +451,50 @@ static const char *output_unit(const hn_model *model, size_t index)
 }
 
 /// Names, components and units of the numbers of outputs.
-static hn_status write_outputs(const results_description *description, hid_t file, bool *written)
+static void write_outputs(writing *w, hid_t group)
 {
-    static const struct {
-        const char *dataset;
-        const char *(*text)(const hn_model *model, size_t index);
-    } TEXTS[] = {{"names", output_name}, {"components", output_component}, {"units", output_unit}};
-    const size_t count = (size_t)description->model->output_columns;
-    if (count == 0) return HN_OK;
-    hid_t group = H5Gcreate2(file, "outputs", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hn_status status = HN_OK;
-    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0] && status == HN_OK; ++i) {
-        name_block block = {NULL, 0};
-        status =
-            gather_names(description->context, description->model, count, TEXTS[i].text, &block);
-        if (status == HN_OK)
-            *written =
-                group >= 0 &&
-                hdf5_write_strings(group, TEXTS[i].dataset, count, block.width, block.text) &&
-                *written;
-        context_release(description->context, block.text);
-    }
-    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
-    return status;
+    const size_t count = (size_t)w->model->output_columns;
+    write_texts(w, group, "names", count, output_name);
+    write_texts(w, group, "components", count, output_component);
+    write_texts(w, group, "units", count, output_unit);
 }
 
 /// Couplings with their kinds, and their joints, coordinates and factors: as many numbers each as a coupling may have
 /// terms, -1 and 0 where there is none.
-static hn_status write_couplings(const results_description *description, hid_t file, bool *written)
+static void write_couplings(writing *w, hid_t group)
 {
-    hn_context *context = description->context;
-    const hn_model *model = description->model;
+    const hn_model *model = w->model;
     const size_t count = (size_t)model->coupling_count, terms = HN_COUPLING_TERMS_MAX;
-    if (count == 0) return HN_OK;
-    hid_t group = H5Gcreate2(file, "couplings", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    name_block names = {NULL, 0};
-    int *integers = context_allocate(context, 2 * terms * count * sizeof *integers);
-    double *factors = context_allocate(context, terms * count * sizeof *factors);
-    hn_status status = integers == NULL || factors == NULL ? HN_OUT_OF_MEMORY : HN_OK;
-    if (status == HN_OK) status = gather_names(context, model, count, coupling_name, &names);
-    if (status == HN_OK) {
-        for (size_t i = 0; i < count; ++i)
-            for (size_t k = 0; k < terms; ++k) {
-                const model_coupling *c = &model->couplings[i];
-                bool there = (int)k < c->term_count;
-                integers[terms * i + k] = there ? c->joints[k] : -1;
-                integers[terms * (count + i) + k] = there ? c->coordinates[k] : -1;
-                factors[terms * i + k] = there ? c->factors[k] : 0.0;
-            }
-        const hsize_t dims[2] = {count, terms};
-        *written =
-            group >= 0 && hdf5_write_strings(group, "names", count, names.width, names.text) &&
-            hdf5_write_integers(group, "joint", 2, dims, integers) &&
-            hdf5_write_integers(group, "joint_coordinate", 2, dims, integers + terms * count) &&
-            hdf5_write_doubles(group, "factor", "1", 2, dims, factors) && *written;
-        status = write_kinds(description, group, count, coupling_kind_name, written);
-    }
-    if (group >= 0) *written = H5Gclose(group) >= 0 && *written;
-    context_release(context, names.text);
-    context_release(context, integers);
-    context_release(context, factors);
-    return status;
+    int *joint = pool_ints(&w->memory, terms * count),
+        *coordinate = pool_ints(&w->memory, terms * count);
+    double *factors = pool_doubles(&w->memory, terms * count);
+    if (w->memory.failed) return;
+    for (size_t i = 0; i < count; ++i)
+        for (size_t k = 0; k < terms; ++k) {
+            const model_coupling *c = &model->couplings[i];
+            bool there = (int)k < c->term_count;
+            joint[terms * i + k] = there ? c->joints[k] : -1;
+            coordinate[terms * i + k] = there ? c->coordinates[k] : -1;
+            factors[terms * i + k] = there ? c->factors[k] : 0.0;
+        }
+    const hsize_t dims[2] = {count, terms};
+    write_texts(w, group, "names", count, coupling_name);
+    w->written = hdf5_write_integers(group, "joint", 2, dims, joint) &&
+                 hdf5_write_integers(group, "joint_coordinate", 2, dims, coordinate) &&
+                 hdf5_write_doubles(group, "factor", "1", 2, dims, factors) && w->written;
+    write_texts(w, group, "kind", count, coupling_kind_name);
+}
+
+/// Write a part into a group of its own, if there is anything.
+static void write_group(writing *w, hid_t file, const char *name, int count,
+                        void (*write)(writing *w, hid_t group))
+{
+    if (count == 0 || !w->written || w->memory.failed) return;
+    hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    w->written = group >= 0;
+    if (group < 0) return;
+    write(w, group);
+    w->written = H5Gclose(group) >= 0 && w->written;
 }
 
 typedef enum group_id {
@@ -593,20 +530,24 @@ hn_status description_write(const results_description *description, hid_t file, 
                write_model(groups[GROUP_MODEL], description->model) &&
                options_write(groups[GROUP_OPTIONS], &description->settings, &description->run) &&
                write_structure(groups[GROUP_STRUCTURE], &structure);
-    hn_status status = HN_OK;
-    if (complete) status = write_bodies(description, groups[GROUP_BODIES], &complete);
-    if (complete && status == HN_OK)
-        status = write_joints(description, groups[GROUP_JOINTS], &complete);
-    if (complete && status == HN_OK)
-        status = write_shapes(description, groups[GROUP_SHAPES], &complete);
-    if (complete && status == HN_OK)
-        status = write_loads(description, groups[GROUP_LOADS], &complete);
-    if (complete && status == HN_OK) status = write_beams(description, file, &complete);
-    if (complete && status == HN_OK) status = write_drives(description, file, &complete);
-    if (complete && status == HN_OK) status = write_couplings(description, file, &complete);
-    if (complete && status == HN_OK) status = write_outputs(description, file, &complete);
+    const hn_model *model = description->model;
+    writing w = {.description = description,
+                 .model = model,
+                 .memory = {.context = description->context},
+                 .written = complete};
+    static void (*const WRITE[])(writing * w, hid_t group) = {[GROUP_BODIES] = write_bodies,
+                                                              [GROUP_JOINTS] = write_joints,
+                                                              [GROUP_SHAPES] = write_shapes,
+                                                              [GROUP_LOADS] = write_loads};
+    for (int i = GROUP_BODIES; i <= GROUP_LOADS; ++i)
+        if (w.written && !w.memory.failed) WRITE[i](&w, groups[i]);
+    write_group(&w, file, "beams", model->beam_count, write_beams);
+    write_group(&w, file, "drives", model->drive_count, write_drives);
+    write_group(&w, file, "couplings", model->coupling_count, write_couplings);
+    write_group(&w, file, "outputs", model->output_columns, write_outputs);
     for (int i = 0; i < GROUP_COUNT; ++i)
-        if (groups[i] >= 0) complete = H5Gclose(groups[i]) >= 0 && complete;
-    *written = complete;
-    return status;
+        if (groups[i] >= 0) w.written = H5Gclose(groups[i]) >= 0 && w.written;
+    pool_release(&w.memory);
+    *written = w.written;
+    return pool_status(&w.memory);
 }

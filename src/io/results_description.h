@@ -3,6 +3,7 @@
 #ifndef IO_RESULTS_DESCRIPTION_H
 #define IO_RESULTS_DESCRIPTION_H
 
+#include "base/pool.h"
 #include "io/results_hdf5.h"
 #include "simulation/series.h"
 
@@ -21,7 +22,8 @@ typedef struct results_description {
     hn_simulation_def settings; ///< of the simulation
     hn_results_def run;
     series_extent extent;
-    name_block body_names, joint_names; ///< owned by whoever called description_gather
+    name_block body_names, joint_names;
+    pool memory; ///< of the names, owned by whoever called description_gather
 } results_description;
 
 /// Count bodies, joints and coordinates and gather names; context, model and simulation are set before.
