@@ -182,3 +182,13 @@ hn_status dense_invert(hn_context *context, int n, double *a)
     pool_release(&memory);
     return status;
 }
+
+hn_status dense_condition(hn_context *context, int n, double *a, double *condition)
+{
+    double norm = 0.0, inverse_norm = 0.0;
+    TRY(dense_norm(context, n, n, a, &norm));
+    TRY(dense_invert(context, n, a));
+    TRY(dense_norm(context, n, n, a, &inverse_norm));
+    *condition = norm * inverse_norm;
+    return HN_OK;
+}

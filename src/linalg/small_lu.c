@@ -2,6 +2,8 @@
 // Dense LU with partial pivoting for small matrices.
 #include "linalg/small_lu.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -74,4 +76,20 @@ void small_lu_solve(int n, int stride, const double *a, const int *pivot, int co
         double inverse = 1.0 / a[i * stride + i];
         for (int c = 0; c < columns; ++c) b[i * b_stride + c] *= inverse;
     }
+}
+
+bool small_combination(int count, int size, const double *rows, const double *sum,
+                       double *coefficients)
+{
+    enum { COUNT_MAX = 6 };
+    double normal[COUNT_MAX * COUNT_MAX];
+    int pivot[COUNT_MAX];
+    for (int r = 0; r < count; ++r) {
+        coefficients[r] = array_dot(rows + size * r, sum, (size_t)size);
+        for (int k = 0; k < count; ++k)
+            normal[count * r + k] = array_dot(rows + size * r, rows + size * k, (size_t)size);
+    }
+    if (!small_lu_factor(count, count, normal, pivot)) return false;
+    small_lu_solve(count, count, normal, pivot, 1, 1, coefficients);
+    return true;
 }

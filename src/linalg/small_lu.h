@@ -12,4 +12,8 @@ bool small_lu_factor(int n, int stride, double *a, int *pivot);
 /// Solve in place for `columns` right-hand sides stored row-major with stride `b_stride`.
 void small_lu_solve(int n, int stride, const double *a, const int *pivot, int columns, int b_stride, double *b);
 
+/// Coefficients of `sum` in terms of up to six rows of `size` numbers each, by least squares. False: the rows are
+/// dependent.
+bool small_combination(int count, int size, const double *rows, const double *sum, double *coefficients);
+
 #endif

@@ -235,14 +235,9 @@ hn_status loop_condition(hn_system *system, const step_equations *equations, con
     if (status == HN_OK) {
         int kept = choose_closure_rows(system->cut_row_count, fixed, &w);
         status = find_closure_null_space(context, fixed, kept, &w);
-        if (status == HN_OK) {
-            double norm = 0.0, inverse_norm = 0.0;
-            int size = fill_matrix(coordinates, fixed, kept, &w);
-            status = dense_norm(context, size, size, w.matrix, &norm);
-            if (status == HN_OK) status = dense_invert(context, size, w.matrix);
-            if (status == HN_OK) status = dense_norm(context, size, size, w.matrix, &inverse_norm);
-            *condition = norm * inverse_norm;
-        }
+        if (status == HN_OK)
+            status = dense_condition(context, fill_matrix(coordinates, fixed, kept, &w), w.matrix,
+                                     condition);
     }
     context_release(context, block);
     return status;

@@ -705,8 +705,7 @@ static hn_status nullspace_condition(reduction *r, const step_equations *equatio
     hn_context *context = system->context;
     if (system->cut_count > 0) return loop_condition(r->system, equations, step, true, condition);
     size_t n = (size_t)system->coordinate_count, column = 0;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
-           inverse_norm = 0.0;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double));
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
     hn_status status = HN_OK;
     assemble(r, equations, step);
@@ -727,10 +726,7 @@ static hn_status nullspace_condition(reduction *r, const step_equations *equatio
                     inverse[row * n + column] = r->right[block_lu_offset(r->lu, b) + c];
         }
     }
-    if (status == HN_OK) status = dense_norm(context, (int)n, (int)n, inverse, &inverse_norm);
-    if (status == HN_OK) status = dense_invert(context, (int)n, inverse);
-    if (status == HN_OK) status = dense_norm(context, (int)n, (int)n, inverse, &norm);
-    *condition = norm * inverse_norm;
+    if (status == HN_OK) status = dense_condition(context, (int)n, inverse, condition);
     context_release(context, inverse);
     return status;
 }

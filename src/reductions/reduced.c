@@ -25,6 +25,7 @@
 #include "reductions/closures.h"
 #include "reductions/dense_block.h"
 #include "reductions/loop_condition.h"
+#include "reductions/row_vectors.h"
 #include "reductions/tree_pivots.h"
 
 #include <string.h>
@@ -217,44 +218,16 @@ static ALWAYS_INLINE void start_node(const tree_body *b, const step_equations *e
     six_store(six_of(none, none), node->load);
     six_store(six_of(f, moment), node->wrench);
     if (residual_alone) return;
-    double trace = x.x + y.y + z.z;
-    // rows of forces, then of moments
-    double *k = node->stiffness;
-    six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, md.z, -md.y)), k);
-    six_store(six_of(vec3(0.0, mass, 0.0), vec3(-md.z, 0.0, md.x)), k + 6);
-    six_store(six_of(vec3(0.0, 0.0, mass), vec3(md.y, -md.x, 0.0)), k + 12);
-    six_store(six_of(vec3(0.0, -me.z, me.y), vec3(x.x - trace, x.y, x.z)), k + 18);
-    six_store(six_of(vec3(me.z, 0.0, -me.x), vec3(y.x, y.y - trace, y.z)), k + 24);
-    six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(z.x, z.y, z.z - trace)), k + 30);
+    tree_store_mass(mass, me, md, x, y, z, node->stiffness);
 }
 
 // twist row of a vector sum c_k x_k of one body at a pose: delta x = c0 v + omega x (x - c0 P); columns 3 x 6
-static void twist_columns(const double *coefficients, hn_vec3 reference, const double *pose,
+static void columns_about(const double *coefficients, hn_vec3 reference, const double *pose,
                           double columns[3][6])
 {
     hn_vec3 local = vec3(coefficients[1], coefficients[2], coefficients[3]);
     hn_vec3 x = pose_direction(pose, vec3_add_scaled(local, -coefficients[0], reference));
-    const double skew[3][3] = {
-        {0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) {
-            columns[i][k] = i == k ? coefficients[0] : 0.0;
-            columns[i][3 + k] = skew[i][k];
-        }
-}
-
-// to += left^T C right, 6 x 6
-static void add_congruent(const double left[3][6], const double c[3][3], const double right[3][6],
-                          double *to)
-{
-    double product[3][6];
-    for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 6; ++k)
-            product[i][k] = c[i][0] * right[0][k] + c[i][1] * right[1][k] + c[i][2] * right[2][k];
-    for (int i = 0; i < 6; ++i)
-        for (int k = 0; k < 6; ++k)
-            to[6 * i + k] += left[0][i] * product[0][k] + left[1][i] * product[1][k] +
-                             left[2][i] * product[2][k];
+    turning_columns(coefficients[0], x, columns);
 }
 
 // A dense element: blocks of its two bodies and of the edge between them, or columns of the border.
@@ -339,9 +312,9 @@ static void add_elements(reduction *r, const step_equations *equations, const st
                     if (body[x] < 0 || body[y] < 0) continue;
                     double pose[POSE_SIZE], left[3][6], right[3][6];
                     step_projection_pose(equations, step, body[x], pose);
-                    twist_columns(terms[t].u + 4 * x, r->tree.bodies[body[x]].reference, pose,
+                    columns_about(terms[t].u + 4 * x, r->tree.bodies[body[x]].reference, pose,
                                   left);
-                    twist_columns(terms[t].v + 4 * y, r->tree.bodies[body[y]].reference,
+                    columns_about(terms[t].v + 4 * y, r->tree.bodies[body[y]].reference,
                                   system_pose(step->q, body[y]), right);
                     double *to = r->tree.nodes[r->tree.bodies[body[x]].node].stiffness;
                     if (body[x] != body[y]) {
@@ -350,8 +323,7 @@ static void add_elements(reduction *r, const step_equations *equations, const st
                         to = r->tree.edges + 72 * (size_t)r->tree.edge_of[child] +
                              (body[x] == child ? 0 : 36);
                     }
-                    add_congruent((const double(*)[6])left, (const double(*)[3])terms[t].c,
-                                  (const double(*)[6])right, to);
+                    add_congruent(left, &terms[t], right, 1.0, 6, to);
                 }
         }
     }
@@ -725,8 +697,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
     hn_context *context = system->context;
     if (r->loops != NULL) return loop_condition(r->system, equations, step, false, condition);
     size_t n = (size_t)system->dof;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double)), norm = 0.0,
-           inverse_norm = 0.0;
+    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double));
     if (inverse == NULL) return HN_OUT_OF_MEMORY;
     // a step does not keep the arms of reference points
     tree_solver stepping = r->tree;
@@ -752,11 +723,7 @@ static hn_status reduced_condition(reduction *r, const step_equations *equations
         if (!border_solve(&r->border, &r->tree, r->residuals)) status = HN_SINGULAR_SYSTEM;
         for (size_t k = 0; k < n; ++k) inverse[k * n + c] = r->tree.increments[k];
     }
-    if (status == HN_OK)
-        status = dense_norm(context, system->dof, system->dof, inverse, &inverse_norm);
-    if (status == HN_OK) status = dense_invert(context, system->dof, inverse);
-    if (status == HN_OK) status = dense_norm(context, system->dof, system->dof, inverse, &norm);
-    *condition = norm * inverse_norm;
+    if (status == HN_OK) status = dense_condition(context, system->dof, inverse, condition);
     r->tree = stepping;
     context_release(context, arms);
     context_release(context, inverse);

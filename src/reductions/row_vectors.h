@@ -66,17 +66,38 @@ static inline double row_secant(const constraint_row *row, const row_vectors *mi
     return row->factor * (vec3_dot(change.u, middle->w) + vec3_dot(middle->u, change.w));
 }
 
+/// Columns of delta x = c0 v + omega x `turning`
+static inline void turning_columns(double c0, hn_vec3 turning, double columns[3][TWIST_SIZE])
+{
+    hn_vec3 x = turning;
+    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}}; // omega x x = -x^ omega
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] = i == k ? c0 : 0.0;
+            columns[i][3 + k] = turn[i][k];
+        }
+}
+
 /// Twist columns of a vector sum c_k x_k of one body: delta x = c0 v + omega x (x - c0 phi)
 static inline void twist_columns(const double *coefficients, const double *pose,
                           double columns[3][TWIST_SIZE])
 {
     hn_vec3 x = pose_direction(pose, vec3(coefficients[1], coefficients[2], coefficients[3]));
-    const double turn[3][3] = {{0.0, x.z, -x.y}, {-x.z, 0.0, x.x}, {x.y, -x.x, 0.0}};
+    turning_columns(coefficients[0], x, columns);
+}
+
+/// to += scale left^T C right of a tangent term, in twists: 6 x 6, rows `stride` apart
+static inline void add_congruent(double left[3][TWIST_SIZE], const stiffness_term *term, double right[3][TWIST_SIZE],
+                                 double scale, int stride, double *to)
+{
+    double product[3][TWIST_SIZE];
     for (int i = 0; i < 3; ++i)
-        for (int k = 0; k < 3; ++k) {
-            columns[i][k] = i == k ? coefficients[0] : 0.0;
-            columns[i][3 + k] = turn[i][k];
-        }
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            product[i][k] = scale * (term->c[i][0] * right[0][k] + term->c[i][1] * right[1][k] +
+                                     term->c[i][2] * right[2][k]);
+    for (int i = 0; i < TWIST_SIZE; ++i)
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            to[i * stride + k] += left[0][i] * product[0][k] + left[1][i] * product[1][k] + left[2][i] * product[2][k];
 }
 
 #endif

@@ -390,19 +390,10 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
             double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
             bool rigid = rows->has_directors && columns->has_directors;
             if (s->level == SADDLE_TWISTS && rigid) {
-                double left[3][TWIST_SIZE], right[3][TWIST_SIZE], middle[3][TWIST_SIZE];
+                double left[3][TWIST_SIZE], right[3][TWIST_SIZE];
                 twist_columns(u, projection_pose(s, body[from]), left);
                 twist_columns(v, system_pose(x->step->q, body[to]), right);
-                for (int i = 0; i < 3; ++i)
-                    for (int k = 0; k < TWIST_SIZE; ++k)
-                        middle[i][k] =
-                            scale * (term->c[i][0] * right[0][k] + term->c[i][1] * right[1][k] +
-                                     term->c[i][2] * right[2][k]);
-                for (int i = 0; i < TWIST_SIZE; ++i)
-                    for (int k = 0; k < TWIST_SIZE; ++k)
-                        block[i * stride + k] += left[0][i] * middle[0][k] +
-                                                 left[1][i] * middle[1][k] +
-                                                 left[2][i] * middle[2][k];
+                add_congruent(left, term, right, scale, stride, block);
                 continue;
             }
             if (s->level == SADDLE_TWISTS) {

@@ -94,15 +94,9 @@ static inline void start_body(tree_mass *x, const tree_place *place, const doubl
         k = vec3_add_scaled(k, d.x, e), l = vec3_add_scaled(l, d.y, e),
         m = vec3_add_scaled(m, d.z, e);
     }
-    double trace = k.x + l.y + m.z, *to = node->stiffness;
     six_store(load, node->load);
     six_store(six_of(none, none), node->wrench);
-    six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, md.z, -md.y)), to);
-    six_store(six_of(vec3(0.0, mass, 0.0), vec3(-md.z, 0.0, md.x)), to + 6);
-    six_store(six_of(vec3(0.0, 0.0, mass), vec3(md.y, -md.x, 0.0)), to + 12);
-    six_store(six_of(vec3(0.0, -me.z, me.y), vec3(k.x - trace, k.y, k.z)), to + 18);
-    six_store(six_of(vec3(me.z, 0.0, -me.x), vec3(l.x, l.y - trace, l.z)), to + 24);
-    six_store(six_of(vec3(-me.y, me.x, 0.0), vec3(m.x, m.y, m.z - trace)), to + 30);
+    tree_store_mass(mass, me, md, k, l, m, node->stiffness);
 }
 
 // The same where forces and motions belong to one pose: M is symmetric. The arm of a pivot is kept.

@@ -246,4 +246,18 @@ static ALWAYS_INLINE void tree_repeat_pivot(tree_solver *solver, int body, const
                  moment, above->wrench);
 }
 
+/// The stiffness of a node by its own mass (T8): rows of forces, then of moments. `e`, `d`: the arm where forces act
+/// and where the body moves, times the mass; x, y, z: rows of the part of rotations before the trace is taken off.
+static ALWAYS_INLINE void tree_store_mass(double mass, hn_vec3 e, hn_vec3 d, hn_vec3 x, hn_vec3 y, hn_vec3 z,
+                                          double *to)
+{
+    double trace = x.x + y.y + z.z;
+    six_store(six_of(vec3(mass, 0.0, 0.0), vec3(0.0, d.z, -d.y)), to);
+    six_store(six_of(vec3(0.0, mass, 0.0), vec3(-d.z, 0.0, d.x)), to + 6);
+    six_store(six_of(vec3(0.0, 0.0, mass), vec3(d.y, -d.x, 0.0)), to + 12);
+    six_store(six_of(vec3(0.0, -e.z, e.y), vec3(x.x - trace, x.y, x.z)), to + 18);
+    six_store(six_of(vec3(e.z, 0.0, -e.x), vec3(y.x, y.y - trace, y.z)), to + 24);
+    six_store(six_of(vec3(-e.y, e.x, 0.0), vec3(z.x, z.y, z.z - trace)), to + 30);
+}
+
 #endif

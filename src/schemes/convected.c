@@ -231,24 +231,16 @@ static double move(void *owner, step_data *step)
     return saddle_move_bodies(((scheme_solver *)owner)->saddle, step);
 }
 
-static double dot(const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (int k = 0; k < TWIST_SIZE; ++k) sum += x[k] * y[k];
-    return sum;
-}
-
 // lambda of a joint on the rows that are reported, which may be carried by the other body than those solved with: the
 // same wrench on the child.
 static void report_joint(const scheme_solver *s, const scheme_step *step, const joint_place *place,
                          const double *mu, double factor, double *lambda)
 {
     const joint *rows = place->rows, *reported = &s->system->reports[rows->model_joint].rows;
-    int n = rows->row_count, child = rows->child, pivot[JOINT_ROWS_MAX];
+    int n = rows->row_count, child = rows->child;
     for (int r = 0; r < n; ++r) lambda[r] = factor * mu[r];
     if (!rows->swapped) return;
-    double wrench[TWIST_SIZE] = {0.0}, covector[JOINT_ROWS_MAX][TWIST_SIZE],
-           normal[JOINT_ROWS_MAX * JOINT_ROWS_MAX];
+    double wrench[TWIST_SIZE] = {0.0}, covector[JOINT_ROWS_MAX][TWIST_SIZE];
     for (int side = 0; side < 2; ++side) {
         // first the rows solved with, then the reported ones
         const joint *from = side == 0 ? rows : reported;
@@ -270,11 +262,7 @@ static void report_joint(const scheme_solver *s, const scheme_step *step, const 
             }
         }
     }
-    for (int r = 0; r < n; ++r) {
-        lambda[r] = dot(covector[r], wrench);
-        for (int k = 0; k < n; ++k) normal[n * r + k] = dot(covector[r], covector[k]);
-    }
-    if (small_lu_factor(n, n, normal, pivot)) small_lu_solve(n, n, normal, pivot, 1, 1, lambda);
+    small_combination(n, TWIST_SIZE, covector[0], wrench, lambda);
 }
 
 // Multipliers of the joints, and h f of all bodies with them.
@@ -316,8 +304,8 @@ static void internal_multipliers(const scheme_solver *s, const scheme_step *step
 {
     size_t at = POSE_SIZE * (size_t)body + 3;
     const double *p = step->state->impetus + at, *next = step->impetus + at;
-    double pose[POSE_SIZE], middle[DIRECTORS], turn[DIRECTORS], gamma[3][3];
-    hn_vec3 theta = pose_components(s->q + at - 3, s->bodies[body].rotation), d[3], rest[3];
+    double pose[POSE_SIZE], middle[DIRECTORS], turn[DIRECTORS];
+    hn_vec3 theta = pose_components(s->q + at - 3, s->bodies[body].rotation), rest[3];
     const double w[3] = {theta.x, theta.y, theta.z};
     middle_pose(s, step, body, pose);
     for (int k = 0; k < DIRECTORS; ++k) middle[k] = 0.5 * (p[k] + next[k]);
@@ -326,19 +314,10 @@ static void internal_multipliers(const scheme_solver *s, const scheme_step *step
         hn_vec3 change = vec3_subtract(vec3_load(next + 3 * i), vec3_load(p + 3 * i));
         rest[i] = vec3_add(vec3_subtract(change, vec3_load(turn + 3 * i)),
                            vec3_load(s->force + at + 3 * i));
-        d[i] = vec3_load(pose + 3 + 3 * i);
     }
-    double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
-    for (int k = 0; k < 3; ++k) {
-        hn_vec3 reciprocal = vec3_scale(1.0 / volume, vec3_cross(d[(k + 1) % 3], d[(k + 2) % 3]));
-        for (int i = 0; i < 3; ++i) gamma[i][k] = vec3_dot(rest[i], reciprocal);
-    }
-    // rows in the order of the internal constraints: 11, 22, 33, 12, 13, 23; + C^T gamma is -C^T lambda
-    static const int PAIRS[INTERNAL_ROWS][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    for (int r = 0; r < INTERNAL_ROWS; ++r) {
-        int i = PAIRS[r][0], k = PAIRS[r][1];
-        lambda[r] = -0.5 * (gamma[i][k] + gamma[k][i]) / step->step_size;
-    }
+    // + C^T gamma is -C^T lambda
+    scheme_internal_multipliers(pose, rest, lambda);
+    for (int r = 0; r < INTERNAL_ROWS; ++r) lambda[r] = -lambda[r] / step->step_size;
 }
 
 // p_n+1 of a body: (X3) in translations, p_I = 1/2 L x q_I with l = 2 J w/h - l_n in rotations.

@@ -1019,24 +1019,6 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
     return n.status;
 }
 
-// Symmetric multipliers of a body's internal rows: forces on its directors as combinations of these.
-static void internal_multipliers(const double *pose, const hn_vec3 forces[3], double *multipliers)
-{
-    static const int PAIRS[INTERNAL_ROWS][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    hn_vec3 d[3];
-    double parts[3][3];
-    for (int k = 0; k < 3; ++k) d[k] = vec3_load(pose + 3 + 3 * k);
-    double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
-    for (int k = 0; k < 3; ++k) {
-        hn_vec3 reciprocal = vec3_scale(1.0 / volume, vec3_cross(d[(k + 1) % 3], d[(k + 2) % 3]));
-        for (int i = 0; i < 3; ++i) parts[i][k] = vec3_dot(forces[i], reciprocal);
-    }
-    for (int r = 0; r < INTERNAL_ROWS; ++r) {
-        int i = PAIRS[r][0], k = PAIRS[r][1];
-        multipliers[r] = 0.5 * (parts[i][k] + parts[k][i]);
-    }
-}
-
 // What joints and dampers do on directors at the solution, as an assembly leaves it.
 static void find_pulls(scheme_solver *s)
 {
@@ -1085,8 +1067,8 @@ static void find_internal(scheme_solver *s)
             secondary[d] = vec3_subtract(vec3_scale(inertia, vec3_subtract(y, x)),
                                          vec3_load(pulls + POSE_SIZE));
         }
-        internal_multipliers(system_pose(primary_pose(s), i), primary, s->lambda + k);
-        internal_multipliers(system_pose(secondary_pose(s), i), secondary, s->gamma + k);
+        scheme_internal_multipliers(system_pose(primary_pose(s), i), primary, s->lambda + k);
+        scheme_internal_multipliers(system_pose(secondary_pose(s), i), secondary, s->gamma + k);
     }
 }
 

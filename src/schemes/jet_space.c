@@ -353,29 +353,11 @@ void jet_set_position(jet_space *jet, const double *y)
     }
 }
 
-// twist (v, omega) of one body from the vector w
-static void twist_of(const jet_body *b, const double *pose, const double *w, double *twist)
-{
-    switch (b->kind) {
-    case JET_RIGID:
-        memcpy(twist, w, 3 * sizeof(double));
-        vec3_store(pose_direction(pose, vec3(2.0 * w[3], 2.0 * w[4], 2.0 * w[5])), twist + 3);
-        return;
-    case JET_POINT:
-        memcpy(twist, w, 3 * sizeof(double));
-        vec3_store(vec3(0.0, 0.0, 0.0), twist + 3);
-        return;
-    default: break;
-    }
-    vec3_store(vec3_add_scaled(vec3_scale(w[0], b->axes[0]), w[1], b->axes[1]), twist);
-    vec3_store(vec3_scale(b->kind == JET_PLANAR_RIGID ? w[2] : 0.0, b->axes[2]), twist + 3);
-}
-
 void jet_set_velocity(jet_space *jet, const double *w)
 {
     for (int i = 0; i < jet->body_count; ++i)
-        twist_of(&jet->bodies[i], jet->pose + POSE_SIZE * (size_t)i, w + jet->bodies[i].w,
-                 jet->twist + TWIST_SIZE * (size_t)i);
+        jet_twist_of(&jet->bodies[i], jet->pose + POSE_SIZE * (size_t)i, w + jet->bodies[i].w,
+                     jet->twist + TWIST_SIZE * (size_t)i);
 }
 
 // covector on w from a wrench (force, moment about the centre of mass)
@@ -738,8 +720,8 @@ void jet_joint_rate_change(const jet_space *jet, int k, const double *c, double 
     const double *pa = system_pose(jet->pose, j->a), *pb = system_pose(jet->pose, j->b);
     const double *ta = twist_at(jet, j->a), *tb = twist_at(jet, j->b);
     double ca[TWIST_SIZE] = {0.0}, cb[TWIST_SIZE] = {0.0};
-    if (j->a >= 0) twist_of(&jet->bodies[j->a], pa, c + jet->bodies[j->a].w, ca);
-    if (j->b >= 0) twist_of(&jet->bodies[j->b], pb, c + jet->bodies[j->b].w, cb);
+    if (j->a >= 0) jet_twist_of(&jet->bodies[j->a], pa, c + jet->bodies[j->a].w, ca);
+    if (j->b >= 0) jet_twist_of(&jet->bodies[j->b], pb, c + jet->bodies[j->b].w, cb);
     hn_vec3 ra = pose_direction(pa, j->rho_a), rb = pose_direction(pb, j->rho_b);
     hn_vec3 ra1 = turned(ta, ra), rb1 = turned(tb, rb);
     hn_vec3 e = vec3_subtract(vec3_add(pose_center(pb), rb), vec3_add(pose_center(pa), ra));
@@ -949,7 +931,7 @@ void jet_multipliers(const jet_space *jet, jet_moment moment, double *multiplier
         const double *pose = jet->pose + POSE_SIZE * (size_t)i,
                      *twist = jet->twist + TWIST_SIZE * (size_t)i;
         double turn[TWIST_SIZE], *rho = jet->director_force + 9 * (size_t)i;
-        twist_of(b, pose, jet->acceleration + b->w, turn);
+        jet_twist_of(b, pose, jet->acceleration + b->w, turn);
         for (int d = 0; d < 3; ++d) {
             hn_vec3 director = vec3_load(pose + 3 + 3 * d);
             hn_vec3 second =

@@ -148,6 +148,19 @@ void jet_second_rates(const jet_space *jet, const double *y, const double *w, co
 /// y = a + factor H(at)^T c, then theta on its sphere (TAN, Algorithm 5.3)
 void jet_move(const jet_space *jet, const double *a, const double *at, double factor, const double *c, double *y);
 
+/// The twist of a body at a pose from its velocities w, in world axes.
+static inline void jet_twist_of(const jet_body *b, const double *pose, const double *w, double *twist)
+{
+    if (b->kind == JET_RIGID || b->kind == JET_POINT) {
+        vec3_store(vec3_load(w), twist);
+        vec3_store(b->kind == JET_RIGID ? pose_direction(pose, vec3_scale(2.0, vec3_load(w + 3))) : vec3(0.0, 0.0, 0.0),
+                   twist + 3);
+        return;
+    }
+    vec3_store(vec3_add_scaled(vec3_scale(w[0], b->axes[0]), w[1], b->axes[1]), twist);
+    vec3_store(vec3_scale(b->kind == JET_PLANAR_RIGID ? w[2] : 0.0, b->axes[2]), twist + 3);
+}
+
 /// Make y the current point: poses. Then velocities.
 void jet_set_position(jet_space *jet, const double *y);
 void jet_set_velocity(jet_space *jet, const double *w);

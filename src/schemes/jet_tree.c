@@ -260,15 +260,6 @@ static inline void velocities_of(const jet_body *b, const double *pose, const do
         vec3_store(vec3_scale(0.5, pose_components(pose, vec3_load(twist + 3))), w + 3);
 }
 
-// and the other way
-static inline void twist_of(const jet_body *b, const double *pose, const double *w, double *twist)
-{
-    memcpy(twist, w, 3 * sizeof(double));
-    vec3_store(b->kind == JET_RIGID ? pose_direction(pose, vec3_scale(2.0, vec3_load(w + 3)))
-                                    : vec3(0.0, 0.0, 0.0),
-               twist + 3);
-}
-
 static void land_general_velocity(jet_space *jet, int body, double *w)
 {
     const jet_body *b = &jet->bodies[body];
@@ -284,8 +275,8 @@ static void land_general_velocity(jet_space *jet, int body, double *w)
             for (int m = 0; m < b->w_count; ++m) w[b->w + m] += c[m];
         }
     }
-    twist_of(b, jet->pose + POSE_SIZE * (size_t)body, w + b->w,
-             jet->twist + TWIST_SIZE * (size_t)body);
+    jet_twist_of(b, jet->pose + POSE_SIZE * (size_t)body, w + b->w,
+                 jet->twist + TWIST_SIZE * (size_t)body);
 }
 
 void jet_tree_land_velocity(jet_space *jet, double *w)
@@ -340,7 +331,7 @@ static bool particular_general(jet_space *jet, int body, const double *shift)
         }
         answer_of_own_rows(&rows, x, c);
     }
-    twist_of(b, jet->pose + POSE_SIZE * (size_t)body, c, tau);
+    jet_twist_of(b, jet->pose + POSE_SIZE * (size_t)body, c, tau);
     return true;
 }
 
@@ -365,13 +356,13 @@ static inline bool find_particular(jet_space *jet, const double *shift)
         hn_vec3 change_p = vec3_load(before + 3), change = vec3(0.0, 0.0, 0.0), turned = change;
         if (shift != NULL) {
             double moved[TWIST_SIZE];
-            twist_of(&jet->bodies[i], jet->pose + POSE_SIZE * (size_t)i, shift + jet->bodies[i].w,
-                     moved);
+            jet_twist_of(&jet->bodies[i], jet->pose + POSE_SIZE * (size_t)i,
+                         shift + jet->bodies[i].w, moved);
             sigma = vec3_load(moved + 3);
             sigma_p = change;
             if (b->parent >= 0) {
-                twist_of(&jet->bodies[b->parent], jet->pose + POSE_SIZE * (size_t)b->parent,
-                         shift + jet->bodies[b->parent].w, moved);
+                jet_twist_of(&jet->bodies[b->parent], jet->pose + POSE_SIZE * (size_t)b->parent,
+                             shift + jet->bodies[b->parent].w, moved);
                 sigma_p = vec3_load(moved + 3);
             }
             change_p = vec3_add(change_p, vec3_cross(sigma_p, omega_p));

@@ -195,3 +195,20 @@ size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system)
     return POSE_SIZE * (size_t)system->body_count * (size_t)scheme->memory_count +
            (size_t)system->element_count * (size_t)scheme->element_memory_count;
 }
+
+void scheme_internal_multipliers(const double *pose, const hn_vec3 forces[3], double *multipliers)
+{
+    static const int PAIRS[INTERNAL_ROWS][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    hn_vec3 d[3];
+    double parts[3][3];
+    for (int k = 0; k < 3; ++k) d[k] = vec3_load(pose + 3 + 3 * k);
+    double volume = vec3_dot(d[0], vec3_cross(d[1], d[2]));
+    for (int k = 0; k < 3; ++k) {
+        hn_vec3 reciprocal = vec3_scale(1.0 / volume, vec3_cross(d[(k + 1) % 3], d[(k + 2) % 3]));
+        for (int i = 0; i < 3; ++i) parts[i][k] = vec3_dot(forces[i], reciprocal);
+    }
+    for (int r = 0; r < INTERNAL_ROWS; ++r) {
+        int i = PAIRS[r][0], k = PAIRS[r][1];
+        multipliers[r] = 0.5 * (parts[i][k] + parts[k][i]);
+    }
+}

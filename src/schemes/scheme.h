@@ -153,4 +153,8 @@ void scheme_add_step_dampers(const hn_system *system, const step_equations *equa
 /// Numbers in scheme_state.memory.
 size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system);
 
+/// Multipliers of a body's internal rows (11, 22, 33, 12, 13, 23): the symmetric part of forces on its directors as
+/// combinations of these.
+void scheme_internal_multipliers(const double *pose, const hn_vec3 forces[3], double *multipliers);
+
 #endif

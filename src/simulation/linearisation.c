@@ -220,22 +220,28 @@ static const char *add_name(linear_result *r, int list, int place, int text, con
     return to;
 }
 
+// Coordinates, then their rates; returns the next text.
+static int add_coordinates(const motion_frame *f, const int *list, int count, linear_result *r,
+                           int to, int text)
+{
+    char name[NAME_SIZE];
+    for (int part = 0; part < 2; ++part)
+        for (int k = 0; k < count; ++k) {
+            const char *unit = frame_unit(f, list[k]), *rate = unit[0] == 'r' ? "rad/s" : "m/s";
+            frame_name(f, list[k], name, sizeof name);
+            add_name(r, to, part * count + k, text++, name, part == 0 ? "" : "/rate",
+                     part == 0 ? unit : rate);
+        }
+    return text;
+}
+
 static void fill_names(const linear_work *w, linear_result *r)
 {
     const motion_frame *f = &w->x.frame;
     const hn_system *system = f->system;
     char name[NAME_SIZE];
     int text = 0;
-    for (int part = 0; part < 2; ++part)
-        for (int k = 0; k < w->free; ++k) {
-            int c = f->chosen[f->driven_count + k];
-            bool turning = frame_unit(f, c)[0] == 'r';
-            frame_name(f, c, name, sizeof name);
-            add_name(r, 0, part * w->free + k, text++, name, part == 0 ? "" : "/rate",
-                     part == 0 ? frame_unit(f, c)
-                     : turning ? "rad/s"
-                               : "m/s");
-        }
+    text = add_coordinates(f, f->chosen + f->driven_count, w->free, r, 0, text);
     for (int k = 0; k < w->integrals; ++k)
         add_name(r, 0, 2 * w->free + k, text++,
                  system->elements[system->drive_first + w->servos[k]].name, "/integral",
@@ -249,16 +255,7 @@ static void fill_names(const linear_work *w, linear_result *r)
         if (takes_command(w, d))
             add_name(r, 1, at++, text++, system->elements[system->drive_first + d].name, "",
                      drive_command_unit(&system->laws[d], frame_unit(f, w->x.candidates[d])));
-    for (int part = 0; part < 2; ++part)
-        for (int k = 0; k < w->coordinates; ++k) {
-            int c = w->shown[k];
-            bool turning = frame_unit(f, c)[0] == 'r';
-            frame_name(f, c, name, sizeof name);
-            add_name(r, 2, part * w->coordinates + k, text++, name, part == 0 ? "" : "/rate",
-                     part == 0 ? frame_unit(f, c)
-                     : turning ? "rad/s"
-                               : "m/s");
-        }
+    add_coordinates(f, w->shown, w->coordinates, r, 2, text);
 }
 
 // ---- eigenvalues --------------------------------------------------------------------------------------------------

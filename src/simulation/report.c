@@ -303,11 +303,12 @@ static void cut_reaction(const hn_simulation *s, const solved_step *step,
 static bool child_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force,
                               hn_vec3 moment, bool point, double *lambda)
 {
-    double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE], normal[36];
-    int pivot[JOINT_ROWS_MAX], n = rows->row_count;
+    double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE];
+    int n = rows->row_count;
     step_projection_pose(&step->equations, &step->data, rows->parent, a);
     step_projection_pose(&step->equations, &step->data, rows->child, b);
-    const double wrench[TWIST_SIZE] = {force.x, force.y, force.z, moment.x, moment.y, moment.z};
+    const double minus[TWIST_SIZE] = {-force.x,  -force.y,  -force.z,
+                                      -moment.x, -moment.y, -moment.z};
     for (int r = 0; r < n; ++r) {
         constraint_row row;
         hn_vec3 gradient[8];
@@ -319,18 +320,7 @@ static bool child_multipliers(const solved_step *step, const joint *rows, int ch
         force_to_wrench(rows->child == child ? b : a, flat, covector[r]);
         if (point) covector[r][3] = covector[r][4] = covector[r][5] = 0.0;
     }
-    for (int r = 0; r < n; ++r) {
-        lambda[r] = 0.0;
-        for (int k = 0; k < TWIST_SIZE; ++k) lambda[r] -= covector[r][k] * wrench[k];
-        for (int c = 0; c < n; ++c) {
-            normal[n * r + c] = 0.0;
-            for (int k = 0; k < TWIST_SIZE; ++k)
-                normal[n * r + c] += covector[r][k] * covector[c][k];
-        }
-    }
-    if (!small_lu_factor(n, n, normal, pivot)) return false;
-    small_lu_solve(n, n, normal, pivot, 1, 1, lambda);
-    return true;
+    return small_combination(n, TWIST_SIZE, covector[0], minus, lambda);
 }
 
 // The step with the weight of the pose that multipliers belong to.
@@ -466,8 +456,7 @@ hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int ind
 // internal multipliers of a body from what is left of its residual: G_int^T lambda = -rest
 static bool internal_multipliers(const double *pose, const double *rest, double *lambda)
 {
-    double gradients[INTERNAL_ROWS][POSE_SIZE], normal[INTERNAL_ROWS * INTERNAL_ROWS];
-    int pivot[INTERNAL_ROWS];
+    double gradients[INTERNAL_ROWS][POSE_SIZE], minus[POSE_SIZE];
     for (int r = 0; r < INTERNAL_ROWS; ++r) {
         constraint_row row;
         hn_vec3 gradient[8];
@@ -475,18 +464,8 @@ static bool internal_multipliers(const double *pose, const double *rest, double 
         row_gradient(&row, pose, pose, gradient);
         for (int k = 0; k < 4; ++k) vec3_store(gradient[k], gradients[r] + 3 * k);
     }
-    for (int r = 0; r < INTERNAL_ROWS; ++r) {
-        lambda[r] = 0.0;
-        for (int k = 0; k < POSE_SIZE; ++k) lambda[r] -= gradients[r][k] * rest[k];
-        for (int c = 0; c < INTERNAL_ROWS; ++c) {
-            normal[INTERNAL_ROWS * r + c] = 0.0;
-            for (int k = 0; k < POSE_SIZE; ++k)
-                normal[INTERNAL_ROWS * r + c] += gradients[r][k] * gradients[c][k];
-        }
-    }
-    if (!small_lu_factor(INTERNAL_ROWS, INTERNAL_ROWS, normal, pivot)) return false;
-    small_lu_solve(INTERNAL_ROWS, INTERNAL_ROWS, normal, pivot, 1, 1, lambda);
-    return true;
+    for (int k = 0; k < POSE_SIZE; ++k) minus[k] = -rest[k];
+    return small_combination(INTERNAL_ROWS, POSE_SIZE, gradients[0], minus, lambda);
 }
 
 // rest += G^T lambda of all joints
