@@ -19,8 +19,8 @@ static const double ROUND_OFF = 16.0 * DBL_EPSILON; // of a place, in the veloci
 static const double ROUND_OFF_INCREMENT = 1e-11; // rad, m over the body's length
 static const double ROUND_OFF_PART = 3e-8;       // of a body's equation
 enum { STALLED_SWEEPS = 5 };
-// or by so little, while bodies have stopped to move by more than ROUND_OFF_INCREMENT: what is left of c moves nothing
-static const double STILL_PART = 1e-6;
+// or by so little, while sweeps move bodies by no more than this: what is left of c moves nothing
+static const double STILL_PART = 1e-6, STILL_INCREMENT = 1e-13; // rad, m over the body's length
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
@@ -169,8 +169,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         sweep_change changes = change_of(s, step);
         double change = changes.part;
         // as small as round-off of heavy bodies' places makes it, and for so long no smaller
-        bool still =
-            fmax(moved, s->newton.increment) <= ROUND_OFF_INCREMENT && change <= STILL_PART;
+        bool still = fmax(moved, s->newton.increment) <= STILL_INCREMENT && change <= STILL_PART;
         bool lost = changes.more <= 0.0 || still;
         moved = s->newton.increment;
         stalled = change <= FALLING * least ? 0 : stalled + 1;
