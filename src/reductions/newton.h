@@ -197,8 +197,8 @@ static inline bool newton_takes_increment(newton *n, double increment)
     return isfinite(increment);
 }
 
-/// What is left after an increment with old factors is about its product with the contraction, and so is what is left of
-/// the residual: is the first below `left`, the second below a tenth of the ledger's bound?
+/// What is left after an increment with old factors is about its product with the contraction, and so it is with the
+/// residual: is the first below `left`, the second below a tenth of the ledger's bound?
 static inline bool newton_is_exact(const newton *n, double left)
 {
     const double RESIDUAL_LEFT = 1e-13;
