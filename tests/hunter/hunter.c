@@ -4,10 +4,9 @@
 //
 //   step   at sampled steps the error against a converged step from the same state is at most 10 times the accuracy
 //   line
-//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far
-//   a
+//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far a
 //          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
-//          what they were apart at first
+//          what they were apart at first, or a neighbouring run where that is more
 //   agree  reductions of one scheme end at the same place; runs of a scheme that makes no halves and says that steps
 //          were too long to be unique, and runs whose accuracy line says that steps do not follow the motion at all,
 //          are counted apart
@@ -561,7 +560,14 @@ static void judge_end(hunt *h, run *r, const truth *t, double sum)
         return;
     }
     double difference = relative_difference(t->frame->system, r->q, t->q);
-    double allowed = ALLOWED * sum * r->growth + FLOOR * r->growth;
+    // the samples may have missed what makes the motion grow
+    if (difference > (ALLOWED * sum + FLOOR) * r->growth)
+        r->growth = fmax(r->growth, neighbour_growth(r, r->reduction, NEIGHBOUR_NEAR));
+    if (!(r->growth < CHAOTIC)) {
+        h->sum.ends_chaotic++;
+        return;
+    }
+    double allowed = (ALLOWED * sum + FLOOR) * r->growth;
     // two runs that jump over the same thing agree, and both say so
     bool sure = is_convergent(t->change, fmax(difference, allowed)) &&
                 t->sum <= SURE * fmax(difference, allowed);
