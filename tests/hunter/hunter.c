@@ -4,9 +4,9 @@
 //
 //   step   at sampled steps the error against a converged step from the same state is at most 10 times the accuracy
 //   line
-//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far a
-//          run from the end of a sampled step and one from the end of the converged step get apart until the end, over
-//          what they were apart at first, or a neighbouring run where that is more
+//   end    end positions differ from a converged run by at most 10 times the summed estimate times the growth: how far
+//          a run from the end of a sampled step and one from the end of the converged step get apart until the end,
+//          over what they were apart at first, or a neighbouring run where that is more
 //   agree  reductions of one scheme end at the same place; runs of a scheme that makes no halves and says that steps
 //          were too long to be unique, and runs whose accuracy line says that steps do not follow the motion at all,
 //          are counted apart
