@@ -20,7 +20,7 @@ static const double ROUND_OFF_INCREMENT = 1e-11; // rad, m over the body's lengt
 static const double ROUND_OFF_PART = 3e-8;       // of a body's equation
 enum { STALLED_SWEEPS = 5 };
 // or by so little, while sweeps move bodies by no more than this: what is left of c moves nothing
-static const double STILL_PART = 1e-3, STILL_INCREMENT = 1e-13; // rad, m over the body's length
+static const double STILL_PART = 2e-5, STILL_INCREMENT = 1e-13; // rad, m over the body's length
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
