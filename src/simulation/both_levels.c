@@ -19,8 +19,9 @@ static const double ROUND_OFF = 16.0 * DBL_EPSILON; // of a place, in the veloci
 static const double ROUND_OFF_INCREMENT = 1e-11; // rad, m over the body's length
 static const double ROUND_OFF_PART = 3e-8;       // of a body's equation
 enum { STALLED_SWEEPS = 5 };
-// or by so little, while sweeps move bodies by no more than this: what is left of c moves nothing
-static const double STILL_PART = 2e-5, STILL_INCREMENT = 1e-13; // rad, m over the body's length
+// or by no more than round-off of heavy bodies makes it in light ones of a mechanism, while sweeps move none any more
+static const double STILL_PART = 64.0 * DBL_EPSILON; // of its equation, times the ratio of masses
+static const double STILL_INCREMENT = 1e-13;         // rad, m over the body's length
 // which a body that turns by radians in a step makes more of from sweep to sweep
 static const double ROUND_OFF_GROWTH = 100.0;
 // sweeps that do not lead to a solution
@@ -70,8 +71,9 @@ void both_levels_record(hn_simulation *s, const solved_step *step, bool keep_his
 
 // How far h c of two sweeps are apart.
 typedef struct sweep_change {
-    double part; // of the body's equation where it is largest
-    double more; // kg m/s, than round-off may make it, at most; negative: no more than that
+    double part;    // of the body's equation where it is largest
+    double more;    // kg m/s, than round-off may make it, at most; negative: no more than that
+    double rounded; // over what round-off between masses explains, where it is largest
 } sweep_change;
 
 // Round-off of places, eps m |q|/h in gamma, reaches all bodies of a mechanism through their joints: h c of a light one
@@ -94,6 +96,8 @@ static void find_round_off(hn_simulation *s, const solved_step *step)
         x->impulse = fmax(x->impulse, ROUND_OFF * mass * place);
         x->left = fmax(x->left, left * mass * length);
         x->rate = fmax(x->rate, rate);
+        x->heaviest = fmax(x->heaviest, mass);
+        x->lightest = x->lightest > 0.0 ? fmin(x->lightest, mass) : mass;
     }
 }
 
@@ -102,7 +106,7 @@ static sweep_change change_of(hn_simulation *s, const solved_step *step)
     const hn_system *system = s->system;
     const both_levels *l = &s->levels;
     double h = step->equations.step_size;
-    sweep_change largest = {0.0, -HUGE_VAL};
+    sweep_change largest = {0.0, -HUGE_VAL, 0.0};
     measure_bodies(system, &step->equations, &step->data, l->scales);
     measure_transmit(system, l->scales);
     find_round_off(s, step);
@@ -121,6 +125,7 @@ static sweep_change change_of(hn_simulation *s, const solved_step *step)
                impulse = size <= ROUND_OFF_PART ? fmax(x->impulse, x->left) : x->impulse,
                known = impulse * x->rate;
         if (!(size <= largest.part)) largest.part = size;
+        largest.rounded = fmax(largest.rounded, size * x->lightest / (STILL_PART * x->heaviest));
         largest.more = fmax(largest.more, fmax(force, moment / system->sizes[i]) -
                                               (known + ROUND_OFF_CHANGE * l->scales[i].force));
     }
@@ -169,7 +174,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         sweep_change changes = change_of(s, step);
         double change = changes.part;
         // as small as round-off of heavy bodies' places makes it, and for so long no smaller
-        bool still = fmax(moved, s->newton.increment) <= STILL_INCREMENT && change <= STILL_PART;
+        bool still = fmax(moved, s->newton.increment) <= STILL_INCREMENT && changes.rounded <= 1.0;
         bool lost = changes.more <= 0.0 || still;
         moved = s->newton.increment;
         stalled = change <= FALLING * least ? 0 : stalled + 1;

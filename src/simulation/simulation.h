@@ -65,6 +65,7 @@ typedef struct mechanism_round_off {
     double impulse; ///< kg m, h times that of the body where it is largest
     double left;    ///< the same of increments that are left
     double rate;    ///< 1/s, of the fastest body
+    double heaviest, lightest; ///< kg, of all bodies
 } mechanism_round_off;
 /// What a scheme with both constraint levels works with, see both_levels.h.
 typedef struct both_levels {
