@@ -35,13 +35,21 @@ static hn_status read_version(const model_reader *r, int root)
                        version, MODEL_FILE_VERSION);
 }
 
+// Its name is the user's and says nothing of its unit: `limit: 30 deg` is no force.
+static hn_status read_parameter(const model_reader *r, int key, double *value)
+{
+    char what[80];
+    snprintf(what, sizeof what, "parameter '%s'", reader_text(r, key));
+    return reader_number(r, reader_value(r, key), what, value);
+}
+
 static hn_status read_parameters(const model_reader *r, int index)
 {
     TRY(reader_expect_map(r, index, "parameters"));
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         double value;
         expression_error error;
-        TRY(reader_number(r, reader_value(r, k), reader_text(r, k), &value));
+        TRY(read_parameter(r, k, &value));
         hn_status status = expression_define(r->expressions, reader_text(r, k), value, &error);
         if (status == HN_INVALID_ARGUMENT) return reader_fail(r, k, "%s", error.message);
         TRY(status);
@@ -54,7 +62,7 @@ static hn_status keep_parameters(const model_reader *r, int index)
 {
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         double value;
-        TRY(reader_number(r, reader_value(r, k), reader_text(r, k), &value));
+        TRY(read_parameter(r, k, &value));
         TRY(model_add_parameter(r->model, reader_text(r, k), value));
     }
     return HN_OK;

@@ -145,7 +145,7 @@ static bool same_kind(const unit_kind *a, unit_kind b)
 bool unit_fits(const char *what, unit_kind kind, const char **expected)
 {
     size_t length = strlen(what);
-    for (int i = 0; i < FIELD_COUNT; ++i) {
+    for (int i = 0; i < FIELD_COUNT && length > 0; ++i) {
         const char *found = FIELDS[i].fields;
         while ((found = strstr(found, what)) != NULL) {
             bool whole = (found == FIELDS[i].fields || found[-1] == ' ') &&

@@ -338,9 +338,11 @@ static const bad_file BAD_FILES[] = {
      "1e-09 is accepted)"},
     {"parameter-named-pi", HN_FILE_FORMAT, 2, 14, "'pi' cannot name a parameter: it already has a meaning"},
     {"parameter-used-before-definition", HN_FILE_FORMAT, 3, 9,
-     "area: unknown word 'side'; expected a number, a function, pi or a parameter"},
+     "parameter 'area': unknown word 'side'; expected a number, a function, pi or a parameter"},
     {"parameter-with-a-bad-name", HN_FILE_FORMAT, 2, 14,
      "'2nd' cannot name a parameter; expected letters, digits and _, not beginning with a digit"},
+    {"parameter-without-a-name", HN_FILE_FORMAT, 2, 14,
+     "'' cannot name a parameter; expected letters, digits and _, not beginning with a digit"},
     {"placed-twice", HN_FILE_FORMAT, 3, 85,
      "body 'link' is placed twice; expected one of position, between or one point"},
     {"point-mass-with-inertia", HN_FILE_FORMAT, 3, 41,
@@ -855,7 +857,7 @@ TEST(format, reads_units)
 {
     static const char TEXT[] =
         "holonom: 1\n"
-        "parameters: {arm: 120 mm, turn: 90 deg}\n"
+        "parameters: {arm: 120 mm, turn: 90 deg, limit: 30 deg}\n" // a limit of a drive is no angle: names are free
         "bodies: {a: {mass: 1500 g, inertia: [1, 1, 1], position: [arm/2, 3 cm, 1 in],\n"
         "         orientation: {rotate: {axis: z, angle: turn/3}}}}\n"
         "joints: {j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: z}}}\n"
