@@ -198,12 +198,14 @@ static inline bool newton_takes_increment(newton *n, double increment)
 }
 
 /// What is left after an increment with old factors is about its product with the contraction, and so it is with the
-/// residual: is the first below `left`, the second below a tenth of the ledger's bound?
+/// residual: is the first below `left`, the second below a tenth of the ledger's bound? The first one with them knows
+/// the contraction of the one before, with factors of its own: theirs is the way since they were found.
 static inline bool newton_is_exact(const newton *n, double left)
 {
     const double RESIDUAL_LEFT = 1e-13;
+    double contraction = fmax(n->contraction, n->report->before);
     return !n->reuse || (n->contraction * n->report->increment <= left &&
-                         n->contraction * n->residual <= RESIDUAL_LEFT);
+                         contraction * n->residual <= RESIDUAL_LEFT);
 }
 
 /// Factors serve again near the solution, from increments below `below` on, while they shorten them by `contraction`.
