@@ -24,7 +24,7 @@ static const double LOCATED = 1e-13;   // likewise: at its value
 static const double TOGETHER = 1e-11;  // likewise: near its value, and hit with others at once
 static const double DEPENDENT = 1e-9;  // of its own response: it moves with others only
 static const double LEFT_OVER = 1e-12; // of a step: what is left of it is none
-enum { LOCATE_PASSES = 60, EVENTS_MAX = 200, HITS_MAX = 3 };
+enum { LOCATE_PASSES = 60, HITS_MAX = 3 };
 
 static bool has_events(const hn_system *system)
 {
@@ -47,21 +47,27 @@ void events_layout(arena *a, hn_simulation *s)
 
 // ---- where -----------------------------------------------------------------------------------------------------
 
-// How far a coordinate is beyond the value of its latch or stop, m or rad over its size; far below zero: it has none
-static double excess(const hn_simulation *s, const element *e, const double *slots, double x,
-                     double *side)
+// How far a coordinate is beyond the value of its latch or of its stop on that side, m or rad over its size; far below
+// zero: it has none
+static double excess_on(const hn_simulation *s, const element *e, const double *slots, double x,
+                        double side)
 {
     const drive_law *law = e->law;
     double unit =
         e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows) : 1.0;
-    if (slots[DRIVE_MODE] != 0.0) return -HUGE_VAL;
-    if (law->kind == HN_DRIVE_LATCH) {
-        *side = slots[DRIVE_INTEGRAL];
-        return *side * (x - law->latch) / unit;
-    }
-    if (!law->rigid) return -HUGE_VAL;
-    *side = x - law->upper > law->lower - x ? 1.0 : -1.0;
-    return fmax(x - law->upper, law->lower - x) / unit;
+    bool latch = law->kind == HN_DRIVE_LATCH;
+    if (slots[DRIVE_MODE] != 0.0 || !(latch || law->rigid)) return -HUGE_VAL;
+    return side * (x - (latch ? law->latch : side > 0.0 ? law->upper : law->lower)) / unit;
+}
+
+// The same on the side it is nearer to, or comes from
+static double excess(const hn_simulation *s, const element *e, const double *slots, double x,
+                     double *side)
+{
+    const drive_law *law = e->law;
+    if (law->kind == HN_DRIVE_LATCH) *side = slots[DRIVE_INTEGRAL];
+    else *side = x - law->upper > law->lower - x ? 1.0 : -1.0;
+    return excess_on(s, e, slots, x, *side);
 }
 
 // The hold that the solved step carries farthest beyond its value, or -1
@@ -74,8 +80,8 @@ static int find_reached(hn_simulation *s, double *side, double *begin, double *e
         if (s->holds[i].coupling >= 0) continue;
         double toward = 0.0;
         hold_way way = hold_way_of(s, step, &s->holds[i]);
-        double before = excess(s, way.e, way.slots, way.from, &toward),
-               after = excess(s, way.e, way.slots, way.to, &toward); // sides by the end of the way
+        double after = excess(s, way.e, way.slots, way.to, &toward),
+               before = excess_on(s, way.e, way.slots, way.from, toward);
         if (!(after > *end) || !(toward * (way.to - way.from) > 0.0)) continue;
         found = i, *end = after, *side = toward, *begin = before;
     }
@@ -403,8 +409,21 @@ static void find_struck(hn_simulation *s, int located, double located_side, cons
     }
 }
 
-// What is hit now: lock, stay in contact, or bounce.
-static hn_status hit_now(hn_simulation *s, int located, double side, double time)
+// Flights that shorten by a ratio rho end tau rho/(1 - rho) after the last one, tau: within this step? Between two stops, or
+// without loss, they do not.
+static bool comes_to_rest(hold *h, double at, double left)
+{
+    double flight = at - h->hit_at, before = h->flight;
+    h->hits = h->hits > 0 && h->side == h->hit_side ? h->hits + 1 : 1;
+    h->hit_at = at;
+    h->hit_side = h->side;
+    h->flight = flight;
+    return h->hits >= HITS_MAX && flight * flight <= left * (before - flight);
+}
+
+// What is hit now, `at` s of the step with `left` s to go: lock, stay in contact, or bounce.
+static hn_status hit_now(hn_simulation *s, int located, double side, double time, double at,
+                         double left)
 {
     const hn_system *system = s->system;
     size_t size = POSE_SIZE * (size_t)system->body_count;
@@ -418,7 +437,7 @@ static hn_status hit_now(hn_simulation *s, int located, double side, double time
         if (!h->struck) continue;
         const drive_law *law = s->system->elements[h->first].law;
         bool stays =
-            law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || ++h->hits >= HITS_MAX;
+            law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || comes_to_rest(h, at, left);
         h->restitution = stays ? 0.0 : law->restitution;
     }
     TRY(strike(s, located, before, time));
@@ -463,7 +482,7 @@ static hn_status locate(hn_simulation *s, double whole, double time, double *par
             continue;
         }
         hold_way way = hold_way_of(s, &s->steps[s->ahead], &s->holds[*hit]);
-        double toward, here = excess(s, way.e, way.slots, way.to, &toward);
+        double here = excess_on(s, way.e, way.slots, way.to, *side);
         if (fabs(here) <= LOCATED) return HN_OK;
         if (here > 0.0) {
             high = *part, at_high = here;
@@ -494,19 +513,20 @@ static hn_status commit_part(hn_simulation *s)
 hn_status events_fill(hn_simulation *s, double h, double time)
 {
     double done = 0.0;
+    int hit = -1;
     for (int i = 0; i < s->hold_count; ++i) s->holds[i].hits = 0;
     for (int count = 0; count < EVENTS_MAX; ++count) {
         double part, side;
-        int hit;
         TRY(locate(s, h - done, time + done, &part, &hit, &side));
         if (part > 0.0) TRY(commit_part(s));
         if (hit < 0) return HN_OK;
         s->step_had_event = true;
         done += part;
-        TRY(hit_now(s, hit, side, time + done));
+        TRY(hit_now(s, hit, side, time + done, done, h - done));
         if (!(h - done > LEFT_OVER * h)) return HN_OK;
         TRY(simulation_solve_or_stop(s, h - done, time + done, true));
     }
+    s->rattling = hit;
     return HN_NOT_CONVERGED;
 }
 

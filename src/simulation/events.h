@@ -5,6 +5,9 @@
 
 #include "simulation/simulation.h"
 
+/// Impacts in one step, or one half of it, beyond which it fails and simulation->rattling says why.
+enum { EVENTS_MAX = 200 };
+
 /// Memory for impacts; nothing where the model has neither latches nor rigid stops.
 void events_layout(arena *a, hn_simulation *simulation);
 /// Does the step that was solved reach one?

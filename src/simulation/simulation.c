@@ -374,7 +374,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     }
     simulation_start_rotors(s, s->momenta);
     inputs_start(s);
-    s->stuck = -1;
+    s->stuck = s->rattling = -1;
     TRY(holds_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
@@ -438,7 +438,7 @@ static hn_status create_reference(hn_simulation *s)
     r->turning_count = turns_find(r->system, r->turning);
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
-    r->stuck = -1;
+    r->stuck = r->rattling = -1;
     if (r->composition != NULL) TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
     return create_reductions(r);
 }
@@ -1086,6 +1086,12 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
     }
+    if (s->rattling >= 0)
+        return context_fail(s->context, status,
+                            "step %lld at t = %.9g s: drive '%s' is hit more than %d times in one "
+                            "step; expected a smaller one",
+                            (long long)s->step_count + 1, hn_simulation_time(s),
+                            system->elements[s->holds[s->rattling].first].name, EVENTS_MAX);
     if (s->stuck >= 0) {
         const element *e = &system->elements[s->holds[s->stuck].first];
         bool couples = s->holds[s->stuck].coupling >= 0;
@@ -1263,6 +1269,7 @@ static hn_status one_step(hn_simulation *s)
 {
     double h = s->def.step_size, time = hn_simulation_time(s);
     s->step_was_halved = s->step_had_event = false;
+    s->rattling = -1;
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
     hn_status status = HN_OK;

@@ -94,7 +94,8 @@ typedef struct hold {
     bool idle;    ///< a friction, latch or stop that holds what others hold already: it carries nothing
     bool follows; ///< likewise by a loop of the mechanism, in the step that is being solved
     hold_stage stage;
-    int hits;     ///< of a rigid stop in the nominal step
+    int hits;     ///< of a rigid stop in the step, in a row on one side,
+    double hit_at, flight, hit_side; ///< s: when in it the last one was, and how long after the one before
     bool struck;  ///< a latch or stop in an impact,
     double side;  ///< 1: at its upper value, or from below
     double restitution;
@@ -232,6 +233,7 @@ struct hn_simulation {
     int *impact_pivots;
     double *impact_change; ///< 48 per body
     int stuck;            ///< one of them that nothing can move, or -1
+    int rattling;         ///< one that is hit too often in a step, or -1
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
