@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A number that changes with anything in a model that a simulation depends on: for snapshots and result files.
 #include "base/hash.h"
+#include "model/joint_kinds.h"
 #include "model/model.h"
+
+#include <math.h>
 
 static uint64_t hash_vector(uint64_t hash, hn_vec3 x)
 {
@@ -30,6 +33,19 @@ static uint64_t hash_body(uint64_t hash, const model_body *b)
     return hash;
 }
 
+// Poses do not tell whole turns of angles. (Where there are none, it is the identity without them.)
+static uint64_t hash_turns(uint64_t hash, const model_joint *j)
+{
+    const double TURN = 6.283185307179586;
+    for (int k = 0; k < HN_JOINT_COORDINATES_MAX; ++k) {
+        double turns = nearbyint(model_start_turn(j, k) / TURN);
+        const char *unit = joint_kind_facts_of(j->kind)->coordinates[k].unit;
+        if (turns != 0.0 && unit != NULL && unit[0] == 'r')
+            hash = hash_doubles(hash_integer(hash, k), &turns, 1);
+    }
+    return hash;
+}
+
 static uint64_t hash_joint(uint64_t hash, const model_joint *j)
 {
     hash = hash_string(hash, j->name);
@@ -42,6 +58,7 @@ static uint64_t hash_joint(uint64_t hash, const model_joint *j)
     hash = hash_matrix(hash, &j->frame_b);
     hash = hash_doubles(hash, &j->length, 1);
     hash = hash_doubles(hash, &j->lead, 1);
+    hash = hash_turns(hash, j);
     hash = hash_integer(hash, j->has_rates);
     return j->has_rates ? hash_doubles(hash, j->rates, HN_JOINT_COORDINATES_MAX) : hash;
 }

@@ -358,6 +358,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     const hn_system *system = s->system;
     memcpy(s->state.q, system->q_start, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->angle_count; ++i) s->angles[i] = system->angle_start[i];
+    for (int k = 0; k < system->joint_count; ++k) s->joint_angles[k] = system->turn_start[k];
     TRY(unless_cancelled(s));
     TRY(start_velocities_complete(s, model));
     if (system->velocity_projection > 0.0 && system->cut_count > 0 &&

@@ -444,6 +444,9 @@ static void store_poses(const assembly *x, hn_model *model)
         memcpy(to->drawn, x->wanted + HN_JOINT_COORDINATES_MAX * (size_t)k, sizeof to->drawn);
         joint_type_of(j->kind)->coordinates(j, pose_of(x, j->parent), pose_of(x, j->child),
                                             to->start);
+        int place = joint_angle_place(j->kind);
+        if (place >= 0)
+            to->start[place] = angle_near(to->start[place], model_start_turn(to, place));
     }
     model->assembly_pending = false;
     model->assembled = true;

@@ -863,6 +863,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t)
     system->twist_start = system_allocate(system, TWIST_SIZE * n * sizeof(double));
     system->angle_start =
         system_allocate(system, (loads + DRIVE_SLOTS * (drives + terms)) * sizeof(double));
+    system->turn_start = system_allocate(system, m * sizeof(double));
     system->laws = system_allocate(system, (drives + terms) * sizeof(drive_law));
     system->couplings = system_allocate(system, couplings * sizeof(system_coupling));
     system->law_functions = system_allocate(system, 3 * drives * sizeof(hn_profile));
@@ -896,16 +897,29 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t)
     return HN_OK;
 }
 
+// Angles at the start: as poses have them, with the whole turns that were given.
+static void start_angles(hn_system *system, const hn_model *model)
+{
+    for (int k = 0; k < system->joint_count; ++k) {
+        int place = joint_angle_place(system->reports[k].rows.kind);
+        if (place >= 0) system->turn_start[k] = model_start_turn(&model->joints[k], place);
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->angle < 0) continue;
+        double near = e->turns ? system->turn_start[e->joint] : 0.0;
+        if (!e->turns && !e->rotation)
+            near = e->law->sign * model_start_turn(&model->joints[e->joint], e->law->coordinate);
+        system->angle_start[e->angle] = element_angle(e, system_pose(system->q_start, e->a),
+                                                      system_pose(system->q_start, e->b), near);
+    }
+}
+
 static hn_status compile_start(hn_system *system, const hn_model *model, double start_tolerance)
 {
     TRY(start_positions(system, start_tolerance));
     TRY(check_rods(system));
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        if (e->angle >= 0)
-            system->angle_start[e->angle] = element_angle(e, system_pose(system->q_start, e->a),
-                                                          system_pose(system->q_start, e->b), 0.0);
-    }
+    start_angles(system, model);
     start_couplings(system);
     number_coordinates(system);
     TRY(couplings_find_dependent(system));

@@ -127,6 +127,7 @@ typedef struct hn_system {
     double *q_start;      ///< 12 per body
     double *twist_start;  ///< 6 per body
     double *angle_start;  ///< angle_count
+    double *turn_start;   ///< per joint: rad, the angle given at the start, where joints count turns, or 0
     double position_projection; ///< m, rad: largest change made to start positions
     double velocity_projection; ///< m/s, rad/s
     start_velocities velocities; ///< how twist_start was found
