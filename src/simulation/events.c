@@ -409,8 +409,8 @@ static void find_struck(hn_simulation *s, int located, double located_side, cons
     }
 }
 
-// Flights that shorten by a ratio rho end tau rho/(1 - rho) after the last one, tau: within this step? Between two stops
-// or without loss they do not.
+// Flights that shorten by a ratio rho end tau rho/(1 - rho) after the last one, tau: within this step? Between
+// two stops or without loss they do not.
 static bool comes_to_rest(hold *h, double at, double left)
 {
     double flight = at - h->hit_at, before = h->flight;
