@@ -10,8 +10,8 @@
 // None of them gives energy. A step begins as the last one ended. Friction that slides and would turn round within the
 // step sticks if it can and turns if not; that which sticks and cannot hold slides, or rests where neither way is its
 // own or sticking would give energy. Where several that are tied to each other stick, one holds for all; what it cannot
-// hold alone it gives like one that slides, and the next one holds. F depends on the reaction of its joint in the same
-// step, found by iteration.
+// hold alone it gives like one that slides, and the next one holds. What a motion leads slides the way it is led.
+// F depends on the reaction of its joint in the same step, found by iteration.
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
@@ -20,7 +20,7 @@
 static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
 static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
 static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
-enum { MODE_PASSES = 40, NORMAL_PASSES = 60 };
+enum { MODE_PASSES = 40 };
 
 static void set_mode(hold *h, hold_way *way, double mode, hold_stage stage)
 {
@@ -59,8 +59,8 @@ static double opposite_of(double effort)
     return effort > 0.0 ? FRICTION_BACK : FRICTION_FORTH;
 }
 
-// Are there others in the mechanism that stick and carry nothing, since it holds for them?
-static bool has_partners(const hn_simulation *s, const hold *own)
+// Are there others in the mechanism that stick and carry nothing, since it holds for them (`idle`), or that carry?
+static bool has_partners(const hn_simulation *s, const hold *own, bool idle)
 {
     const hn_system *system = s->system;
     const element *e = &system->elements[own->first];
@@ -68,11 +68,41 @@ static bool has_partners(const hn_simulation *s, const hold *own)
     for (int i = 0; i < s->hold_count; ++i) {
         const hold *h = &s->holds[i];
         const element *other = &system->elements[h->first];
-        if (h != own && h->held && h->idle && other->law->kind == HN_DRIVE_FRICTION &&
+        if (h != own && h->coupling < 0 && h->held && h->idle == idle &&
+            other->law->kind == HN_DRIVE_FRICTION &&
             system->mechanism[other->b >= 0 ? other->b : other->a] == mechanism)
             return true;
     }
     return false;
+}
+
+// The farthest that a motion leads its coordinate in the step, rad or m; 0: none does
+static double way_of_motions(const hn_simulation *s, solved_step *step)
+{
+    double farthest = 0.0;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const hold *h = &s->holds[i];
+        if (h->coupling >= 0 || s->system->elements[h->first].law->kind != HN_DRIVE_MOTION)
+            continue;
+        hold_way way = hold_way_of(s, step, h);
+        if (drive_moves(way.from, way.to)) farthest = fmax(farthest, fabs(way.to - way.from));
+    }
+    return farthest;
+}
+
+// What follows from other relations and moves all the same is led by a motion: it slides. Others that come to rest
+// with one that sticks have no rate at the end of the step.
+static bool is_led(const hn_simulation *s, const hold *h, const hold_way *way, solved_step *step)
+{
+    const double COMES_TO_REST = 0.1; // of the rate at the begin of the step
+    const double FOLLOWS = 1e-6;      // of the way of motions: no round-off
+    double change = way->to - way->from;
+    if (!h->idle || !drive_moves(way->from, way->to)) return false;
+    double leads = way_of_motions(s, step);
+    if (!(leads > 0.0) || !(fabs(change) > FOLLOWS * leads)) return false;
+    double begin = way->slots[DRIVE_ROTOR], end = 2.0 * change / step->equations.step_size - begin;
+    return !step->equations.discrete_gradient || !has_partners(s, h, false) ||
+           fabs(end) > COMES_TO_REST * fabs(begin);
 }
 
 // A step in which it sticks or rests: does it hold? True: something else is to be tried.
@@ -134,10 +164,15 @@ static bool review(hn_simulation *s, solved_step *step)
         if (law->rigid && h->stage != STAGE_LAST) changed |= review_contact(h, &way);
         if (law->kind != HN_DRIVE_FRICTION) continue;
         bool means = step->equations.discrete_gradient;
-        if (h->held)
+        if (h->held && is_led(s, h, &way, step)) {
+            set_mode(h, &way, way.to > way.from ? FRICTION_FORTH : FRICTION_BACK, STAGE_LAST);
+            changed = true;
+        } else if (h->held) {
             changed |= review_holding(h, &way, means, s->angles[way.e->angle + DRIVE_HOLD],
-                                      has_partners(s, h));
-        else changed |= review_sliding(h, &way, means, step->equations.step_size);
+                                      has_partners(s, h, true));
+        } else {
+            changed |= review_sliding(h, &way, means, step->equations.step_size);
+        }
     }
     return changed;
 }
@@ -148,35 +183,45 @@ static void forget_reactions(hn_simulation *s)
     redundancy_invalidate(s);
 }
 
-// Reaction forces of joints with friction by them; true: they are others than it was solved with.
-static hn_status find_normals(hn_simulation *s, solved_step *step, bool *changed)
+hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *slots,
+                                   bool *changed)
 {
+    hn_status status = HN_OK;
     *changed = false;
-    for (int i = 0; i < s->hold_count; ++i) {
+    forget_reactions(s);
+    for (int i = 0; i < s->hold_count && status == HN_OK; ++i) {
         const element *e = &s->system->elements[s->holds[i].first];
         if (s->holds[i].coupling >= 0 || e->law->by_reaction == 0.0) continue;
         joint_reaction r;
-        step_element_forces(s->system, &step->equations, &step->data);
-        forget_reactions(s);
-        hn_status status = simulation_reaction(s, step, e->joint, &r);
-        forget_reactions(s);
-        TRY(status);
-        double *slot = step->angle_start + e->angle + DRIVE_NORMAL, size = vec3_norm(r.force);
+        status = simulation_reaction(s, step, e->joint, &r);
+        double *slot = slots + e->angle + DRIVE_NORMAL, size = vec3_norm(r.force);
         // while it holds, only whether it can depends on it
         bool settled = fabs(size - *slot) <= NORMAL_TOLERANCE * (size + *slot);
         if (!settled && !s->holds[i].held) *changed = true;
         if (!settled) *slot = size;
     }
-    return HN_OK;
+    forget_reactions(s);
+    return status;
+}
+
+static bool has_normals(const hn_simulation *s)
+{
+    for (int i = 0; i < s->hold_count; ++i)
+        if (s->holds[i].coupling < 0 &&
+            s->system->elements[s->holds[i].first].law->by_reaction != 0.0)
+            return true;
+    return false;
 }
 
 static hn_status solve_with_reactions(hn_simulation *s, solved_step *step,
                                       const newton_options *options)
 {
-    for (int pass = 0; pass < NORMAL_PASSES; ++pass) {
-        bool changed;
+    for (int pass = 0; pass < DRIVE_NORMAL_PASSES; ++pass) {
+        bool changed = false;
         TRY(holds_solve(s, step, options));
-        TRY(find_normals(s, step, &changed));
+        if (!has_normals(s)) return HN_OK;
+        step_element_forces(s->system, &step->equations, &step->data);
+        TRY(drive_modes_find_normals(s, step, step->angle_start, &changed));
         if (!changed) return HN_OK;
         TRY(simulation_solve_iterate(s, step, options));
     }

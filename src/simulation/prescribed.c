@@ -286,11 +286,29 @@ static void store_reactions(const state_dynamics *x)
     step->joined = false;
 }
 
+// The equations at the state, with dry friction by the reactions that they have themselves
+static hn_status find_dynamics(hn_simulation *s, bool efforts, state_dynamics *x)
+{
+    for (int pass = 0; pass < DRIVE_NORMAL_PASSES; ++pass) {
+        bool changed = false;
+        hn_status status = state_dynamics_begin(s, NULL, x);
+        if (status == HN_OK && dynamics_free_count(x) > 0) status = refuse_freedom(&x->frame);
+        if (status != HN_OK || !efforts) return status;
+        store_reactions(x);
+        TRY(drive_modes_find_normals(s, &s->steps[1 - s->ahead], s->angles, &changed));
+        if (!changed) return HN_OK;
+        state_dynamics_end(x);
+    }
+    return context_fail(s->context, HN_NOT_CONVERGED,
+                        "dry friction at t = %.9g s: reactions of joints and the friction that "
+                        "follows from them do not settle; a smaller coefficient may help",
+                        hn_simulation_time(s));
+}
+
 static hn_status settle(hn_simulation *s, double h, bool efforts, const double *rates)
 {
-    state_dynamics x;
-    hn_status status = state_dynamics_begin(s, NULL, &x);
-    if (status == HN_OK && dynamics_free_count(&x) > 0) status = refuse_freedom(&x.frame);
+    state_dynamics x = {0};
+    hn_status status = find_dynamics(s, efforts, &x);
     if (status == HN_OK) {
         follow_angles(&x, h, rates);
         s->steps[0].valid = s->steps[1].valid = false;

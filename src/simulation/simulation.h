@@ -378,6 +378,10 @@ hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options 
 /// The same, and which of them hold: friction that sticks or slides, stops in contact or not (drive_modes.c).
 void drive_modes_begin(hn_simulation *s, const double *slots); ///< those with which a step from these slots begins
 hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_options *options);
+/// Reaction forces of joints with friction by them in a step, into `slots`; `changed`: they are others than before, of
+/// one that slides. Found by so many passes at most.
+enum { DRIVE_NORMAL_PASSES = 60 };
+hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *slots, bool *changed);
 /// The element of a hold, its numbers in a step, and its coordinate at both ends.
 typedef struct hold_way {
     const element *e;

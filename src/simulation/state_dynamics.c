@@ -146,6 +146,27 @@ static void find_laws(state_dynamics *x)
     }
 }
 
+// Where motions take all freedom, dry friction slides with its coordinate; what rests may have any that holds it, and is
+// given none. With free coordinates it depends on what comes.
+static void add_led_friction(state_dynamics *x)
+{
+    const double NO_RATE = 1e-12; // of the largest rate of a drive: round-off
+    const motion_frame *f = &x->frame;
+    hn_simulation *s = x->simulation;
+    double fastest = 0.0, slope;
+    if (dynamics_free_count(x) > 0) return;
+    for (int d = 0; d < s->system->drive_count; ++d)
+        fastest = fmax(fastest, fabs(frame_rate(f, x->candidates[d], f->q, x->v)));
+    for (int d = 0; d < s->system->drive_count; ++d) {
+        const element *e = &s->system->elements[s->system->drive_first + d];
+        double rate = frame_rate(f, x->candidates[d], f->q, x->v);
+        if (e->law->kind != HN_DRIVE_FRICTION || !(fabs(rate) > NO_RATE * fastest)) continue;
+        double size = drive_friction(e->law, s->angles[e->angle + DRIVE_NORMAL], rate, &slope);
+        x->laws[d].effort = x->efforts[d] = -copysign(size, rate);
+        frame_add_effort(f, x->candidates[d], x->efforts[d], x->force);
+    }
+}
+
 static double armature_of(const state_dynamics *x, int drive)
 {
     return x->frame.system->laws[drive].armature;
@@ -254,6 +275,7 @@ hn_status state_dynamics_begin(hn_simulation *s, const double *v, state_dynamics
     state_forces(s, x->frame.q, x->v, x->force);
     add_inputs(x);
     find_laws(x);
+    add_led_friction(x);
     find_mass(x);
     TRY(invert_free(x));
     find_accelerations(x);
