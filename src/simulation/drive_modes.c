@@ -31,6 +31,7 @@ static void set_mode(hold *h, hold_way *way, double mode, hold_stage stage)
 
 void drive_modes_begin(hn_simulation *s, const double *slots)
 {
+    s->blocked.hold = s->blocked.motion = -1;
     for (int i = 0; i < s->hold_count; ++i) {
         hold *h = &s->holds[i];
         const element *e = &s->system->elements[h->first];
@@ -151,6 +152,27 @@ static bool review_contact(hold *h, hold_way *way)
     return true;
 }
 
+// A lock or contact that follows from others carries nothing. Where a motion leads away from a stop, that lets go;
+// beyond it, or away from a latch, nothing can follow both.
+static bool review_idle(hn_simulation *s, hold *h, hold_way *way, double time)
+{
+    const double AWAY = 1e-9; // m, rad, of the place
+    const drive_law *law = way->e->law;
+    double side = way->slots[DRIVE_MODE],
+           value = law->kind == HN_DRIVE_LATCH ? law->latch
+                   : side > 0.0                ? law->upper
+                                               : law->lower,
+           away = way->to - value, unit = fmax(1.0, fabs(value));
+    if (!(fabs(away) > AWAY * unit)) return false;
+    if (law->rigid && side * away < 0.0) {
+        set_mode(h, way, 0.0, STAGE_LAST);
+        return true;
+    }
+    s->blocked.hold = (int)(h - s->holds);
+    s->blocked.time = time;
+    return false;
+}
+
 // ---- all of them --------------------------------------------------------------------------------------------
 
 static bool review(hn_simulation *s, solved_step *step)
@@ -161,6 +183,8 @@ static bool review(hn_simulation *s, solved_step *step)
         if (h->coupling >= 0) continue;
         hold_way way = hold_way_of(s, step, h);
         const drive_law *law = way.e->law;
+        if (law->kind != HN_DRIVE_FRICTION && h->held && h->idle)
+            changed |= review_idle(s, h, &way, step->equations.time);
         if (law->rigid && h->stage != STAGE_LAST) changed |= review_contact(h, &way);
         if (law->kind != HN_DRIVE_FRICTION) continue;
         bool means = step->equations.discrete_gradient;
@@ -237,7 +261,9 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
     take_rates(s, step);
     for (int pass = 0; pass < MODE_PASSES; ++pass) {
         TRY(solve_with_reactions(s, step, options));
-        if (!review(s, step)) return HN_OK;
+        bool changed = review(s, step);
+        if (s->blocked.hold >= 0) return HN_SINGULAR_SYSTEM;
+        if (!changed) return HN_OK;
         for (int i = 0; i < s->hold_count; ++i) s->holds[i].follows = false;
         TRY(simulation_solve_iterate(s, step, options));
     }

@@ -94,6 +94,23 @@ bool events_reached(hn_simulation *s)
     return s->has_events && find_reached(s, &side, &begin, &end) >= 0;
 }
 
+hn_status events_check_bounds(hn_simulation *s)
+{
+    for (int i = 0; i < s->hold_count && s->has_events; ++i) {
+        const element *e = &s->system->elements[s->holds[i].first];
+        const double *slots = s->angles + e->angle;
+        double side;
+        if (s->holds[i].coupling >= 0 ||
+            !(excess(s, e, slots, e->law->sign * slots[DRIVE_COORDINATE], &side) > REACHED))
+            continue;
+        s->blocked.hold = i;
+        s->blocked.motion = -1;
+        s->blocked.time = hn_simulation_time(s);
+        return holds_fail_blocked(s);
+    }
+    return HN_OK;
+}
+
 // ---- impacts -------------------------------------------------------------------------------------------------
 
 static void add_row(const hn_simulation *s, const element *e, double factor, double *row)
@@ -249,7 +266,7 @@ static int begin_motion(hn_simulation *s, impact *x, const double *before, doubl
         const hold *h = &s->holds[s->held_list[i]];
         const drive_law *law = system->elements[h->first].law;
         bool moves = h->coupling < 0 && law->kind == HN_DRIVE_MOTION;
-        x->first[i] = (moves ? law->scale * profile_at(law->function, time).rate : 0.0) -
+        x->first[i] = (moves ? holds_motion(&system->elements[h->first], time).rate : 0.0) -
                       product(s, row_of(s, i), v);
     }
     for (int i = 0, k = x->hold_count; i < system->drive_count; ++i) {
@@ -372,6 +389,51 @@ static bool leave_out(hn_simulation *s, const impact *x, int row, int located)
     return at_times;
 }
 
+// Which motion a coordinate follows most: by what its rate alone does to it; or -1. `v`, `scratch`: 12 per body
+static int leading_motion(hn_simulation *s, const impact *x, const element *e, double time,
+                          double *v, double *scratch)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double largest = 0.0, *mu = x->mu;
+    int leading = -1;
+    for (int m = 0; m < x->hold_count; ++m) {
+        const hold *h = &s->holds[s->held_list[m]];
+        const element *own = &s->system->elements[h->first];
+        if (h->coupling >= 0 || own->law->kind != HN_DRIVE_MOTION) continue;
+        for (int i = 0; i < x->count; ++i)
+            mu[i] = i == m ? x->units[i] * holds_motion(own, time).rate : 0.0;
+        small_lu_solve(x->count, x->count, x->matrix, s->impact_pivots, 1, 1, mu);
+        for (int i = 0; i < x->count; ++i) mu[i] *= x->units[i];
+        memset(v, 0, size * sizeof(double));
+        add_impulses(s, x, mu, v, scratch);
+        double rate = fabs(simulation_rate(e, s->state.q, v));
+        if (rate > largest) largest = rate, leading = s->held_list[m];
+    }
+    return leading;
+}
+
+// What was hit, takes no part and goes on all the same is led by a motion: nothing can follow both. `v`: velocities
+// after the impact; `space`: 24 per body
+static bool is_blocked(hn_simulation *s, const impact *x, const double *before, const double *v,
+                       double time, double *space)
+{
+    const double GOES_ON = 1e-6; // of its rate before
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const hold *h = &s->holds[i];
+        if (!h->struck || !(h->idle || h->follows)) continue;
+        const element *e = &s->system->elements[h->first];
+        double came = h->side * e->law->sign * simulation_rate(e, s->state.q, before),
+               goes = h->side * e->law->sign * simulation_rate(e, s->state.q, v);
+        if (!(goes > GOES_ON * fabs(came))) continue;
+        s->blocked.hold = i;
+        s->blocked.time = time;
+        s->blocked.motion = leading_motion(s, x, e, time, space, space + size);
+        return true;
+    }
+    return false;
+}
+
 // (D12), of everything that is struck; `before`: velocities
 static hn_status strike(hn_simulation *s, int located, const double *before, double time)
 {
@@ -387,6 +449,7 @@ static hn_status strike(hn_simulation *s, int located, const double *before, dou
         else if (!leave_out(s, &x, dependent, located)) return HN_SINGULAR_SYSTEM;
     }
     add_impulses(s, &x, x.mu, v, scratch);
+    if (is_blocked(s, &x, before, v, time, scratch)) return HN_SINGULAR_SYSTEM;
     double work = change_velocities(s, before, v, change, scratch);
     s->work += work;
     book_work(s, &x, located, v, work);

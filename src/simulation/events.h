@@ -18,4 +18,7 @@ hn_status events_pass(hn_simulation *simulation, double h, double time);
 /// The same without a way back, for a part of a nominal step.
 hn_status events_fill(hn_simulation *simulation, double h, double time);
 
+/// Is a coordinate beyond the value of its latch or stop at the state? Fails with a message that names it.
+hn_status events_check_bounds(hn_simulation *simulation);
+
 #endif

@@ -200,6 +200,24 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
     return HN_OK;
 }
 
+hn_status holds_fail_blocked(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    const element *e = &system->elements[s->holds[s->blocked.hold].first];
+    bool latch = e->law->kind == HN_DRIVE_LATCH, named = s->blocked.motion >= 0;
+    double x = e->law->sign * s->angles[e->angle],
+           value = latch ? e->law->latch
+                         : (x - e->law->upper > e->law->lower - x ? e->law->upper : e->law->lower);
+    return context_fail(
+        s->context, HN_SINGULAR_SYSTEM,
+        "t = %.9g s: joint '%s' is at %.9g %s, where drive '%s' (%s) %s it, and %s%s%s "
+        "leads it on: nothing can follow both; expected a motion that keeps to one side of it",
+        s->blocked.time, system->reports[e->joint].name, value, e->displacement ? "m" : "rad",
+        e->name, latch ? "a latch" : "a rigid stop", latch ? "locks" : "stops",
+        named ? "motion '" : "a motion",
+        named ? system->elements[s->holds[s->blocked.motion].first].name : "", named ? "'" : "");
+}
+
 // ---- relations in a step ------------------------------------------------------------------------------------
 
 // Couplings that follow from others take their share.

@@ -8,6 +8,7 @@
 #include <holonom/prescribed.h>
 
 #include "simulation/composed.h"
+#include "simulation/events.h"
 #include "simulation/state_dynamics.h"
 
 #include "elements/rotation_effort.h"
@@ -355,6 +356,7 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
         memcpy(s->state.q, q, size * sizeof(double));
         s->step_count++;
         TRY(settle(s, h, efforts, rates));
+        TRY(events_check_bounds(s));
     }
     return observe_subscribed(s);
 }

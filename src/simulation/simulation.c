@@ -375,7 +375,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     }
     simulation_start_rotors(s, s->momenta);
     inputs_start(s);
-    s->stuck = s->rattling = -1;
+    s->stuck = s->rattling = s->blocked.hold = s->blocked.motion = -1;
     TRY(holds_check_start(s));
     // accelerations at the start, for schemes that keep them; steps[0].data.force serves as scratch
     double *acceleration = s->steps[0].data.force;
@@ -439,7 +439,7 @@ static hn_status create_reference(hn_simulation *s)
     r->turning_count = turns_find(r->system, r->turning);
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
-    r->stuck = r->rattling = -1;
+    r->stuck = r->rattling = r->blocked.hold = r->blocked.motion = -1;
     if (r->composition != NULL) TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
     return create_reductions(r);
 }
@@ -1093,6 +1093,7 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
                             "step; expected a smaller one",
                             (long long)s->step_count + 1, hn_simulation_time(s),
                             system->elements[s->holds[s->rattling].first].name, EVENTS_MAX);
+    if (s->blocked.hold >= 0) return holds_fail_blocked(s);
     if (s->stuck >= 0) {
         const element *e = &system->elements[s->holds[s->stuck].first];
         bool couples = s->holds[s->stuck].coupling >= 0;

@@ -234,6 +234,10 @@ struct hn_simulation {
     double *impact_change; ///< 48 per body
     int stuck;            ///< one of them that nothing can move, or -1
     int rattling;         ///< one that is hit too often in a step, or -1
+    struct {
+        int hold, motion; ///< a latch or stop beyond whose value a motion leads, and which motion; or -1
+        double time;
+    } blocked;
     int fine_load;        ///< a load with a profile finer than the step, or -1
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
@@ -382,6 +386,8 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
 /// one that slides. Found by so many passes at most.
 enum { DRIVE_NORMAL_PASSES = 60 };
 hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *slots, bool *changed);
+/// A motion leads beyond the value of a latch or stop, `simulation->blocked`: fail with a message that names both.
+hn_status holds_fail_blocked(const hn_simulation *s);
 /// The element of a hold, its numbers in a step, and its coordinate at both ends.
 typedef struct hold_way {
     const element *e;

@@ -146,8 +146,8 @@ static void find_laws(state_dynamics *x)
     }
 }
 
-// Where motions take all freedom, dry friction slides with its coordinate; what rests may have any that holds it, and is
-// given none. With free coordinates it depends on what comes.
+// Where motions take all freedom, dry friction slides with its coordinate; what rests may have any that holds it, and
+// is given none. With free coordinates it depends on what comes.
 static void add_led_friction(state_dynamics *x)
 {
     const double NO_RATE = 1e-12; // of the largest rate of a drive: round-off

@@ -541,3 +541,111 @@ TEST(impacts, go_on_from_a_snapshot_bit_for_bit)
     CHECK(drive_of(&r, 1).work == work);
     end_run(&r);
 }
+
+// ---- against motions ------------------------------------------------------------------------------------------
+
+#define WHEELS                                                                                     \
+    "holonom: 1\n"                                                                                 \
+    "gravity: [0, 0, 0]\n"                                                                         \
+    "bodies:\n"                                                                                    \
+    "  w1: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0]}\n"                                   \
+    "  w2: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}\n"                                   \
+    "joints:\n"                                                                                    \
+    "  a: {revolute: {bodies: [ground, w1], at: [0, 0, 0], axis: z}}\n"                            \
+    "  b: {revolute: {bodies: [ground, w2], at: [1, 0, 0], axis: z}}\n"                            \
+    "couplings:\n"                                                                                 \
+    "  g: {gear: {joints: [a, b], ratio: -2}}\n"                                                   \
+    "drives:\n"                                                                                    \
+    "  still: {effort: {joint: a, value: 0}}\n"
+
+// The run stops at the instant at which a motion leads through a latch or a rigid stop, and names both.
+TEST(impacts, a_motion_does_not_pass_a_latch_or_a_rigid_stop)
+{
+    static const struct {
+        const char *text;
+        int whole; // steps of 0.01 s before
+    } CASES[] = {
+        {WHEELS "  m: {motion: {joint: a, value: sin(t)}}\n  n: {latch: {joint: a, value: 0.6}}\n",
+         64},
+        {WHEELS "  m: {motion: {joint: a, value: sin(t)}}\n"
+                "  n: {stop: {joint: a, upper: 0.6, restitution: 0.5}}\n",
+         64},
+        {WHEELS "  m: {motion: {joint: a, value: sin(t)}}\n"
+                "  n: {stop: {joint: b, lower: -0.3, restitution: 0}}\n",
+         64},
+        {WHEELS "  m: {motion: {joint: a, value: sin(t)}}\n  n: {latch: {joint: b, value: -0.3}}\n",
+         64},
+        {"holonom: 1\ngravity: [0, 0, 0]\nbodies:\n" FOUR_BAR_BODIES "joints:\n" FOUR_BAR_JOINTS
+         "drives:\n  m: {motion: {joint: j1, value: sin(t)}}\n"
+         "  n: {latch: {joint: j4, value: 0.1}}\n",
+         -1},
+    };
+    static const hn_scheme SCHEMES[4] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_GGL_ENERGY_MOMENTUM,
+                                         HN_SCHEME_VARIATIONAL, HN_SCHEME_ENERGY_DECAYING};
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k)
+        for (int i = 0; i < 5; ++i) {
+            driven_run r = begin_run(CASES[k].text, SCHEMES[i % 4], HN_REDUCTION_REDUCED, 0.01);
+            hn_status status = i < 4 ? hn_simulation_step(r.simulation, 100)
+                                     : hn_simulation_follow(r.simulation, 100, true);
+            CHECK_EQUAL(status, HN_SINGULAR_SYSTEM); // HN_OK before
+            const char *message = hn_context_message(r.context);
+            CHECK(strstr(message, "drive 'n'") != NULL);
+            if (i < 4) CHECK(strstr(message, "motion 'm'") != NULL);
+            if (i < 4 && CASES[k].whole >= 0) {
+                CHECK(strstr(message, "t = 0.6435011") != NULL); // asin 0.6
+                CHECK_EQUAL(hn_simulation_step_count(r.simulation), CASES[k].whole);
+            }
+            end_run(&r);
+        }
+}
+
+// A motion that comes near a stop and goes back, or that begins at one and leaves, is free to do so.
+TEST(impacts, a_motion_may_leave_a_rigid_stop)
+{
+    static const char *const TEXTS[] = {
+        WHEELS "  m: {motion: {joint: a, value: 0.59*sin(2*t)}}\n"
+               "  n: {stop: {joint: a, upper: 0.6, restitution: 0.5}}\n",
+        WHEELS "  m: {motion: {joint: a, value: -0.59*sin(t)^2}}\n"
+               "  n: {stop: {joint: a, upper: 0, restitution: 0}}\n",
+    };
+    for (int k = 0; k < 2; ++k)
+        for (int i = 0; i < 2; ++i) {
+            driven_run r =
+                begin_run(TEXTS[k], i == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL,
+                          HN_REDUCTION_REDUCED, 0.01);
+            CHECK_OK(r.context, hn_simulation_step(r.simulation, 200));
+            CHECK_NEAR(drive_of(&r, 1).coordinate,
+                       k == 0 ? 0.59 * sin(4.0) : -0.59 * sin(2.0) * sin(2.0), 1e-12);
+            CHECK_NEAR(drive_of(&r, 2).work, 0.0, 1e-15);
+            end_run(&r);
+        }
+}
+
+// Two latches lock a differential, whose motion rests; when it goes on, one of them cannot hold.
+TEST(impacts, a_motion_that_begins_again_does_not_tear_latches)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies:\n"
+        "  sun: {mass: 1, inertia: [1, 1, 1]}\n"
+        "  arm: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}\n"
+        "  out: {mass: 1, inertia: [1, 1, 1], position: [2, 0, 0]}\n"
+        "joints:\n"
+        "  a: {revolute: {bodies: [ground, sun], at: [0, 0, 0], axis: z}}\n"
+        "  b: {revolute: {bodies: [ground, arm], at: [1, 0, 0], axis: z}}\n"
+        "  c: {revolute: {bodies: [ground, out], at: [2, 0, 0], axis: z}}\n"
+        "couplings:\n"
+        "  sum: {relation: {joints: [a, b, c], factors: [1, 1, 1]}}\n"
+        "drives:\n"
+        "  m: {motion: {joint: a, value: {table: {times: [0, 1, 2], values: [0, 0, 1]}}}}\n"
+        "  n: {latch: {joint: b, value: 0.3}}\n"
+        "  o: {latch: {joint: c, value: -0.3}}\n"
+        "start: {b: {rate: 1}}\n";
+    driven_run r = begin_run(TEXT, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.01);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 99));
+    CHECK_NEAR(drive_of(&r, 1).coordinate, 0.3, 1e-12);
+    CHECK(hn_simulation_step(r.simulation, 50) == HN_SINGULAR_SYSTEM);
+    CHECK(strstr(hn_context_message(r.context), "a motion leads it on") != NULL);
+    end_run(&r);
+}
