@@ -778,6 +778,7 @@ static double *exchange_arrays(scheme_solver *s, double *memory, bool write)
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
         double *from = write ? arrays[k] : memory, *to = write ? memory : arrays[k];
         if (dense || arrays[k] != s->last.inside) memcpy(to, from, sizes[k] * sizeof(double));
+        else if (write) memset(memory, 0, sizes[k] * sizeof(double));
         memory += sizes[k];
     }
     return memory;
@@ -854,9 +855,10 @@ static bool recall(scheme_solver *s, const scheme_step *step)
     return false;
 }
 
+// Beside the memory of the state, which stays what it was should the step be discarded.
 static void remember(scheme_solver *s, const scheme_step *step)
 {
-    double *memory = step->state->memory;
+    double *memory = step->memory;
     const internal_step *last = &s->last;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
     if (memory == NULL) return;

@@ -29,6 +29,7 @@ typedef struct scheme_step {
     double *q;            ///< out: q_n+1, 12 per body
     double *delta;        ///< out: q_n+1 - q_n, 12 per body
     double *impetus;      ///< out: 12 per body
+    double *memory;       ///< out: what `state->memory` is to hold at t_n+1, apart from it: a step may be discarded
     double *multipliers;  ///< out: lambda of all constraints, in the order of the public API; forces are -G^T lambda
     double multiplier_time; ///< out: s, the time they belong to
     bool multipliers_later; ///< out: they are left to `solver_multipliers`

@@ -88,6 +88,8 @@ static void layout(arena *a, hn_simulation *s)
     s->state.q = arena_doubles(a, POSE_SIZE * n);
     s->state.impetus = arena_doubles(a, POSE_SIZE * n);
     s->state.memory = arena_doubles(a, scheme_memory_size(s->scheme, system));
+    bool own = s->scheme->solver_step != NULL;
+    s->next_memory = arena_doubles(a, own ? scheme_memory_size(s->scheme, system) : 0);
     size_t multipliers = s->scheme->solver_step == NULL ? 0 : (size_t)system->constraint_count;
     s->multipliers = arena_doubles(a, multipliers);
     s->next_multipliers = arena_doubles(a, multipliers);
@@ -752,6 +754,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .q = step->data.q,
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
+                       .memory = s->next_memory,
                        .multipliers = s->next_multipliers,
                        .joint_angles = s->joint_angles,
                        .next_joint_angles = s->next_joint_angles,
@@ -943,6 +946,11 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;
     s->next_impetus = impetus;
+    if (s->scheme->solver_step != NULL) {
+        double *memory = s->state.memory;
+        s->state.memory = s->next_memory;
+        s->next_memory = memory;
+    }
     s->state.q = step->data.q; // the next step is solved in other memory
     s->state.first = false;
     if (s->scheme->tangent_momenta) {
@@ -1253,8 +1261,9 @@ static hn_status look_before_leap(hn_simulation *s, double h, double time)
         s->step_was_halved = false;
         s->passage.probed = true;
     }
-    TRY(simulation_solve_or_stop(s, h, time, false));
-    return simulation_commit(s, true);
+    status = simulation_solve_or_stop(s, h, time, false);
+    if (status == HN_CANCELLED) snapshot_take_back(s, s->backup); // it was not probed
+    return status == HN_OK ? simulation_commit(s, true) : status;
 }
 
 // The state is that of the next nominal step.

@@ -195,6 +195,7 @@ struct hn_simulation {
     solved_step steps[2];
     int ahead;            ///< which of `steps` is solved next; the other one is the last completed
     double *next_impetus; ///< 12 per body
+    double *next_memory;  ///< own solver: scheme_state.memory after the step
     double *momenta;      ///< p_n, 12 per body
     double *own_momenta;  ///< what bodies carry by themselves (mass.h), 12 per body; without mass edges: `momenta`
     bool momenta_valid;

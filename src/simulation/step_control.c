@@ -178,7 +178,9 @@ hn_status step_control_fill(hn_simulation *s, double whole, double time)
         verdict v = attempt(s, h, time + done, &error, &status);
         if (v == STEP_TOO_LONG && !(c->step > LEAST_PART * whole)) status = HN_NOT_CONVERGED;
         if (v == STEP_FAILED || status == HN_NOT_CONVERGED) {
-            take_back(s, s->before);
+            // cancelled, it is made again: nothing of it counts
+            if (status == HN_CANCELLED) snapshot_take_back(s, s->before);
+            else take_back(s, s->before);
             return status;
         }
         if (v == STEP_TOO_LONG) {

@@ -73,10 +73,13 @@ class Resume(FileTest):
 
     @need_h5py
     def test_signals_leave_a_checkpoint_to_go_on_from(self):
-        self.check(0, "run", "pendulum.yaml", "--output", "whole.h5", *LONG)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        # solvers of their own have a memory of their own, which a step that is discarded leaves as it was
+        cases = [(number, words) for words in ([], ["--scheme", "projected-rk", "--step", "2e-4"])
+                 for number in (signal.SIGINT, signal.SIGTERM)]
+        for number, words in cases:
+            self.check(0, "run", "pendulum.yaml", "--output", "whole.h5", *LONG, *words)
             # without --checkpoint: the signal alone writes one
-            process = self.start("run", "pendulum.yaml", "--output", "r.h5", *LONG)
+            process = self.start("run", "pendulum.yaml", "--output", "r.h5", *LONG, *words)
             self.wait_for_records("r.h5.part", least=0)
             process.send_signal(number)
             stderr = process.communicate(timeout=60)[1]

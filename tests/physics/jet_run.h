@@ -100,6 +100,7 @@ static inline hn_status jet_try_step(jet_run *r, double h)
                         .q = r->next_q,
                         .delta = r->delta,
                         .impetus = r->next_v,
+                        .memory = r->state.memory,
                         .multipliers = r->multipliers,
                         .stopped = r->stopped,
                         .stopped_user = r->stopped_user};

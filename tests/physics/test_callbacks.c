@@ -173,7 +173,8 @@ static void with_canceller(hn_drive_def *def, int place)
 enum { CANCELLED_STEPS = 12, ANY_SNAPSHOT = 1 << 16 };
 
 // Steps with a cancel at a call of the law, gone on from; the bytes of the last state. How often it was stopped.
-static int cancelled_run(hn_scheme scheme, int moment, unsigned char *bytes, size_t *size)
+static int cancelled_run(hn_scheme scheme, double step_tolerance, int moment, unsigned char *bytes,
+                         size_t *size)
 {
     world w = open_arm(with_canceller, HN_REDUCTION_REDUCED, false);
     hn_simulation_def run = hn_simulation_def_default();
@@ -181,11 +182,12 @@ static int cancelled_run(hn_scheme scheme, int moment, unsigned char *bytes, siz
     w.simulation = NULL;
     run.step_size = 5e-3;
     run.scheme = scheme;
+    run.step_tolerance = step_tolerance;
     stop = (canceller){.context = w.context};
     hn_status status = hn_simulation_create(w.model, &run, &w.simulation);
     int stops = 0;
     *size = 0;
-    if (status != HN_OK) CHECK_STATUS(w.context, status, HN_INVALID_MODEL);
+    if (status != HN_OK) CHECK(status == HN_INVALID_MODEL || status == HN_INVALID_ARGUMENT);
     stop.calls = 0;
     stop.moment = moment;
     while (status == HN_OK && hn_simulation_step_count(w.simulation) < CANCELLED_STEPS) {
@@ -202,29 +204,37 @@ static int cancelled_run(hn_scheme scheme, int moment, unsigned char *bytes, siz
     return stops;
 }
 
-TEST(cancels, at_any_call_of_a_law_leave_the_state_that_the_run_would_have_had)
+// One cancel at each of up to `moments_max` calls of the law. Does the scheme take drives, and the tolerance?
+static bool check_cancels(hn_scheme scheme, double step_tolerance, int moments_max)
 {
     static unsigned char whole[ANY_SNAPSHOT], stopped[ANY_SNAPSHOT];
-    int schemes = 0;
+    size_t size, other;
+    CHECK_EQUAL(cancelled_run(scheme, step_tolerance, 0, whole, &size), 0);
+    if (size == 0) return false;
+    int count = stop.calls, differing = 0, moments = 0, stops = 0;
+    for (int moment = 1; moment <= count; moment += 1 + count / moments_max) {
+        stops += cancelled_run(scheme, step_tolerance, moment, stopped, &other);
+        moments++;
+        CHECK_EQUAL((int)other, (int)size);
+        differing += memcmp(whole, stopped, size) != 0;
+    }
+    if (getenv("HN_TEST_VERBOSE") != NULL)
+        printf("%s, step tolerance %g: %d calls of the law, %d moments, %d stops, %d differ\n",
+               hn_scheme_name(scheme), step_tolerance, count, moments, stops, differing);
+    CHECK_EQUAL(differing, 0);
+    CHECK(stops <= moments && stops >= 0.9 * moments); // after the last step no one asks
+    return true;
+}
+
+TEST(cancels, at_any_call_of_a_law_leave_the_state_that_the_run_would_have_had)
+{
+    int schemes = 0, controlled = 0;
     for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
-        size_t size, other;
-        CHECK_EQUAL(cancelled_run((hn_scheme)scheme, 0, whole, &size), 0);
-        if (size == 0) continue; // the scheme takes no drives
-        int count = stop.calls, differing = 0, moments = 0, stops = 0;
-        schemes++;
-        for (int moment = 1; moment <= count; moment += 1 + count / 400) {
-            stops += cancelled_run((hn_scheme)scheme, moment, stopped, &other);
-            moments++;
-            CHECK_EQUAL((int)other, (int)size);
-            differing += memcmp(whole, stopped, size) != 0;
-        }
-        if (getenv("HN_TEST_VERBOSE") != NULL)
-            printf("%s: %d calls of the law, %d moments, %d stops, %d differ\n",
-                   hn_scheme_name((hn_scheme)scheme), count, moments, stops, differing);
-        CHECK_EQUAL(differing, 0);
-        CHECK(stops <= moments && stops >= 0.9 * moments); // after the last step no one asks
+        schemes += check_cancels((hn_scheme)scheme, 0.0, 400);
+        controlled += check_cancels((hn_scheme)scheme, 1e-7, 60);
     }
     CHECK(schemes >= 3);
+    CHECK(controlled >= 2);
 }
 
 // ---- a controller ---------------------------------------------------------------------------------------------
