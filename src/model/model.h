@@ -249,9 +249,9 @@ hn_status model_new_name(hn_context *context, const name_table *table, const cha
 hn_status model_check_thread(const hn_model *model, const char *name, double pitch);
 hn_status model_add_thread(hn_model *model, hn_joint_id joint);
 /// Where a coordinate of a joint starts as far as it was said: tells the whole turns of an angle; otherwise 0.
-static inline double model_start_turn(const model_joint *joint, int coordinate)
+static inline double model_start_turn(const model_joint *j, int coordinate)
 {
-    return (joint->given >> coordinate & 1U) != 0U ? joint->coordinates[coordinate] : 0.0;
+    return (j->given >> coordinate & 1U) != 0U ? j->coordinates[coordinate] : 0.0;
 }
 /// Give rates of the start to joints where couplings say them and nothing else does.
 void model_follow_couplings(hn_model *model);

@@ -371,6 +371,11 @@ static int by_value(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
+static bool is_friction(const hn_system *system, const hold *h)
+{
+    return h->coupling < 0 && system->elements[h->first].law->kind == HN_DRIVE_FRICTION;
+}
+
 static hn_status refuse_hold(const motion_frame *f, const hold *h)
 {
     const element *e = &f->system->elements[h->first];
@@ -383,8 +388,13 @@ static hn_status refuse_hold(const motion_frame *f, const hold *h)
 
 static hn_status choose(motion_frame *f, frame_choice *c, double *rest)
 {
-    for (int d = 0; d < f->driven_count; ++d)
-        if (!pick(c, f->chosen[d], f->count, rest)) return refuse_hold(f, &f->holds[d]);
+    for (int d = 0; d < f->driven_count; ++d) {
+        // as many as there are freedoms are independent at most
+        if (d < f->count && pick(c, f->chosen[d], f->count, rest)) continue;
+        if (!is_friction(f->system, &f->holds[d])) return refuse_hold(f, &f->holds[d]);
+        f->tied_hold = d;
+        return HN_SINGULAR_SYSTEM;
+    }
     int order = f->driven_count;
     for (int stage = 0; stage < STAGE_COUNT; ++stage)
         while (order < f->count) {
@@ -512,17 +522,28 @@ static void list_relations(motion_frame *f)
     }
 }
 
-// What holds at the state: motions, couplings, latches that have locked, stops in contact. Friction that sticks does
-// not count: how long it does depends on what is asked of it.
-static int list_holds(hn_simulation *s)
+// What holds at the state: motions, couplings, latches that have locked, stops in contact, and the friction that the
+// caller says: how long it does depends on what is asked of it.
+static int list_holds(hn_simulation *s, const bool *sticks)
 {
     drive_modes_begin(s, s->angles);
     for (int i = 0; i < s->hold_count; ++i) {
         hold *h = &s->holds[i];
-        if (h->coupling < 0 && s->system->elements[h->first].law->kind == HN_DRIVE_FRICTION)
-            h->held = false;
+        if (is_friction(s->system, h))
+            h->held = sticks != NULL && sticks[h->first - s->system->drive_first];
     }
     return holds_list(s, false);
+}
+
+// Friction last: it is what gives way to the others.
+static void copy_holds(const hn_simulation *s, motion_frame *f)
+{
+    int count = 0;
+    for (int last = 0; last < 2; ++last)
+        for (int d = 0; d < f->driven_count; ++d) {
+            const hold *h = &s->holds[s->held_list[d]];
+            if (is_friction(s->system, h) == (last == 1)) f->holds[count++] = *h;
+        }
 }
 
 static void layout(motion_frame *f, arena *a, int candidates, int count, int driven)
@@ -558,11 +579,11 @@ static hn_status find_choice(motion_frame *f)
     return status;
 }
 
-hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
+hn_status motion_frame_begin(hn_simulation *s, const double *q, const bool *sticks, motion_frame *f)
 {
     const hn_system *system = s->system;
     saddle_choice choice;
-    *f = (motion_frame){.context = s->context, .system = system, .q = q};
+    *f = (motion_frame){.context = s->context, .system = system, .q = q, .tied_hold = -1};
     series_extent extent;
     observation_measure(system, &extent);
     int candidates = (int)extent.coordinate_count + TWIST_SIZE * system->body_count;
@@ -573,7 +594,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
         return context_fail(s->context, status, "masses and joints leave a motion without inertia");
     TRY(status);
     f->count = system->coordinate_count - system->constraint_count + choice.dropped_count;
-    f->driven_count = list_holds(s);
+    f->driven_count = list_holds(s, sticks);
     if (f->driven_count > f->count) f->count = f->driven_count; // one of them is refused below
     for (int pass = 0; pass < 2; ++pass) {
         arena a = {.block = f->memory};
@@ -581,7 +602,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, motion_frame *f)
         if (pass == 0 && (f->memory = context_allocate(s->context, a.used)) == NULL)
             return HN_OUT_OF_MEMORY;
     }
-    for (int d = 0; d < f->driven_count; ++d) f->holds[d] = s->holds[s->held_list[d]];
+    copy_holds(s, f);
     list_candidates(f);
     list_relations(f);
     return find_choice(f);

@@ -29,7 +29,9 @@ typedef struct motion_frame {
     int candidate_count;
     frame_coordinate *candidates; ///< joints first, in the order of the model
     int joint_count;      ///< of the candidates: of joints
-    hold *holds;          ///< what holds at the state: motions, couplings, locked latches, stops in contact
+    hold *holds;          ///< what holds at the state: motions, couplings, locked latches, stops in contact,
+                          ///< and behind them friction that sticks
+    int tied_hold;        ///< friction among them that the others hold already, why there is no frame; or -1
     int driven_count;     ///< as many are the first ones of `chosen`: relations, behind the candidates
     int path_count;       ///< behind them: turns of rotation paths
     int count;            ///< degrees of freedom, driven ones included
@@ -43,7 +45,8 @@ typedef struct motion_frame {
 /// loop
 /// or another drive holds is refused by name. motion_frame_end in any case.
 /// @return HN_OK, HN_SINGULAR_SYSTEM, HN_INVALID_MODEL (a drive in conflict), HN_OUT_OF_MEMORY
-hn_status motion_frame_begin(hn_simulation *simulation, const double *q, motion_frame *frame);
+/// `sticks` (or NULL: none), per drive: dry friction that holds its coordinate.
+hn_status motion_frame_begin(hn_simulation *simulation, const double *q, const bool *sticks, motion_frame *frame);
 void motion_frame_end(motion_frame *frame);
 
 /// Candidates alone, for rates at q: no motions.

@@ -136,34 +136,17 @@ static void find_laws(state_dynamics *x)
         double value = e->law->sign * element_angle(e, system_pose(f->q, e->a),
                                                     system_pose(f->q, e->b), s->angles[e->angle]);
         x->candidates[d] = c;
-        x->laws[d] = drive_slopes(s, d, value, frame_rate(f, c, f->q, x->v));
+        double rate = frame_rate(f, c, f->q, x->v);
+        x->laws[d] =
+            e->law->kind == HN_DRIVE_FRICTION
+                ? friction_slopes(e->law, x->friction.ways[d], x->friction.normals[d], rate)
+                : drive_slopes(s, d, value, rate);
         x->efforts[d] = x->laws[d].effort;
         x->bends[d] = frame_rate_change(f, c, x->v, x->v) + frame_rate(f, c, f->q, x->turned);
         for (int k = 0; k < f->count; ++k)
             x->ways[(size_t)d * (size_t)f->count + (size_t)k] =
                 frame_rate(f, c, f->q, frame_motion(f, k));
         frame_add_effort(f, c, x->efforts[d], x->force);
-    }
-}
-
-// Where motions take all freedom, dry friction slides with its coordinate; what rests may have any that holds it, and
-// is given none. With free coordinates it depends on what comes.
-static void add_led_friction(state_dynamics *x)
-{
-    const double NO_RATE = 1e-12; // of the largest rate of a drive: round-off
-    const motion_frame *f = &x->frame;
-    hn_simulation *s = x->simulation;
-    double fastest = 0.0, slope;
-    if (dynamics_free_count(x) > 0) return;
-    for (int d = 0; d < s->system->drive_count; ++d)
-        fastest = fmax(fastest, fabs(frame_rate(f, x->candidates[d], f->q, x->v)));
-    for (int d = 0; d < s->system->drive_count; ++d) {
-        const element *e = &s->system->elements[s->system->drive_first + d];
-        double rate = frame_rate(f, x->candidates[d], f->q, x->v);
-        if (e->law->kind != HN_DRIVE_FRICTION || !(fabs(rate) > NO_RATE * fastest)) continue;
-        double size = drive_friction(e->law, s->angles[e->angle + DRIVE_NORMAL], rate, &slope);
-        x->laws[d].effort = x->efforts[d] = -copysign(size, rate);
-        frame_add_effort(f, x->candidates[d], x->efforts[d], x->force);
     }
 }
 
@@ -256,11 +239,117 @@ static void find_multipliers(state_dynamics *x)
     saddle_solve_motion(f->rows, total, &velocities, 1, ignored, x->multipliers);
 }
 
-hn_status state_dynamics_begin(hn_simulation *s, const double *v, state_dynamics *x)
+// ---- dry friction -------------------------------------------------------------------------------------------------
+
+static const double RESTS = 1e-9; // rad, or m over the size of the joint, in a nominal step
+static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
+static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
+enum { NORMAL_PASSES = 60 };
+
+static bool is_friction(const state_dynamics *x, int drive)
 {
-    *x = (state_dynamics){.simulation = s};
-    TRY(simulation_observe(s, OBSERVE_JOINTS));
-    TRY(motion_frame_begin(s, s->state.q, &x->frame));
+    return x->simulation->system->laws[drive].kind == HN_DRIVE_FRICTION;
+}
+
+static hn_status allocate_friction(state_dynamics *x)
+{
+    size_t drives = (size_t)x->simulation->system->drive_count;
+    for (int pass = 0; pass < 2; ++pass) {
+        arena a = {.block = x->friction.memory};
+        x->friction.normals = arena_doubles(&a, drives);
+        x->friction.ways = arena_ints(&a, drives);
+        x->friction.sticks = arena_bytes(&a, drives * sizeof(bool));
+        if (pass == 0) x->friction.memory = context_allocate(x->simulation->context, a.used + 1);
+        if (x->friction.memory == NULL) return HN_OUT_OF_MEMORY;
+    }
+    return HN_OK;
+}
+
+// What rests sticks, at first; what moves slides. True: something sticks.
+static bool begin_friction(state_dynamics *x)
+{
+    const hn_simulation *s = x->simulation;
+    const hn_system *system = s->system;
+    const motion_frame *f = &x->frame;
+    bool any = false;
+    for (int d = 0; d < system->drive_count; ++d) {
+        const element *e = &system->elements[system->drive_first + d];
+        if (!is_friction(x, d)) continue;
+        double mode = s->angles[e->angle + DRIVE_MODE],
+               rate =
+                   frame_rate(f, frame_element_candidate(f, system->drive_first + d), f->q, x->v),
+               unit = e->displacement ? system_joint_size(system, &system->reports[e->joint].rows)
+                                      : 1.0;
+        bool slid = mode == FRICTION_BACK || mode == FRICTION_FORTH;
+        x->friction.normals[d] = s->angles[e->angle + DRIVE_NORMAL];
+        x->friction.sticks[d] = !slid && fabs(rate) * s->def.step_size <= RESTS * unit;
+        any |= x->friction.sticks[d];
+        if (x->friction.sticks[d]) continue;
+        x->friction.ways[d] = rate > 0.0 ? 1 : rate < 0.0 ? -1 : (int)mode;
+    }
+    return any;
+}
+
+// Force of a joint on its body by the multipliers of its rows
+static double reaction_size(const state_dynamics *x, int index)
+{
+    const motion_frame *f = &x->frame;
+    const hn_system *system = f->system;
+    const system_joint *report = &system->reports[index];
+    const joint_place *p = saddle_place(f->rows, report->cut >= 0 ? system->body_count + report->cut
+                                                                  : report->tree_body);
+    const double *multipliers =
+        x->multipliers + INTERNAL_ROWS * (size_t)system->body_count + p->multiplier;
+    hn_vec3 force = {0.0, 0.0, 0.0};
+    for (int r = 0; r < p->rows->row_count; ++r) {
+        constraint_row row;
+        hn_vec3 gradient[8];
+        joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+        row_gradient(&row, system_pose(f->q, p->a), system_pose(f->q, p->b), gradient);
+        force = vec3_add_scaled(force, multipliers[r], gradient[4]);
+    }
+    return vec3_norm(force);
+}
+
+// True: reactions are others than those that friction slid by.
+static bool find_normals(state_dynamics *x)
+{
+    bool changed = false;
+    for (int d = 0; d < x->frame.system->drive_count; ++d) {
+        const element *e = &x->frame.system->elements[x->frame.system->drive_first + d];
+        if (!is_friction(x, d) || e->law->by_reaction == 0.0) continue;
+        double size = reaction_size(x, e->joint), *normal = &x->friction.normals[d];
+        bool settled = fabs(size - *normal) <= NORMAL_TOLERANCE * (size + *normal);
+        changed |= !settled && x->friction.ways[d] != 0;
+        if (!settled) *normal = size;
+    }
+    return changed;
+}
+
+static hn_status solve(state_dynamics *x)
+{
+    hn_simulation *s = x->simulation;
+    for (int pass = 0; pass < NORMAL_PASSES; ++pass) {
+        memset(x->force, 0, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+        state_forces(s, x->frame.q, x->v, x->force);
+        add_inputs(x);
+        find_laws(x);
+        find_mass(x);
+        TRY(invert_free(x));
+        find_accelerations(x);
+        find_multipliers(x);
+        if (!find_normals(x)) return HN_OK;
+    }
+    return context_fail(
+        s->context, HN_NOT_CONVERGED,
+        "friction by reactions of joints has no effort at this state: the reactions "
+        "grow with the friction");
+}
+
+static hn_status begin_frame(state_dynamics *x, const double *v)
+{
+    hn_simulation *s = x->simulation;
+    TRY(motion_frame_begin(s, s->state.q, x->friction.sticks, &x->frame));
     for (int pass = 0; pass < 2; ++pass) {
         arena a = {.block = x->memory};
         layout(x, &a);
@@ -272,20 +361,65 @@ hn_status state_dynamics_begin(hn_simulation *s, const double *v, state_dynamics
     apply_wrenches(s, keep);
     context_release(s->context, keep);
     find_rates(x, v);
-    state_forces(s, x->frame.q, x->v, x->force);
-    add_inputs(x);
-    find_laws(x);
-    add_led_friction(x);
-    find_mass(x);
-    TRY(invert_free(x));
-    find_accelerations(x);
-    find_multipliers(x);
     return HN_OK;
 }
 
-void state_dynamics_end(state_dynamics *x)
+// The friction that is asked for most beyond what it can gives that, and slides; what it was tied to may hold instead.
+static bool give_way(state_dynamics *x)
+{
+    const hn_system *system = x->frame.system;
+    int worst = -1, way = 0;
+    double most = 1.0 + SLACK, slope;
+    for (int k = 0; k < x->frame.driven_count; ++k) {
+        int d = x->frame.holds[k].first - system->drive_first;
+        if (x->frame.holds[k].coupling >= 0 || !is_friction(x, d)) continue;
+        double effort = x->hold_efforts[k],
+               limit = drive_friction(&system->laws[d], x->friction.normals[d], 0.0, &slope);
+        if (!(fabs(effort) > most * limit)) continue;
+        most = limit > 0.0 ? fabs(effort) / limit : HUGE_VAL;
+        worst = d, way = effort > 0.0 ? -1 : 1;
+    }
+    if (worst < 0) return false;
+    x->friction.sticks[worst] = false;
+    x->friction.ways[worst] = way;
+    for (int d = 0; d < system->drive_count; ++d)
+        if (is_friction(x, d) && x->friction.ways[d] == 0) x->friction.sticks[d] = true;
+    return true;
+}
+
+static void end_frame(state_dynamics *x)
 {
     motion_frame_end(&x->frame);
     context_release(x->simulation->context, x->memory);
     x->memory = NULL;
+}
+
+hn_status state_dynamics_begin(hn_simulation *s, const double *v, state_dynamics *x)
+{
+    *x = (state_dynamics){.simulation = s};
+    TRY(simulation_observe(s, OBSERVE_JOINTS));
+    TRY(allocate_friction(x));
+    TRY(begin_frame(x, v));
+    for (bool again = begin_friction(x);; again = true) {
+        hn_status status = HN_OK;
+        if (again) {
+            end_frame(x);
+            status = begin_frame(x, v);
+        }
+        // friction that others hold already carries nothing
+        int tied = status == HN_SINGULAR_SYSTEM ? x->frame.tied_hold : -1;
+        if (tied >= 0) {
+            x->friction.sticks[x->frame.holds[tied].first - s->system->drive_first] = false;
+            continue;
+        }
+        if (status == HN_OK) status = solve(x);
+        if (status != HN_OK || !give_way(x)) return status;
+    }
+}
+
+void state_dynamics_end(state_dynamics *x)
+{
+    end_frame(x);
+    context_release(x->simulation->context, x->friction.memory);
+    x->friction.memory = NULL;
 }

@@ -8,6 +8,14 @@
 #include "simulation/motion_frame.h"
 #include "simulation/state_forces.h"
 
+/// What dry friction does at the state; all per drive.
+typedef struct state_friction {
+    bool *sticks;    ///< it holds its coordinate
+    int *ways;       ///< it slides along its coordinate (1), against it (-1); 0: neither
+    double *normals; ///< N, reaction force of its joint
+    void *memory;
+} state_friction;
+
 typedef struct state_dynamics {
     hn_simulation *simulation;
     motion_frame frame;
@@ -26,6 +34,7 @@ typedef struct state_dynamics {
     double *hold_efforts;  ///< per relation that holds: what that takes
     double *multipliers;   ///< as saddle_solve_motion
     double *scratch;       ///< 12 per body
+    state_friction friction;
     void *memory;
 } state_dynamics;
 

@@ -225,6 +225,12 @@ static double effort_at(const hn_simulation *s, const element *e, double x, doub
            3.0;
 }
 
+law_slopes friction_slopes(const drive_law *law, int way, double normal, double rate)
+{
+    double slope, size = drive_friction(law, normal, rate, &slope);
+    return (law_slopes){.effort = -way * size, .by_rate = -way * slope};
+}
+
 law_slopes drive_slopes(const hn_simulation *s, int drive, double x, double rate)
 {
     const element *e = &s->system->elements[s->system->drive_first + drive];

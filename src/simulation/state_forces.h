@@ -22,5 +22,8 @@ typedef struct law_slopes {
     double by_command;  ///< by its function of time; 0: it has none
 } law_slopes;
 law_slopes drive_slopes(const hn_simulation *simulation, int drive, double x, double rate);
+/// Of dry friction that slides along its coordinate (1) or against it (-1), with the reaction force `normal` of its
+/// joint, which counts as constant; 0: it gives nothing by itself.
+law_slopes friction_slopes(const drive_law *law, int way, double normal, double rate);
 
 #endif
