@@ -30,6 +30,7 @@ typedef enum friction_mode {
 
 typedef struct drive_law {
     hn_drive_kind kind;
+    const char *name;         ///< of a drive; terms of couplings have none
     int coordinate;           ///< of its joint
     int column;               ///< number of that coordinate among those that laws act on
     double sign;              ///< the coordinate is sign times the element's angle

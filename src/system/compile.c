@@ -470,7 +470,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
     hn_profile *functions = system->law_functions + 3 * (size_t)index;
     element *e = &system->elements[system->drive_first + index];
     *e = (element){.kind = ELEMENT_DRIVE,
-                   .name = e->name,
+                   .name = law->name,
                    .joint = from->joint,
                    .angle = system->angle_count,
                    .stiffness = def->kind == HN_DRIVE_STOP ? 0.0 : def->stiffness,
@@ -480,6 +480,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                    .law = law,
                    .mass_edge = -1};
     *law = (drive_law){.kind = def->kind,
+                       .name = law->name,
                        .coordinate = def->coordinate,
                        .path_row = from->path_row,
                        .path_axis = from->path_axis,
@@ -740,10 +741,8 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
         system->elements[k].name = strcpy(text, model->loads[k].name);
         text += strlen(text) + 1;
     }
-    int first = model->load_count;
-    for (int k = 0; k < model->beam_count; ++k) first += model->beams[k].element_count;
     for (int k = 0; k < model->drive_count; ++k) {
-        system->elements[first + k].name = strcpy(text, model->drives[k].name);
+        system->laws[k].name = strcpy(text, model->drives[k].name);
         text += strlen(text) + 1;
     }
     for (int k = 0; k < model->coupling_count; ++k) {
