@@ -29,14 +29,15 @@ typedef struct search {
 
 static void describe_stability(const hn_equilibrium *e, char *text, size_t size)
 {
-    const char *symmetric = e->conservative ? "" : " (loads have no potential)";
-    if (e->unstable_count > 0)
-        snprintf(text, size, "UNSTABLE in %d direction%s%s", e->unstable_count,
-                 e->unstable_count == 1 ? "" : "s", symmetric);
+    if (!e->conservative) // signs of its stiffness tell nothing
+        snprintf(text, size, "loads have no potential: modes tell whether it is stable");
+    else if (e->unstable_count > 0)
+        snprintf(text, size, "UNSTABLE in %d direction%s", e->unstable_count,
+                 e->unstable_count == 1 ? "" : "s");
     else if (e->neutral_count > 0)
-        snprintf(text, size, "neutral in %d direction%s%s", e->neutral_count,
-                 e->neutral_count == 1 ? "" : "s", symmetric);
-    else snprintf(text, size, "stable%s", symmetric);
+        snprintf(text, size, "neutral in %d direction%s", e->neutral_count,
+                 e->neutral_count == 1 ? "" : "s");
+    else snprintf(text, size, "stable");
 }
 
 static void add_line(search *x, const hn_equilibrium *e)
@@ -176,7 +177,7 @@ static int find(search *x, hn_simulation *simulation, const hn_static_def *wante
         print_joints(x->model, simulation);
     }
     warn_beam_angle(x->model, found.beam, found.beam_element, found.beam_angle, "at the last load");
-    if (found.unstable_count > 0)
+    if (found.conservative && found.unstable_count > 0)
         say(stderr,
             "warning: the equilibrium is unstable: its stiffness has %d negative "
             "eigenvalue%s; the model will not stay there\n",

@@ -22,7 +22,7 @@ typedef struct hn_equilibrium {
     double residual;            ///< largest unbalanced force of a body, relative to the largest force in the model
     int unstable_count;         ///< motions that the joints allow and in which the energy has a maximum: negative
                                 ///< eigenvalues of the stiffness, 0: stable. Of loads without a potential: of its
-                                ///< symmetric part
+                                ///< symmetric part, which does not tell whether it is stable (hn_simulation_modes)
     int neutral_count;          ///< motions without stiffness, for instance of what nothing holds
     bool conservative;          ///< all loads have a potential: false for loads that follow a body and most torques
     double beam_angle;          ///< rad, largest angle between neighbouring nodes of a beam beyond its reference shape,

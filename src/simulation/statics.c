@@ -721,7 +721,7 @@ hn_status statics_start(hn_simulation *s)
     def.at_time = true;
     def.relax = true;
     TRY(hn_simulation_find_equilibrium(s, &def, &found));
-    if (found.unstable_count > 0)
+    if (found.conservative && found.unstable_count > 0)
         context_log(s->context, "the start is an unstable equilibrium, in %d directions",
                     found.unstable_count);
     return HN_OK;

@@ -623,6 +623,26 @@ class StaticTest(ToolTest):
         self.assertIn("UNSTABLE in 1 direction", done.stdout)
         self.assertIn("1 negative eigenvalue", done.stderr)
 
+    def test_loads_without_a_potential_have_no_verdict_by_signs(self):
+        # a follower load (Beck): stands until 20.05 EI/L^2, although its stiffness has a negative symmetric part
+        beck = ("holonom: 1\nname: beck\ngravity: [0, 0, 0]\nbeams:\n"
+                "  c: {from: [0, 0, 0], to: [0, 0, 1], elements: 8, order: 2, direction: [1, 0, 0], "
+                "stiffness: {shear: 1e6, axial: 1e6, bending: [1, 4], torsion: 1}, mass_per_length: 1, "
+                "inertia_per_length: [1e-6, 1e-6], clamped: start}\n"
+                "loads:\n  f: {force: {body: c.tip, vector: [0, 0, LOAD], body_fixed: true}}\n"
+                "run: {step: 0.001, end: 1}\n")
+        for load, unstable in (("-15", "0 unstable"), ("-25", "2 unstable")):
+            self.write("beck.yaml", beck.replace("LOAD", load))
+            done = self.check(0, "static", "beck.yaml", "--no-output")
+            self.assertIn("modes tell whether it is stable", done.stdout)
+            self.assertNotIn("unstable", (done.stdout + done.stderr).lower())
+            self.assertIn(unstable, self.check(0, "modes", "beck.yaml", "--no-output").stdout)
+        self.write("named.yaml", beck.replace("LOAD", "-1") +
+                   "bodies: {p: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 1.5]}}\n"
+                   "joints: {k: {revolute: {bodies: [c.tip, p], at: [0, 0, 1], axis: y}}}\n"
+                   "drives: {halt: {stop: {joint: k, upper: 1, restitution: 0.6}}}\n")
+        self.assertIn("drive 'halt' is a stop", self.check(3, "static", "named.yaml").stderr)
+
     def test_bent_elements_are_named(self):
         with open(os.path.join(SOURCE, "models/roll-up.yaml")) as file:
             text = file.read()
