@@ -81,11 +81,22 @@ static hn_status assemble(mode_search *m, double shift)
     return HN_OK;
 }
 
-// Eigenvalues below `value`, of the symmetric part; -1: one of them is there.
+// Eigenvalues below `value`, of the symmetric part; -1: one of them is there, or one of a part of the model, which
+// elimination meets.
 static int count_below(mode_search *m, double value)
 {
     int count;
     return statics_count_below(&m->x, -value, 0.0, &count) == HN_OK ? count : -1;
+}
+
+// The same between two values, in the middle or where it can be counted; -1: nowhere.
+static int count_between(mode_search *m, double low, double high)
+{
+    static const double PLACES[] = {0.5, 0.5371, 0.4613, 0.5819, 0.4177};
+    int count = -1;
+    for (size_t k = 0; k < sizeof PLACES / sizeof PLACES[0] && count < 0; ++k)
+        count = count_below(m, low + PLACES[k] * (high - low));
+    return count;
 }
 
 // ---- the search -------------------------------------------------------------------------------------
@@ -151,9 +162,8 @@ static int count_missed(mode_search *m)
         if (size > widest) widest = size, gap = k;
     }
     if (gap < 0) return 0;
-    double middle = 0.5 * (eigenvalue_of(m, m->order[gap - 1], &unused) +
-                           eigenvalue_of(m, m->order[gap], &unused));
-    int below = count_below(m, middle);
+    int below = count_between(m, eigenvalue_of(m, m->order[gap - 1], &unused),
+                              eigenvalue_of(m, m->order[gap], &unused));
     return below > gap ? below - gap : 0;
 }
 
@@ -162,7 +172,7 @@ static double choose_shift(mode_search *m)
 {
     int none = m->x.found.unstable_count + m->x.found.neutral_count;
     double above = m->x.row_factor;
-    for (int k = 0; k < SHIFTS_MAX && count_below(m, SHIFT_STEP * above) > none; ++k)
+    for (int k = 0; k < SHIFTS_MAX && count_between(m, 0.0, 2.0 * SHIFT_STEP * above) > none; ++k)
         above *= SHIFT_STEP;
     double shift = SHIFT_STEP * above;
     for (int k = 0; k < SHIFTS_MAX && count_below(m, -shift) != 0; ++k) shift /= SHIFT_STEP;
