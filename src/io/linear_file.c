@@ -27,8 +27,7 @@ static bool write_names(hid_t file, const hn_linear_system *s, int list, hn_cont
         for (int k = 0; k < counts[list]; ++k)
             memcpy(block + (size_t)k * width, words[k], strlen(words[k]));
         snprintf(name, sizeof name, "%s_%s", LISTS[list], kind == 0 ? "names" : "units");
-        if (counts[list] > 0)
-            good = hdf5_write_strings(file, name, (hsize_t)counts[list], width, block);
+        good = hdf5_write_strings(file, name, (hsize_t)counts[list], width, block);
         context_release(context, block);
     }
     return good;
@@ -36,14 +35,14 @@ static bool write_names(hid_t file, const hn_linear_system *s, int list, hn_cont
 
 static bool write_matrix(hid_t file, const char *name, int rows, int columns, const double *values)
 {
-    return hdf5_write_doubles(file, name, "", 2, (hsize_t[2]){(hsize_t)rows, (hsize_t)columns},
-                              values);
+    return hdf5_write_any_doubles(file, name, "", 2, (hsize_t[2]){(hsize_t)rows, (hsize_t)columns},
+                                  values);
 }
 
 static bool write_vector(hid_t file, const char *name, const char *unit, int count,
                          const double *values)
 {
-    return hdf5_write_doubles(file, name, unit, 1, (hsize_t[1]){(hsize_t)count}, values);
+    return hdf5_write_any_doubles(file, name, unit, 1, (hsize_t[1]){(hsize_t)count}, values);
 }
 
 static hn_status write_hdf5(const hn_linear_system *s, hn_context *context, const char *path)

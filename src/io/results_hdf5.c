@@ -182,11 +182,17 @@ hid_t hdf5_create_group(hid_t place, const char *name)
 
 // ---- datasets written once ------------------------------------------------------------------------
 
-static bool write_dataset(hid_t group, const char *name, const char *unit, hid_t file_type,
-                          hid_t memory_type, int rank, const hsize_t *dims, const void *values)
+// There is no dataset of nothing.
+static bool is_empty(int rank, const hsize_t *dims)
 {
     for (int i = 0; i < rank; ++i)
         if (dims[i] == 0) return true;
+    return false;
+}
+
+static bool write_dataset(hid_t group, const char *name, const char *unit, hid_t file_type,
+                          hid_t memory_type, int rank, const hsize_t *dims, const void *values)
+{
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL);
     if (space < 0) return false;
     hid_t dataset = -1, properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -204,13 +210,22 @@ static bool write_dataset(hid_t group, const char *name, const char *unit, hid_t
 bool hdf5_write_doubles(hid_t group, const char *name, const char *unit, int rank,
                         const hsize_t *dims, const double *values)
 {
-    return write_dataset(group, name, unit, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, dims, values);
+    return is_empty(rank, dims) || hdf5_write_any_doubles(group, name, unit, rank, dims, values);
+}
+
+bool hdf5_write_any_doubles(hid_t group, const char *name, const char *unit, int rank,
+                            const hsize_t *dims, const double *values)
+{
+    const double none = 0.0;
+    return write_dataset(group, name, unit, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, dims,
+                         is_empty(rank, dims) ? &none : values);
 }
 
 bool hdf5_write_integers(hid_t group, const char *name, int rank, const hsize_t *dims,
                          const int *values)
 {
-    return write_dataset(group, name, NULL, H5T_STD_I32LE, H5T_NATIVE_INT, rank, dims, values);
+    return is_empty(rank, dims) ||
+           write_dataset(group, name, NULL, H5T_STD_I32LE, H5T_NATIVE_INT, rank, dims, values);
 }
 
 bool hdf5_write_strings(hid_t group, const char *name, hsize_t count, size_t width,

@@ -42,6 +42,9 @@ hid_t hdf5_create_group(hid_t place, const char *name);
 /// Datasets written once. `dims` has `rank` entries; nothing is written when one of them is 0.
 bool hdf5_write_doubles(hid_t group, const char *name, const char *unit, int rank,
                         const hsize_t *dims, const double *values);
+/// The same, also where there is nothing: a dataset without numbers.
+bool hdf5_write_any_doubles(hid_t group, const char *name, const char *unit, int rank, const hsize_t *dims,
+                            const double *values);
 bool hdf5_write_integers(hid_t group, const char *name, int rank, const hsize_t *dims,
                          const int *values);
 /// `count` strings of `width` bytes each, padded with zero bytes.

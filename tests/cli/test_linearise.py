@@ -88,6 +88,19 @@ class Files(unittest.TestCase):
         self.assertEqual([word.strip() for word in mat["state_names"]], ["hinge/angle", "hinge/angle/rate"])
         numpy.testing.assert_allclose(sorted(mat["eigenvalues"].ravel().imag), [-stiffness**0.5, stiffness**0.5])
 
+    def test_without_inputs_or_states_matrices_are_empty(self):
+        with open("free.yaml", "w") as file:
+            file.write("holonom: 1\nbodies: {stone: {mass: 2, inertia: [0.3, 0.3, 0.3]}}\nrun: {step: 0.001, end: 1}\n")
+        shapes = {"free.yaml": [(12, 12), (12, 0), (12, 12), (12,), (0,)], ENGINE: [(0, 0), None, None, (0,), None]}
+        for model, expected in shapes.items():
+            self.assertEqual(linearise(model, "--quiet", "-o", "empty.h5").returncode, 0)
+            with h5py.File("empty.h5") as file:
+                for name, shape in zip(("A", "B", "C", "state_names", "input_names"), expected):
+                    self.assertIn(name, file)
+                    if shape is not None:
+                        self.assertEqual(file[name].shape, shape)
+                self.assertEqual(file["B"].shape[0], expected[0][0])
+
     def test_a_state_later_on(self):
         # the stiffness falls with the cosine of the angle, which the run reaches
         self.assertEqual(linearise("pendulum.yaml", "--quiet", "--time", "0.4", "-o", "later.h5").returncode, 0)
