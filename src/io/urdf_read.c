@@ -242,13 +242,32 @@ static int find_link(const urdf_robot *robot, const char *name)
     return -1;
 }
 
+// Elements of a link or joint that are not among those known (a list that ends with NULL), each named once.
+static hn_status note_unknown(urdf_robot *robot, const xmlNode *node, const char *owner,
+                              const char *name, const char *const *known)
+{
+    for (const xmlNode *c = node->children; c != NULL; c = c->next) {
+        bool said = c->type != XML_ELEMENT_NODE;
+        for (const char *const *word = known; *word != NULL && !said; ++word)
+            said = is_element(c, *word);
+        for (const xmlNode *before = node->children; before != c && !said; before = before->next)
+            said = is_element(before, (const char *)c->name);
+        if (!said)
+            TRY(urdf_add_note(robot, "%s '%s': <%.60s> is not read", owner, name,
+                              (const char *)c->name));
+    }
+    return HN_OK;
+}
+
 static hn_status read_link(const urdf_reader *r, const xmlNode *node)
 {
+    static const char *const KNOWN[] = {"inertial", "visual", "collision", NULL};
     urdf_robot *robot = r->robot;
     urdf_link link = {.line = (int)xmlGetLineNo(node), .parent_joint = -1};
     TRY(required(r, node, "name", &link.name));
     if (find_link(robot, link.name) >= 0)
         return fail_at(robot, node, "link '%s' stands twice in the file", link.name);
+    TRY(note_unknown(robot, node, "link", link.name, KNOWN));
     const xmlNode *inertial = child(node, "inertial");
     if (inertial != NULL) TRY(read_inertial(r, inertial, &link));
     void *links = robot->links;
@@ -314,6 +333,8 @@ static hn_status read_axis(const urdf_reader *r, const xmlNode *node, urdf_joint
 
 static hn_status read_joint(const urdf_reader *r, const xmlNode *node)
 {
+    static const char *const KNOWN[] = {"origin",   "parent", "child", "axis",
+                                        "dynamics", "limit",  "mimic", NULL};
     urdf_robot *robot = r->robot;
     const xmlNode *dynamics = child(node, "dynamics"), *limit = child(node, "limit"),
                   *mimic = child(node, "mimic");
@@ -322,6 +343,7 @@ static hn_status read_joint(const urdf_reader *r, const xmlNode *node)
     for (int k = 0; k < robot->joint_count; ++k)
         if (strcmp(robot->joints[k].name, joint.name) == 0)
             return fail_at(robot, node, "joint '%s' stands twice in the file", joint.name);
+    TRY(note_unknown(robot, node, "joint", joint.name, KNOWN));
     TRY(read_kind(r, node, &joint));
     TRY(read_end(r, node, "parent", joint.name, &joint.parent));
     TRY(read_end(r, node, "child", joint.name, &joint.child));

@@ -133,6 +133,13 @@ class Convert(unittest.TestCase):
         self.assertEqual(list(model["joints"]), ["a"])
         self.assertIn("joint 'b' moves link 'eye', which has no mass", done.stderr)
         self.assertEqual(done.stderr.count("<transmission> is not read"), 1)
+        extra = '<calibration rising="0.2"/><safety_controller k_velocity="10"/><foo/><foo/></joint>'
+        parts[3] = parts[3].replace("</joint>", extra)
+        parts[1] = parts[1].replace("</link>", "<contact/><collision/></link>")
+        done, _ = self.convert(robot(*parts))
+        for word in ("joint 'a': <calibration>", "joint 'a': <safety_controller>", "joint 'a': <foo>", "link 'arm': <contact>"):
+            self.assertEqual(done.stderr.count(word + " is not read"), 1)
+        self.assertNotIn("collision", done.stderr)
         _, free = self.convert(robot(*parts), "--base", "free")
         self.assertEqual(sorted(free["bodies"]), ["arm", "base"])
 
