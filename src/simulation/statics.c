@@ -712,6 +712,16 @@ hn_status statics_start(hn_simulation *s)
     const hn_system *system = s->system;
     hn_static_def def = hn_static_def_default();
     hn_equilibrium found;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const element *e = &system->elements[s->holds[i].first];
+        if (s->holds[i].coupling >= 0 || e->law->kind != HN_DRIVE_MOTION) continue;
+        double rate = holds_motion(e, 0.0).rate;
+        if (rate != 0.0)
+            return context_fail(s->context, HN_INVALID_MODEL,
+                                "drive '%s': its motion begins with the rate %.9g %s: a start at "
+                                "the equilibrium is at rest; expected a motion that begins at rest",
+                                e->name, rate, e->displacement ? "m/s" : "rad/s");
+    }
     for (int i = 0; i < TWIST_SIZE * system->body_count; ++i)
         if (system->twist_start[i] != 0.0)
             return context_fail(s->context, HN_INVALID_MODEL,

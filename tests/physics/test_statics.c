@@ -442,6 +442,22 @@ TEST(statics, start_velocities_and_a_start_at_rest_exclude_each_other)
     CHECK_STATUS(r.context, hn_simulation_create(r.model, &def, &other), HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(r.context), "'arm' has a start velocity");
     rest_close(&r);
+    // a motion gives one that nobody wrote: it is named
+    static const char *const MOVED =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}\n"
+        "joints:\n"
+        "  pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}\n"
+        "drives:\n"
+        "  crank: {motion: {joint: pin, value: 2*t}}\n"
+        "start: equilibrium\n";
+    r = (rest){.context = hn_context_create(NULL)};
+    CHECK_OK(r.context, hn_model_parse(r.context, MOVED, strlen(MOVED), "model", &r.model));
+    CHECK_STATUS(r.context, hn_simulation_create(r.model, &def, &other), HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(r.context),
+                   "drive 'crank': its motion begins with the rate 2 rad/s");
+    rest_close(&r);
 }
 
 // Reactions at rest: the clamped end bears the tip load and its moment.
