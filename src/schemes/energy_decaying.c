@@ -9,9 +9,11 @@
 //   (Z5)  alpha = rho (1 - rho)/(1 + rho)^2,   1/3 <= rho <= 1
 //   (Z6)  E* = T + V + alpha/4 ( |dE|_C^2 + |dr|_kappa^2 ),
 //         E*_n+1 = E*_n + work - alpha/4 ( |ddE|_C^2 + |ddr|_kappa^2 )
+//   (Z9)  alpha_n = min(alpha, alpha_n-1/beta^2 + alpha/128),  dE_n-1 min(beta, sqrt(alpha_n-1/alpha_n)) in (Z1), (Z4),
+//         beta = h_n/h_n-1
 //
 // In the form (S1), (S2) as `energy-momentum`, with -2 D and the middle of (Z3) among the forces (decay.h). What is
-// remembered of the step before is scaled when h becomes smaller; the first step has alpha = 0.
+// remembered of the step before is scaled with h, and alpha falls where h grows (Z9); the first step has alpha = 0.
 //
 // Keeps: momenta of symmetries, g = 0, and the balance (Z6), all to solver tolerance. Loses energy where steps do not
 // resolve vibrations, O(h^4) a step where they do. Not symmetric in time.
@@ -20,9 +22,12 @@
 #include "system/decay.h"
 #include "system/mass.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { STEP_SIZE_PLACE = DECAY_MEMORY, MEMORY = DECAY_MEMORY + 1 }; // the size of the step before
+// beside the changes: h and alpha of the step before
+enum { STEP_SIZE_PLACE = DECAY_MEMORY, STRENGTH_PLACE, MEMORY };
+static const double REGAINED = 1.0 / 128.0; // of alpha, in a controlled step (Z9)
 
 static void energy_decaying_start(const hn_system *system, const double *v,
                                   const double *acceleration, scheme_state *state)
@@ -39,12 +44,22 @@ static double strength(double rho)
     return rho * (1.0 - rho) / ((1.0 + rho) * (1.0 + rho));
 }
 
+// (Z9) alpha of the next step. Steps in halves, without control, are few: all of it is there again at once.
+static double next_strength(const hn_system *system, const hn_simulation_def *def,
+                            const scheme_state *state, double h)
+{
+    double whole = strength(def->energy_decaying.rho);
+    if (def->step_tolerance == 0.0 || system->element_count == 0) return whole;
+    double growth = h / state->memory[STEP_SIZE_PLACE];
+    return fmin(whole, state->memory[STRENGTH_PLACE] / (growth * growth) + REGAINED * whole);
+}
+
 static void energy_decaying_equations(const hn_system *system, const hn_simulation_def *def,
                                       const scheme_state *state, const double *angles, double h,
                                       double time, double *momentum, step_equations *equations)
 {
     scheme_energy_momentum.equations(system, def, state, angles, h, time, momentum, equations);
-    equations->decay = state->first ? 0.0 : strength(def->energy_decaying.rho);
+    equations->decay = state->first ? 0.0 : next_strength(system, def, state, h);
 }
 
 // v_n and what is remembered, which the step keeps for itself
@@ -56,8 +71,11 @@ static void energy_decaying_begin(const hn_system *system, const scheme_state *s
     memset(step->impulse, 0, n * sizeof(double));
     for (int i = 0; i < system->element_count; ++i) {
         const double *memory = state->memory + MEMORY * (size_t)i;
-        double before = memory[STEP_SIZE_PLACE],
-               scale = before > equations->step_size ? equations->step_size / before : 1.0;
+        // (Z9); alpha = 0 has no memory
+        double scale = equations->decay > 0.0
+                           ? fmin(equations->step_size / memory[STEP_SIZE_PLACE],
+                                  sqrt(memory[STRENGTH_PLACE] / equations->decay))
+                           : 1.0;
         for (int k = 0; k < DECAY_MEMORY; ++k)
             step->history[DECAY_MEMORY * (size_t)i + (size_t)k] = scale * memory[k];
     }
@@ -73,10 +91,14 @@ static double energy_decaying_finish(const hn_system *system, const hn_simulatio
     else
         for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
             next_impetus[k] = 2.0 / equations->step_size * step->delta[k] - state->impetus[k];
-    decay_finish(system, equations, step, strength(def->energy_decaying.rho), next_impetus, MEMORY,
-                 state->memory);
-    for (int i = 0; i < system->element_count; ++i)
-        state->memory[MEMORY * (size_t)i + STEP_SIZE_PLACE] = equations->step_size;
+    double before = system->element_count > 0 ? state->memory[STRENGTH_PLACE] : 0.0;
+    decay_finish(system, equations, step, before, next_impetus, MEMORY, state->memory);
+    for (int i = 0; i < system->element_count; ++i) {
+        double *memory = state->memory + MEMORY * (size_t)i;
+        memory[STEP_SIZE_PLACE] = equations->step_size;
+        memory[STRENGTH_PLACE] =
+            state->first ? strength(def->energy_decaying.rho) : equations->decay;
+    }
     return scheme_load_work(system, equations, step, equations->weight);
 }
 

@@ -433,8 +433,9 @@ static void subtract(int count, const double *x, const double *y, double *differ
 }
 
 void decay_finish(const hn_system *system, const step_equations *equations, const step_data *step,
-                  double strength, const double *velocity, size_t stride, double *memory)
+                  double strength_before, const double *velocity, size_t stride, double *memory)
 {
+    const double strength = equations->decay;
     for (int i = 0; i < system->element_count; ++i, memory += stride) {
         const element *e = &system->elements[i];
         const element_type *type = element_type_of(e->kind);
@@ -450,17 +451,18 @@ void decay_finish(const hn_system *system, const step_equations *equations, cons
             double *kept = memory;
             subtract(count, changes, before, difference);
             double lost = 0.5 * strength * type->strain_product(e, changes, difference);
-            double gone = type->strain_product(e, difference, difference) +
-                          type->strain_product(e, kept, kept) -
+            double gone = type->strain_product(e, difference, difference) -
                           type->strain_product(e, before, before);
+            double stored = type->strain_product(e, kept, kept);
             before += ELEMENT_STRAINS_MAX, kept += ELEMENT_STRAINS_MAX;
             subtract(r.count, r.change, before, difference);
             lost += 0.5 * strength * rate_product(e, r.count, r.change, difference);
-            gone += rate_product(e, r.count, difference, difference) +
-                    rate_product(e, r.count, kept, kept) - rate_product(e, r.count, before, before);
+            gone += rate_product(e, r.count, difference, difference) -
+                    rate_product(e, r.count, before, before);
+            stored += rate_product(e, r.count, kept, kept);
             if (step->losses != NULL) {
                 step->losses[0] += lost;
-                step->losses[1] += 0.25 * strength * gone;
+                step->losses[1] += 0.25 * (strength * gone + strength_before * stored);
             }
             if (step->works != NULL)
                 step->works[system->mechanism[e->b >= 0 ? e->b : e->a]] -= lost;

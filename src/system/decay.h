@@ -35,8 +35,9 @@ void decay_add_terms(const hn_system *system, const step_equations *equations, c
                      element_output *out);
 
 /// After a step, with v_n+1 in `velocity` and `memory` as it was at its start (DECAY_MEMORY per element, `stride`
-/// apart): what is lost goes to step->losses and step->works, and the memory becomes that of this step.
-void decay_finish(const hn_system *system, const step_equations *equations, const step_data *step, double strength,
-                  const double *velocity, size_t stride, double *memory);
+/// apart), with the alpha of the step before: what is lost goes to step->losses and step->works, and the memory becomes
+/// that of this step.
+void decay_finish(const hn_system *system, const step_equations *equations, const step_data *step,
+                  double strength_before, const double *velocity, size_t stride, double *memory);
 
 #endif
