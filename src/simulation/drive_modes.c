@@ -112,7 +112,7 @@ static bool review_holding(hold *h, hold_way *way, bool means, double effort_bef
     double slope, effort = way->slots[DRIVE_HOLD], change = way->to - way->from,
                   limit = drive_friction(way->e->law, way->slots[DRIVE_NORMAL], 0.0, &slope);
     // without means over the step efforts act half at either end: what a node feels is that of two steps
-    if (!means) effort = 0.5 * (effort + effort_before);
+    if (!means) effort = 0.5 * (effort + effort_before); // at the first node: of that step alone
     bool within = fabs(effort) <= (1.0 + SLACK) * limit;
     // neither way was its own: it stays for this step, with whatever that takes, which is no work
     if (way->slots[DRIVE_MODE] == FRICTION_REST) return false;
@@ -192,8 +192,9 @@ static bool review(hn_simulation *s, solved_step *step)
             set_mode(h, &way, way.to > way.from ? FRICTION_FORTH : FRICTION_BACK, STAGE_LAST);
             changed = true;
         } else if (h->held) {
-            changed |= review_holding(h, &way, means, s->angles[way.e->angle + DRIVE_HOLD],
-                                      has_partners(s, h, true));
+            double before = s->angles[way.e->angle + DRIVE_HOLD];
+            if (s->state.first) before = way.slots[DRIVE_HOLD];
+            changed |= review_holding(h, &way, means, before, has_partners(s, h, true));
         } else {
             changed |= review_sliding(h, &way, means, step->equations.step_size);
         }

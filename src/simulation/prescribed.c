@@ -280,8 +280,13 @@ static void store_reactions(const state_dynamics *x)
     for (int d = 0; d < system->drive_count; ++d)
         frame_add_effort(&x->frame, x->candidates[d], x->laws[d].effort - x->efforts[d],
                          step->data.force);
-    for (int d = 0; d < x->frame.driven_count; ++d)
+    for (int d = 0; d < x->frame.driven_count; ++d) {
+        const hold *h = &x->frame.holds[d];
         frame_add_effort(&x->frame, x->frame.chosen[d], -x->hold_efforts[d], step->data.force);
+        for (int k = 0; k < h->term_count; ++k)
+            step->angle_start[system->elements[h->first + k].angle + DRIVE_HOLD] =
+                h->factors[k] * x->hold_efforts[d];
+    }
     saddle_closure_of(x->frame.rows, x->multipliers, step->data.closure);
     step->valid = true;
     step->joined = false;

@@ -413,11 +413,11 @@ static bool may_be_shared(const hn_simulation *s, const system_joint *report)
     return report->cut >= 0 || (report->tree_body >= 0 && s->system->in_loop[report->tree_body]);
 }
 
-hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int index,
-                              joint_reaction *reaction)
+// Force and moment of the rows of a joint
+static hn_status rows_reaction(hn_simulation *s, const solved_step *step,
+                               const system_joint *report, joint_reaction *reaction)
 {
     const hn_system *system = s->system;
-    const system_joint *report = &system->reports[index];
     *reaction = (joint_reaction){{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     if (s->scheme->solver_step != NULL || may_be_shared(s, report)) {
         const double *lambda;
@@ -448,6 +448,38 @@ hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int ind
         force = vec3_negate(force);
     }
     *reaction = (joint_reaction){force, moment};
+    return HN_OK;
+}
+
+// What the thread of a screw exerts on the user's b, about its joint point: along both coordinates (D10)
+static void add_thread(const hn_simulation *s, const solved_step *step, const system_joint *report,
+                       joint_reaction *reaction)
+{
+    const system_coupling *c = &s->system->couplings[report->thread];
+    for (int k = 0; k < c->term_count; ++k) {
+        const element *e = &s->system->elements[c->first + k];
+        double ends[2 * POSE_SIZE], poses[2][POSE_SIZE], wrench[TWIST_SIZE],
+            effort = e->law->sign * step->angle_start[e->angle + DRIVE_HOLD];
+        step_projection_pose(&step->equations, &step->data, e->a, poses[0]);
+        step_projection_pose(&step->equations, &step->data, e->b, poses[1]);
+        element_rate_row(e, poses[0], poses[1], ends);
+        const joint *j = &report->rows;
+        int body = report->rows_swapped ? j->parent : j->child, side = body == e->b ? 1 : 0;
+        force_to_wrench(poses[side], ends + POSE_SIZE * side, wrench);
+        hn_vec3 force = vec3_load(wrench), arm = report->rows_swapped ? j->rho_a : j->rho_b,
+                moment = vec3_subtract(vec3_load(wrench + 3),
+                                       vec3_cross(pose_direction(poses[side], arm), force));
+        reaction->force = vec3_add_scaled(reaction->force, effort, force);
+        reaction->moment = vec3_add_scaled(reaction->moment, effort, moment);
+    }
+}
+
+hn_status simulation_reaction(hn_simulation *s, const solved_step *step, int index,
+                              joint_reaction *reaction)
+{
+    const system_joint *report = &s->system->reports[index];
+    TRY(rows_reaction(s, step, report, reaction));
+    if (report->thread >= 0) add_thread(s, step, report, reaction);
     return HN_OK;
 }
 

@@ -466,6 +466,26 @@ static void warn_fine_loads(hn_simulation *s)
     }
 }
 
+// Friction by the reaction of a joint that redundant constraints leave open: minimum norm is one choice of many.
+static hn_status warn_shared_friction(hn_simulation *s)
+{
+    for (int i = 0; i < s->system->drive_count && s->dropped_count > 0; ++i) {
+        const element *e = &s->system->elements[s->system->drive_first + i];
+        hn_reaction_verdict verdict;
+        if (e->law->by_reaction == 0.0) continue;
+        TRY(hn_simulation_reaction_verdict(s, hn_simulation_joint(s, e->joint), &verdict));
+        if (verdict.shared_force_count == 0) continue;
+        context_log(s->context,
+                    "drive '%s': its friction follows from the reaction force of joint '%s', which "
+                    "redundant constraints leave open in %d direction%s; the smallest one is "
+                    "taken; joints without redundancy, or `effort` in place of `coefficient`, are "
+                    "sure",
+                    e->name, s->system->reports[e->joint].name, verdict.shared_force_count,
+                    verdict.shared_force_count == 1 ? "" : "s");
+    }
+    return HN_OK;
+}
+
 // Not all schemes take bodies whose inertia is coupled.
 static hn_status check_beams(hn_context *context, const scheme_type *scheme, const hn_model *model)
 {
@@ -573,6 +593,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
     if (status == HN_OK) status = unless_cancelled(s);
     if (status == HN_OK && s->def.ledger) status = create_reference(s);
     if (status == HN_OK && model->starts_at_equilibrium) status = statics_start(s);
+    if (status == HN_OK) status = warn_shared_friction(s);
     context_end_cancellable(context);
     // what was left out because of it may have gone unnoticed: nothing of it is handed on
     if (context_take_cancel(context))

@@ -140,7 +140,7 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
         j->b[k] = in_directors(system, j->child, mat3_column(&from->frame_b, k));
     }
     j->row_count = joint_type_of(from->kind)->row_count;
-    report->tree_body = -1;
+    report->tree_body = report->thread = -1;
     report->rows_swapped = false;
     const joint_type *type = joint_type_of(from->kind);
     if (type->keeps_sides && !type->sides_differ && from->body_a >= 0 &&
@@ -529,6 +529,7 @@ static void compile_couplings(hn_system *system, const hn_model *model)
         system_coupling *c = &system->couplings[i];
         c->first = system->element_count;
         c->term_count = from->term_count;
+        if (from->kind == HN_COUPLING_SCREW) system->reports[from->joints[0]].thread = i;
         for (int k = 0; k < from->term_count; ++k, ++law) {
             element *e = &system->elements[system->element_count++];
             *e = (element){.kind = ELEMENT_DRIVE,

@@ -34,6 +34,7 @@ typedef struct system_joint {
     bool rows_swapped;///< rows.parent is the user's b
     int tree_body;    ///< child of the tree joint that realises it, or -1
     int cut;          ///< place among the cut joints, or -1
+    int thread;       ///< coupling that is a part of it, of a screw; or -1
 } system_joint;
 
 /// Where an element sits in the tree.
