@@ -183,7 +183,7 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
             const element *e = &system->elements[c->first + k];
             double factor = c->factors[k] * e->law->sign, own = simulation_rate(e, q, v),
                    x = factor * element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
-                                              s->joint_angles[e->joint]);
+                                              simulation_angle_near(s, e));
             gap += x;
             scale = fmax(scale, fabs(x));
             rate += factor * own;

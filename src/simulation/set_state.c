@@ -86,7 +86,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
         const element *e = &system->elements[i];
         if (e->angle >= 0)
             s->angles[e->angle] = element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
-                                                s->joint_angles[e->joint]);
+                                                simulation_angle_near(s, e));
         // friction decides anew, stops and latches are open
         if (e->law != NULL)
             s->angles[e->angle + DRIVE_MODE] = s->angles[e->angle + DRIVE_HOLD] = 0.0;
@@ -300,6 +300,24 @@ static void set_twists(const hn_simulation *s, const double *rates, const double
     }
 }
 
+// Whole turns: angles are those that were asked for.
+static void take_turns(hn_simulation *s, const double *coordinates)
+{
+    const hn_system *system = s->system;
+    for (int k = 0; k < system->joint_count; ++k) {
+        int place = joint_angle_place(system->reports[k].rows.kind),
+            start = s->observed.coordinate_start[k];
+        if (place >= 0 && s->observed.coordinate_start[k + 1] > start)
+            s->joint_angles[k] = coordinates[start + place];
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->law == NULL || e->turns || e->rotation) continue;
+        int at = s->observed.coordinate_start[e->joint] + e->law->coordinate;
+        s->angles[e->angle] = e->law->sign * coordinates[at];
+    }
+}
+
 hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, const double *rates,
                                    int count)
 {
@@ -323,8 +341,9 @@ hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, 
             (rates != NULL && !isfinite(rates[k])))
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "coordinate or rate %d is not a finite number", k);
-    size_t n = (size_t)system->body_count;
-    double *q = context_allocate(s->context, (POSE_SIZE + TWIST_SIZE) * n * sizeof(double));
+    size_t n = (size_t)system->body_count, joints = (size_t)system->joint_count,
+           size = (POSE_SIZE + TWIST_SIZE) * n + joints + (size_t)system->angle_count;
+    double *q = context_allocate(s->context, size * sizeof(double));
     if (q == NULL) return HN_OUT_OF_MEMORY;
     double *twists = q + POSE_SIZE * n;
     memcpy(q, s->state.q, POSE_SIZE * n * sizeof(double));
@@ -339,14 +358,15 @@ hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, 
         }
     if (coordinates != NULL) set_poses(s, coordinates, q);
     set_twists(s, rates != NULL ? rates : s->observed.data[SERIES_JOINT_RATE], q, twists);
-    // whole turns: angles are those that were asked for
-    for (int k = 0; coordinates != NULL && k < system->joint_count; ++k) {
-        int place = joint_angle_place(system->reports[k].rows.kind),
-            start = s->observed.coordinate_start[k];
-        if (place >= 0 && s->observed.coordinate_start[k + 1] > start)
-            s->joint_angles[k] = coordinates[start + place];
-    }
+    double *joint_angles = twists + TWIST_SIZE * n, *angles = joint_angles + joints;
+    memcpy(joint_angles, s->joint_angles, joints * sizeof(double));
+    memcpy(angles, s->angles, (size_t)system->angle_count * sizeof(double));
+    if (coordinates != NULL) take_turns(s, coordinates);
     hn_status status = settle_state(s, q, twists);
+    if (status == HN_INVALID_ARGUMENT) { // refused: as before
+        memcpy(s->joint_angles, joint_angles, joints * sizeof(double));
+        memcpy(s->angles, angles, (size_t)system->angle_count * sizeof(double));
+    }
     context_release(s->context, q);
     return status;
 }

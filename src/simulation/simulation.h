@@ -363,6 +363,11 @@ int simulation_body_index(const hn_simulation *simulation, hn_body_id body);
 
 /// Rate of an element's angle or length with poses q and velocities v of all bodies.
 double simulation_rate(const element *e, const double *q, const double *v);
+/// What tells the whole turns of an element's angle: the angle of its joint that counts them, or its own last one.
+static inline double simulation_angle_near(const hn_simulation *s, const element *e)
+{
+    return e->turns || e->rotation ? s->joint_angles[e->joint] : s->angles[e->angle];
+}
 /// Rotors, and the terms of couplings, move with their joints when bodies have the velocities v.
 void simulation_start_rotors(hn_simulation *simulation, const double *v);
 /// Relations of joint coordinates that hold at the end of every step (holds.c); `list` NULL: their number alone.

@@ -107,6 +107,23 @@ TEST(turns, given_at_the_start_are_those_of_gears_and_of_axes_at_right_angles)
     CHECK_NEAR(first_coordinate(&r, 1, 0), -26.0, 1e-13);
     CHECK_OK(r.context, hn_simulation_set_joints(r.simulation, wanted, NULL, 2));
     CHECK_NEAR(drive_of(&r, 0).coordinate, -28.0, 1e-13);
+    // one that is refused changes nothing, in the steps that follow either
+    const double refused[2] = {14.0 + 4.0 * PI, -28.0};
+    double next[2];
+    size_t size = hn_simulation_snapshot_size(r.simulation);
+    void *state = malloc(size);
+    CHECK(state != NULL);
+    CHECK_OK(r.context, hn_simulation_save(r.simulation, state, size));
+    for (int k = 0; k < 2; ++k) {
+        if (k == 1)
+            CHECK_STATUS(r.context, hn_simulation_set_joints(r.simulation, refused, NULL, 2),
+                         HN_INVALID_ARGUMENT);
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 5));
+        next[k] = first_coordinate(&r, 0, 0);
+        CHECK_OK(r.context, hn_simulation_restore(r.simulation, state, size));
+    }
+    CHECK(next[0] == next[1]); // two turns apart before
+    free(state);
     end_run(&r);
     r = begin_run("holonom: 1\nname: cross\ngravity: [0, 0, 0]\n"
                   "bodies:\n  w: {mass: 1, inertia: [1, 1, 2], position: [0, 0, 0]}\n"
@@ -120,6 +137,10 @@ TEST(turns, given_at_the_start_are_those_of_gears_and_of_axes_at_right_angles)
     CHECK_OK(r.context, hn_simulation_step(r.simulation, 10));
     CHECK_NEAR(drive_of(&r, 0).coordinate, 7.0, 1e-13); // both at rest where they are to be
     CHECK_NEAR(drive_of(&r, 1).coordinate, -200.0 * PI / 180.0, 1e-13);
+    const double crossed[2] = {-8.0, 5.0};
+    CHECK_OK(r.context, hn_simulation_set_joints(r.simulation, crossed, NULL, 2));
+    CHECK_NEAR(drive_of(&r, 0).coordinate, -8.0, 1e-13);
+    CHECK_NEAR(drive_of(&r, 1).coordinate, 5.0, 1e-13);
     end_run(&r);
 }
 
