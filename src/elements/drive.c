@@ -212,6 +212,18 @@ bool drive_moves(double from, double to)
     return fabs(to - from) > NO_WAY * fmax(1.0, fabs(from));
 }
 
+double drive_damping(const drive_law *law)
+{
+    double steepest = 0.0;
+    if (law->kind == HN_DRIVE_SERVO) return law->derivative;
+    if (law->kind == HN_DRIVE_MOTOR) return law->stall / law->no_load;
+    const hn_profile *f = law->damper;
+    for (int i = 1; f != NULL && f->times != NULL && i < f->count; ++i)
+        steepest =
+            fmax(steepest, (f->factors[i] - f->factors[i - 1]) / (f->times[i] - f->times[i - 1]));
+    return steepest;
+}
+
 // (D11)
 static effort_value friction_effort(const drive_law *law, const element_step *step, double rate)
 {
@@ -259,8 +271,8 @@ static effort_value load_effort(const element *e, const element_step *step, doub
         effort_value v = stop_effort(law, from, to, h, true);
         return (effort_value){-v.effort, -v.slope};
     }
-    double damping = (1.0 + step->damper_excess) * element_damping(e, step);
-    effort_value v = {-damping * rate, -damping / h};
+    damper_pull pull = element_damper_pull(e, step);
+    effort_value v = {-pull.by_rate * rate - law->sign * pull.constant, -pull.by_rate / h};
     if (law->damper != NULL) {
         time_jet f = profile_at(law->damper, rate);
         v.effort -= f.value;

@@ -60,6 +60,8 @@ typedef struct drive_law {
 double drive_command_gain(const drive_law *law);
 /// Its unit where the coordinate has `unit`, m or rad.
 const char *drive_command_unit(const drive_law *law, const char *unit);
+/// What its effort falls by with the rate, N s/m or N m s, at most; 0: not by a damping of its own.
+double drive_damping(const drive_law *law);
 /// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
 /// Is its effort one that holds the coordinate, in this mode of the drive? Terms of couplings are motions.

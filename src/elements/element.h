@@ -63,10 +63,11 @@ typedef struct element {
     int mass_edge;          ///< block of the mass matrix that it brings, or -1
 } element;
 
-/// What becomes of a damper's coefficient in a step, where h c/m may be anything (F9, F11).
+/// What becomes of a damper in a step, where h c/m may be anything (F9, F11, F16).
 typedef enum damper_form {
     DAMPER_PLAIN,    ///< nothing
-    DAMPER_MIDPOINT, ///< in rules with the mean rate of the step: tanh(z/2)/(z/2)
+    DAMPER_NODES,    ///< in rules that know the rate at t_n: it sees a rate between those at both nodes (F16)
+    DAMPER_MIDPOINT, ///< in rules with the mean rate of the step alone: tanh(z/2)/(z/2) of its coefficient (F9)
     DAMPER_EXPLICIT, ///< in `rattle`
 } damper_form;
 
@@ -85,6 +86,7 @@ typedef struct element_step {
     double damper_excess;            ///< dampers act with 1 + this times their force in the middle of the step
     bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
     damper_form damper_form;
+    double damper_rate;              ///< DAMPER_NODES: m/s, rad/s, of the damper at t_n
     bool at_rest;                    ///< statics: nothing moves, and coordinates are those at t_n+1
     double factor;                   ///< multiplies everything that is added
     double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
@@ -172,10 +174,14 @@ static inline double element_load_mean(const element *e, double begin, double en
                        : profile_mean(e->profile, shift + begin, shift + end);
 }
 
-/// Part of a damper's coefficient that acts where z = h c/m.
-double damper_part(damper_form form, double z);
-/// The coefficient that acts in a step.
-double element_damping(const element *e, const element_step *step);
+/// What a damper pulls with in a step: so much by its mean rate there, and a constant.
+typedef struct damper_pull {
+    double by_rate;  ///< N s/m, N m s
+    double constant; ///< N, N m
+} damper_pull;
+damper_pull element_damper_pull(const element *e, const element_step *step);
+/// Part of its coefficient that a steady load meets.
+double damper_steady_part(damper_form form, double z);
 /// The rate of a damper's length or angle as a row on the velocities of its two bodies, 24 numbers; false: it has none.
 bool element_rate_row(const element *e, const double *a, const double *b, double *row);
 /// All rates that are damped, and by what; their number.

@@ -71,17 +71,18 @@ static void spring_gradient(const element *e, const element_step *step, element_
 static void spring_load(const element *e, const element_step *step, element_output *out)
 {
     if (e->damping == 0.0) return;
-    // minus the force: + c (l - l_n)/h * 2 e_mid/(l_n + l)
+    // minus the force: + (c (l - l_n)/h + constant) * 2 e_mid/(l_n + l)
     spring_geometry g = geometry_of(e, step);
+    damper_pull pull = element_damper_pull(e, step);
     double sum = g.length_start + g.length_end;
-    double c = 2.0 * step->factor * (1.0 + step->damper_excess) * element_damping(e, step) /
-               step->step_size;
-    double rate = (g.length_end - g.length_start) / sum;
-    element_add(e->link, vec3_scale(c * rate, g.middle), out);
+    double c = 2.0 * step->factor * pull.by_rate / step->step_size,
+           constant = 2.0 * step->factor * pull.constant;
+    double rate = (g.length_end - g.length_start) / sum, size = c * rate + constant / sum;
+    element_add(e->link, vec3_scale(size, g.middle), out);
     if (!step->want_terms) return;
     // d rate/de = 2 l_n/sum^2 e/l
-    double change = c * 2.0 * g.length_start / (sum * sum * g.length_end);
-    add_term(e, 0.5 * c * rate, g.middle, vec3_scale(change, g.end), out);
+    double change = (c * 2.0 * g.length_start - constant) / (sum * sum * g.length_end);
+    add_term(e, 0.5 * size, g.middle, vec3_scale(change, g.end), out);
 }
 
 static bool spring_rate_row(const element *e, const double *a, const double *b, double *row)

@@ -36,8 +36,9 @@ static void torsion_load(const element *e, const element_step *step, element_out
 {
     if (e->damping == 0.0) return;
     double angle = element_angle_after(e, step);
-    double rate = (1.0 + step->damper_excess) * element_damping(e, step) / step->step_size;
-    double torque = rate * (angle - step->angle_start);
+    damper_pull pull = element_damper_pull(e, step);
+    double rate = pull.by_rate / step->step_size;
+    double torque = rate * (angle - step->angle_start) + pull.constant;
     if (step->discrete_gradient) {
         joint_effort_secant(e, step, angle, torque, rate, out);
         return;

@@ -64,7 +64,7 @@ static void ggl_composed_equations(const hn_system *system, const hn_simulation_
 static const scheme_type scheme_ggl_composed = {
     .name = "ggl-energy-momentum",
     .takes_drives = true,
-    .damper_form = DAMPER_MIDPOINT,
+    .damper_form = DAMPER_NODES,
     .symmetric = true,
     .may_halve = true,
     .both_levels = true,
@@ -79,7 +79,7 @@ const scheme_type scheme_ggl_energy_momentum = {
     .name = "ggl-energy-momentum",
     .takes_drives = true,
     .takes_motions = true,
-    .damper_form = DAMPER_MIDPOINT,
+    .damper_form = DAMPER_NODES,
     .symmetric = true,
     .may_halve = true,
     .both_levels = true,

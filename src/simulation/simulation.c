@@ -77,6 +77,8 @@ static void layout_step(arena *a, const hn_system *system, const scheme_type *sc
     step->data.impulse = arena_doubles(a, 2 * POSE_SIZE * lagging);
     step->data.history = arena_doubles(a, DECAY_MEMORY * elements);
     step->curvature = arena_doubles(a, POSE_SIZE * tangent);
+    bool damped = scheme->damper_form == DAMPER_NODES && dampers_find(system, NULL) > 0;
+    step->rates = arena_doubles(a, damped ? (size_t)system->element_count : 0);
     step->data.q_start = step->q_start;
     step->data.angle_start = step->angle_start;
 }
@@ -106,8 +108,11 @@ static void layout(arena *a, hn_simulation *s)
     s->dampers = arena_bytes(a, dampers * sizeof(int));
     s->damper_rows = arena_doubles(a, 2 * POSE_SIZE * dampers);
     s->damper_reference = arena_doubles(a, dampers > 0 ? POSE_SIZE * n : 0);
-    s->damper_impulse = arena_doubles(a, dampers > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
+    s->damper_impulse =
+        arena_doubles(a, system->element_count > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
     s->damper_responses = arena_doubles(a, responses);
+    s->damper_moved =
+        arena_bytes(a, dampers > 0 ? 2 * (size_t)system->mechanism_count * sizeof(bool) : 0);
     size_t holds = (size_t)holds_find(system, NULL);
     s->hold_count = (int)holds;
     s->holds = arena_bytes(a, holds * sizeof(hold));
@@ -870,6 +875,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
                          &step->equations);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
+    dampers_begin(s, step);
     if (s->scheme->begin != NULL)
         s->scheme->begin(system, &s->state, &step->equations, &step->data);
     newton_options options = newton_options_of(s);

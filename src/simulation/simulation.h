@@ -50,6 +50,7 @@ typedef struct solved_step {
     double *q_start;     ///< 12 per body, owned copy
     double *angle_start; ///< owned copy
     double *momentum;    ///< b
+    double *rates;       ///< of dampers, per element
     double *curvature;   ///< `both_levels`: c of (B5), 12 per body
 } solved_step;
 
@@ -217,6 +218,7 @@ struct hn_simulation {
     double *damper_rows;  ///< 24 per damper: their rates by velocities, when mobilities were found
     double *damper_reference; ///< 12 per body: poses then
     double *damper_impulse;   ///< 18 per body: scratch
+    bool *damper_moved;       ///< per mechanism: its mobilities are to be found anew; then: has strong ones
     double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
     int hold_count;       ///< relations of joint coordinates that hold, or may
     hold *holds;
@@ -338,6 +340,8 @@ void simulation_update_angles(hn_simulation *simulation);
 int dampers_find(const hn_system *system, int *list);
 hn_status dampers_update(hn_simulation *simulation);
 void dampers_follow(hn_simulation *simulation);
+/// Their rates at the state, where a step from there needs them.
+void dampers_begin(hn_simulation *simulation, solved_step *step);
 
 /// Accelerations at the current configuration with velocities v: M a + G^T lambda = F - grad V, G a + dG/dt v = 0.
 /// With or without dampers, whose rates are differences over h, in the form of a step that long or plain.

@@ -45,6 +45,7 @@ typedef struct step_data {
                                ///< per body; zero without elements
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
     double *losses;            ///< J: what the scheme takes from T + V, and what of it never returns; NULL: not wanted
+    double *damper_rates;      ///< per element: rate of its damper at t_n, for DAMPER_NODES; NULL: none has one
     double *velocity_start;    ///< `energy-decaying`, as what follows: v_n, 12 per body
     double *history;           ///< per element, changes of strains and of rates in the step before (decay.h)
     double *impulse;           ///< D of (Z2), 12 per body

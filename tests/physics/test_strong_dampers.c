@@ -139,9 +139,8 @@ TEST(strong_dampers, chains_of_masses_never_ring_and_balance)
         run_end(&r);
     }
     CHECK(most <= 1e-15); // of the energy at the start: never positive
-    CHECK_BELOW(
-        worst,
-        1e-11); // of the energy at the start; measured 3.2e-12: places of 80 m over a step of 0.01 s
+    // of the energy at the start; measured 5.1e-11: places of 80 m over a step of 0.01 s, times the 30 of (F16)
+    CHECK_BELOW(worst, 2e-10);
 }
 
 // R = e^(-h M^-1 J^T D J) has positive eigenvalues: so must the step's. Its matrix from unit speeds.
@@ -230,6 +229,121 @@ TEST(strong_dampers, on_a_hinge_feel_the_mass_behind_it)
             run_end(&r);
         }
     CHECK_BELOW(worst, 2e-9); // rad; measured 1.3e-9, (h omega)^2/12 of a turn is the schemes' own
+}
+
+// A weight that sinks on a damper: x = -g/k (t - (1 - e^(-k t))/k), k = c/m. Dampers that know their rate at the nodes
+// have the steady speed for z = h c/m up to 30, and beyond that of 30, which is named.
+TEST(strong_dampers, meet_steady_loads_with_all_of_their_coefficient)
+{
+    static const hn_scheme KNOWING[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_GGL_ENERGY_MOMENTUM,
+                                        HN_SCHEME_ENERGY_DECAYING};
+    double worst = 0.0;
+    for (int k = 0; k < 3 * HN_REDUCTION_COUNT; ++k)
+        for (int power = -4; power <= 5; ++power) {
+            const double h = 0.01, z = pow(10.0, 0.29 * power), rate = z / h, g = 9.81;
+            char text[400];
+            snprintf(text, sizeof text,
+                     "holonom: 1\n"
+                     "bodies: {m: {mass: 2, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+                     "joints: {rail: {prismatic: {bodies: [ground, m], at: [0, 0, 0], axis: z}}}\n"
+                     "drives: {d: {spring: {joint: rail, damping: %.17g}}}\n",
+                     2.0 * rate);
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = NULL;
+            CHECK_OK(context, hn_model_parse(context, text, strlen(text), "weight.yaml", &model));
+            run r = run_start(context, model, KNOWING[k % 3], (hn_reduction)(k / 3), h, true);
+            run_step(&r, 100);
+            double x = run_body(&r, hn_model_find_body(model, "m")).position.z,
+                   exact = -g / rate * (1.0 - (1.0 - exp(-rate)) / rate);
+            worst = fmax(worst, fabs(x / exact - 1.0));
+            run_end(&r);
+        }
+    // all of it is the first step, in which the mean of the rates at its ends stands for their integral
+    CHECK_BELOW(worst, 6e-3); // measured 5.0e-3 at z = 30
+}
+
+// x'' + (c/m) x' + (k/m) x = 0, overdamped: one second of a slow decay, by steps that the fast one is over in.
+TEST(strong_dampers, give_way_to_springs_as_slowly_as_they_should)
+{
+    static const struct {
+        double damping, stiffness, bound; // measured 1.7e-5, 1.3e-4, 6.1e-4
+    } CASES[] = {{10.0, 5.0, 3e-5}, {100.0, 50.0, 2e-4}, {1000.0, 500.0, 1e-3}};
+    for (int k = 0; k < 3; ++k) {
+        const double c = CASES[k].damping, s = CASES[k].stiffness, root = sqrt(c * c - 4.0 * s),
+                     slow = 0.5 * (root - c), fast = -0.5 * (c + root);
+        char text[400];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "gravity: [0, 0, 0]\n"
+                 "bodies: {m: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+                 "joints: {rail: {prismatic: {bodies: [ground, m], at: [0, 0, 0], axis: z}}}\n"
+                 "drives: {d: {spring: {joint: rail, stiffness: %g, damping: %g}}}\n"
+                 "start: {rail: {displacement: 1}}\n",
+                 s, c);
+        hn_context *context = hn_context_create(NULL);
+        hn_model *model = NULL;
+        CHECK_OK(context, hn_model_parse(context, text, strlen(text), "slider.yaml", &model));
+        run r =
+            run_start(context, model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.01, true);
+        run_step(&r, 100);
+        double x = run_body(&r, hn_model_find_body(model, "m")).position.z,
+               exact = (slow * exp(fast) - fast * exp(slow)) / (slow - fast);
+        CHECK_BELOW(fabs(x - exact), CASES[k].bound);
+        run_end(&r);
+    }
+}
+
+// A damped pendulum beside a damped wheel that turns fast: where mobilities of the wheel are found anew, those of the
+// pendulum stay as they are.
+TEST(strong_dampers, of_a_mechanism_know_nothing_of_others)
+{
+    static const char BODIES[] =
+        "holonom: 1\n"
+        "bodies:\n"
+        "  bar: {mass: 1, inertia: [0.1, 0.1, 0.01], position: [0.5, 0, 0]}\n"
+        "  bob: {mass: 0.2, inertia: [0.1, 0.1, 0.01], position: [1.5, 0, 0]}\n"
+        "%s"
+        "joints:\n"
+        "  a: {revolute: {bodies: [ground, bar], at: [0, 0, 0], axis: y}}\n"
+        "  b: {revolute: {bodies: [bar, bob], at: [1, 0, 0], axis: y}}\n"
+        "%s"
+        "loads:\n"
+        "  da: {torsion_spring: {joint: a, damping: 40}}\n"
+        "  db: {torsion_spring: {joint: b, damping: 15}}\n"
+        "  across: {spring: {bodies: [ground, bob], from: [0, 0, 2], to: [1.5, 0, 0], stiffness: "
+        "3, damping: 20, "
+        "rest_length: 1}}\n"
+        "%s";
+    static const char *const WHEEL[3] = {
+        "  wheel: {mass: 3, inertia: [1, 1, 1], position: [9, 0, 0]}\n",
+        "  w: {revolute: {bodies: [ground, wheel], at: [9, 0, 0], axis: y}}\n",
+        "  dw: {torsion_spring: {joint: w, damping: 5}}\n  spin: {torque: {body: wheel, vector: "
+        "[0, 50, 0]}}\n"};
+    static const hn_scheme ASKED[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_GGL_ENERGY_MOMENTUM,
+                                      HN_SCHEME_VARIATIONAL, HN_SCHEME_CONVECTED};
+    double worst = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        run r[2];
+        for (int both = 0; both < 2; ++both) {
+            char text[1600];
+            snprintf(text, sizeof text, BODIES, both ? WHEEL[0] : "", both ? WHEEL[1] : "",
+                     both ? WHEEL[2] : "");
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = NULL;
+            CHECK_OK(context, hn_model_parse(context, text, strlen(text), "wheel.yaml", &model));
+            r[both] = run_start(context, model, ASKED[k], HN_REDUCTION_REDUCED, 0.01, false);
+        }
+        for (int n = 0; n < 100; ++n) {
+            hn_vec3 place[2];
+            for (int both = 0; both < 2; ++both) {
+                run_step(&r[both], 1);
+                place[both] = run_body(&r[both], hn_model_find_body(r[both].model, "bob")).position;
+            }
+            worst = fmax(worst, vec3_norm(vec3_subtract(place[0], place[1])));
+        }
+        for (int both = 0; both < 2; ++both) run_end(&r[both]);
+    }
+    CHECK_BELOW(worst, 1e-13); // m; measured 1.5e-15
 }
 
 // Second order up to hc/m = 1: a double pendulum with dampers in both hinges and across, against h/8

@@ -74,6 +74,26 @@ TEST(tangent, of_springs_and_dampers_is_that_of_their_residual)
     CHECK_BELOW(worst_tangent(ELEMENT_SPRING, false, true, false, 0.0), 2e-10);  // measured 5.8e-12
 }
 
+// Dampers with a constant part by their rate at the start.
+TEST(tangent, of_dampers_that_know_their_rate_is_that_of_their_residual)
+{
+    const element_kind kinds[2] = {ELEMENT_SPRING, ELEMENT_TORSION_SPRING};
+    for (int k = 0; k < 2; ++k) {
+        number_source numbers = {27};
+        double worst = 0.0;
+        for (int i = 0; i < SAMPLES; ++i) {
+            element e = make_element(kinds[k], &numbers);
+            element_states s = make_states(&e, &numbers);
+            for (int c = 0; c < PAIR; ++c) s.end[c] = 0.5 * (s.end[c] + s.start[c]);
+            e.mobility = 10.0 * (1.0 + next_number(&numbers)) / e.damping; // z = h c/m up to 2
+            s.damper_form = DAMPER_NODES;
+            s.damper_rate = 3.0 * next_number(&numbers);
+            worst = fmax(worst, tangent_error(&e, element_type_of(kinds[k])->load, &s, true, 0.5));
+        }
+        CHECK_BELOW(worst, 2e-10); // measured 5.6e-12
+    }
+}
+
 TEST(tangent, of_bushings_is_that_of_their_residual)
 {
     CHECK_BELOW(worst_tangent(ELEMENT_BUSHING, false, false, true, 0.5), 2e-10); // measured 6e-12
