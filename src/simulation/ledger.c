@@ -145,6 +145,7 @@ hn_status ledger_start(hn_simulation *s)
 {
     split_symmetries(s);
     s->record = (ledger_record){0};
+    memset(s->work_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
     if (!s->def.ledger) return HN_OK;
     ledger_sample m = take(s);
     if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
@@ -206,6 +207,7 @@ static double energy_scale(const hn_simulation *s)
 typedef struct round_off_floor {
     double energy, linear, angular; // J, kg m/s, kg m^2/s
     double moving;                  // J, of momenta times what places leave open of velocities
+    double work;                    // J, of loads and dampers on what places leave open
 } round_off_floor;
 
 static round_off_floor find_floor(const hn_simulation *s)
@@ -215,8 +217,11 @@ static round_off_floor find_floor(const hn_simulation *s)
     double speed =
         ROUND_OFF * length / simulation_finest_step(s) * sqrt((double)s->step_count + 1.0);
     for (int i = 0; i < s->system->body_count; ++i) mass += mass_weight(s->system, i);
+    double work = 0.0;
+    for (int m = 0; m < s->system->mechanism_count; ++m) work += s->work_round_off[m];
     return (round_off_floor){
         .energy = mass * speed * speed,
+        .work = work,
         .moving = PLACE_ROUND_OFF / simulation_finest_step(s) *
                   (s->system->length * s->record.linear_scale + s->record.angular_scale),
         .linear = mass * speed,
@@ -337,7 +342,7 @@ static void energy_entry(const hn_simulation *s, bool kept, hn_ledger *ledger,
     round_off_floor floor = find_floor(s);
     // while little has moved yet, heights are known no better, nor velocities from places
     double whole = ledger->energy_scale,
-           known = ratio(HEIGHT_ROUND_OFF * standing_energy(s) + floor.moving, whole);
+           known = ratio(HEIGHT_ROUND_OFF * standing_energy(s) + floor.moving + floor.work, whole);
     if (!mechanisms_verdict(s, ENERGY_BOUND + carried, verdict)) {
         fill(e, kept, energy_above_floor(s, r->energy_error, whole, floor.energy),
              energy_above_floor(s, r->energy_drift, whole, floor.energy), ENERGY_BOUND,

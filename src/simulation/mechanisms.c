@@ -183,7 +183,8 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
             isfinite(a->error))
             continue;
         double floor = part->mass * (part->inner_speed * rate + still * still) +
-                       ROUND_OFF * fabs(a->potential_start); // of stressed springs
+                       ROUND_OFF * fabs(a->potential_start) + // of stressed springs
+                       s->work_round_off[m];
         // a stressed structure that floats at rest: by what its springs hold
         if (!(scale > AT_REST * fabs(a->potential_start))) scale = fabs(a->potential_start);
         if (part->tied) {

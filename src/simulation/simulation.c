@@ -143,6 +143,7 @@ static void layout(arena *a, hn_simulation *s)
     s->part_of = arena_bytes(a, (size_t)s->part_count * sizeof(int));
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
+    s->work_round_off = arena_doubles(a, mechanisms);
     s->terms = arena_doubles(a, mechanisms);
     s->difference_count = 2 * POSE_SIZE * measured;
     s->differences = arena_doubles(a, s->difference_count);
@@ -955,6 +956,7 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
         memset(s->next_works, 0, (size_t)system->mechanism_count * sizeof(double));
         step->data.works = s->next_works;
         step->data.losses = losses;
+        step->data.work_round_off = s->def.ledger ? s->work_round_off : NULL;
         s->next_work = s->scheme->finish(system, &s->def, &step->equations, &step->data, &s->state,
                                          s->next_impetus);
     } else {
@@ -967,7 +969,7 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
     TRY(check_impetus(s));
     s->work += s->next_work;
     for (int k = 0; k < 2; ++k) s->losses[k] += losses[k];
-    step->data.losses = NULL;
+    step->data.losses = step->data.work_round_off = NULL;
     for (int m = 0; m < s->part_count; ++m) s->works[m] += s->next_works[m];
     turns_follow(s, step);
     double *impetus = s->state.impetus;

@@ -182,6 +182,7 @@ struct hn_simulation {
                               ///< without a ledger
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
+    double *work_round_off; ///< J, mechanism by mechanism: what places leave open of the work so far
     double *terms;        ///< J, mechanism by mechanism: sizes of what cancels in a step (long_steps.c)
     bool step_was_halved;
     bool has_links;       ///< joints that keep two points at a distance

@@ -44,6 +44,7 @@ typedef struct step_data {
     double *force;             ///< beta (grad V - F) of elements and the edges' part of alpha M Delta - beta M g, 12
                                ///< per body; zero without elements
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
+    double *work_round_off;    ///< J, per mechanism: what their places leave open of that work; NULL: not wanted
     double *losses;            ///< J: what the scheme takes from T + V, and what of it never returns; NULL: not wanted
     double *damper_rates;      ///< per element: rate of its damper at t_n, for DAMPER_NODES; NULL: none has one
     double *velocity_start;    ///< `energy-decaying`, as what follows: v_n, 12 per body

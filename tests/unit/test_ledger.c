@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // energy 10 J all the time but for what the series says; momenta, openings and residuals likewise
 static ledger_sample sample_of(double x)
@@ -275,4 +276,51 @@ TEST(ledger, round_off_of_what_hangs_at_rest_is_no_error)
     hn_simulation_destroy(simulation);
     hn_model_destroy(model);
     hn_context_destroy(context);
+}
+
+static hn_ledger_entry energy_of(const char *text, double step, double tolerance, int64_t count)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_ledger ledger;
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = step;
+    def.increment_tolerance = tolerance;
+    if (tolerance > 1e-9) def.residual_tolerance = 1e-4;
+    CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    CHECK_OK(context, hn_simulation_step(simulation, count));
+    CHECK_OK(context, hn_simulation_ledger(simulation, &ledger));
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    return ledger.entry[HN_PROMISE_ENERGY];
+}
+
+// A weight sinks on a damper of 5 m by 1 mm/s, 1e-7 m in a step: its force knows that to 1e-9 of it. And a pendulum on
+// such a damper, solved badly, is told so all the same.
+TEST(ledger, round_off_of_what_a_long_damper_does_is_no_error)
+{
+    hn_ledger_entry slow = energy_of(
+        "holonom: 1\n"
+        "bodies: {m: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0]}}\n"
+        "joints: {rail: {prismatic: {bodies: [ground, m], at: [0, 0, 0], axis: z}}}\n"
+        "loads: {d: {spring: {bodies: [ground, m], from: [0, 0, 5], to: [0, 0, 0], stiffness: 0, "
+        "damping: 1e4}}}\n",
+        1e-4, 1e-10, 10000);
+    print_message("energy %.2g, bound %.2g\n", slow.error, slow.bound);
+    CHECK(slow.error > 1e-10); // without the allowance it was not kept: measured 4.8e-10
+    CHECK(slow.kept);
+    CHECK_BELOW(slow.allowance, 1e-8); // measured 5.1e-9
+    hn_ledger_entry bad = energy_of(
+        "holonom: 1\n"
+        "bodies: {m: {mass: 1, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}}\n"
+        "joints: {ball: {spherical: {bodies: [ground, m], at: [0, 0, 0]}}}\n"
+        "loads: {d: {spring: {bodies: [ground, m], from: [0, 0, 5], to: [1, 0, 0], stiffness: 0, "
+        "damping: 0.1}}}\n"
+        "start: {ball: {rates: [1, 2, 3]}}\n",
+        1e-2, 1e-5, 300);
+    print_message("energy %.2g, bound %.2g\n", bad.error, bad.bound);
+    CHECK(!bad.kept && bad.error > 1e3 * bad.bound);
 }
