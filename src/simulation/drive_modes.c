@@ -134,6 +134,13 @@ static bool review_sliding(hold *h, hold_way *way, bool means, double span)
            end = means ? 2.0 * change / span - mode * way->slots[DRIVE_ROTOR] : change / span;
     if (h->stage == STAGE_FIRST) {
         if (change > 0.0 && end > 0.0) return false;
+        // without means it has turned if the other way is its own; at a dead centre, where no effort of its own moves
+        // it, sticking has other solutions far away
+        if (means) set_mode(h, way, FRICTION_STICK, STAGE_STOPS);
+        else set_mode(h, way, -mode, STAGE_STOPS);
+        return true;
+    }
+    if (h->stage == STAGE_STOPS && change < 0.0 && drive_moves(way->from, way->to)) {
         set_mode(h, way, FRICTION_STICK, STAGE_STOPS);
         return true;
     }
