@@ -260,8 +260,19 @@ static hn_status count_redundant(hn_simulation *s)
     return HN_OK;
 }
 
-// Start velocities that do not quite fit the loops, projected with the mass metric. What the joints take away must be
-// small: a mechanism that cannot move as it is told is refused, however little its joints would open in an instant.
+// Of the fastest velocity: less is round-off and not told.
+static const double START_ROUND_OFF = 1e-12;
+
+static bool starts_near(const hn_system *system)
+{
+    for (int m = 0; m < system->mechanism_count; ++m)
+        if (system->velocities[m] == VELOCITIES_NEAR) return true;
+    return false;
+}
+
+// Start velocities of mechanisms that do not quite fit their loops, projected with the mass metric. What the joints
+// take away must be small: a mechanism that cannot move as it is told is refused, however little its joints would open
+// in an instant.
 static hn_status project_start_velocities(hn_simulation *s)
 {
     hn_system *system = s->system;
@@ -285,7 +296,9 @@ static hn_status project_start_velocities(hn_simulation *s)
             double *told = system->twist_start + TWIST_SIZE * (size_t)i,
                    *allowed = s->wrench + TWIST_SIZE * (size_t)i,
                    *scale = &largest[system->mechanism[i]];
-            for (int k = 0; k < TWIST_SIZE; k += 3) {
+            for (int k = 0;
+                 system->velocities[system->mechanism[i]] == VELOCITIES_NEAR && k < TWIST_SIZE;
+                 k += 3) {
                 double arm = k == 0 ? 1.0 : system->sizes[i];
                 double off =
                     arm * vec3_norm(vec3_subtract(vec3_load(told + k), vec3_load(allowed + k)));
@@ -306,10 +319,14 @@ static hn_status project_start_velocities(hn_simulation *s)
             s->def.start_tolerance, worst_scale);
     }
     memset(s->next_impetus, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
-    memcpy(system->twist_start, s->wrench,
-           TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = TWIST_SIZE * (size_t)i;
+        if (system->velocities[system->mechanism[i]] == VELOCITIES_NEAR)
+            memcpy(system->twist_start + at, s->wrench + at, TWIST_SIZE * sizeof(double));
+    }
     memset(s->wrench, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-    system->velocity_projection = change;
+    if (change > START_ROUND_OFF * worst_scale)
+        system->velocity_projection = fmax(system->velocity_projection, change);
     return HN_OK;
 }
 
@@ -369,9 +386,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     for (int k = 0; k < system->joint_count; ++k) s->joint_angles[k] = system->turn_start[k];
     TRY(unless_cancelled(s));
     TRY(start_velocities_complete(s, model));
-    if (system->velocity_projection > 0.0 && system->cut_count > 0 &&
-        system->velocities != VELOCITIES_LEAST)
-        TRY(project_start_velocities(s));
+    if (starts_near(system)) TRY(project_start_velocities(s));
     holds_find(system, s->holds);
     TRY(start_velocities_follow(s, model));
     for (int i = 0; i < system->body_count; ++i) {

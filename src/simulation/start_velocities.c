@@ -13,15 +13,39 @@
 enum {
     FREEDOM_MAX = 64,
     DRAWS = 3
-}; // motions; draws that depend on those before until there are no more
+}; // motions of a mechanism; draws that depend on those before until there are no more
 static const double RANK_TOLERANCE = 1e-10;
 static const double MET = 1e-12, CLOSED = 1e-10, SAME = 1e-8; // of the largest velocity
+// A row is round-off when no motion changes it by more than this part of its own size.
+static const double ROW_ROUND_OFF = 1e-12;
+// Velocities beyond this multiple of those asked for are round-off of a mechanism that cannot move like that.
+static const double GAIN_MAX = 1e8;
+
+// What is known of one mechanism; nothing of another one enters.
+typedef struct mechanism_motions {
+    bool wanted;    // in loops, and told of
+    bool growing;   // the motion in work is one of it
+    int freedom;    // degrees of freedom
+    int count;      // motions found
+    int missed;     // draws that gave none
+    uint64_t state; // of random numbers
+    double norm, first, part;
+    double largest; // m/s, asked for
+    double worst;   // m/s, missing of it
+    double opening; // m/s, of joints
+    double speed;   // m/s, of its fastest body
+    double apart;   // m/s, from the velocities before
+    bool met;
+} mechanism_motions;
 
 typedef struct motions {
-    int count;
-    double *twists;   // 6 per body, one motion after the other
-    double *momenta;  // M v of them, 12 per body
-    double *velocity; // 12 per body, scratch
+    int slots;             // motions of the mechanism that has most
+    double *twists;        // 6 per body, one motion of every mechanism after the other
+    double *momenta;       // M v of them, 12 per body
+    double *velocity;      // 12 per body, scratch
+    double *candidate;     // 6 per body: the motion in work, and at last the velocities
+    double *momentum;      // 12 per body
+    mechanism_motions *of; // per mechanism
 } motions;
 
 static void find_velocity(const hn_simulation *s, const double *twists, double *velocity)
@@ -34,59 +58,122 @@ static void find_velocity(const hn_simulation *s, const double *twists, double *
     }
 }
 
-// One more motion of one mechanism, orthonormal to those before in units of its mass and length: however light it is,
-// its motions are found to all digits, with the factors of the mass matrix at hand. False when it depends on them.
-static bool add_motion(hn_simulation *s, motions *m, int mechanism, uint64_t *state)
+static void draw_velocities(const hn_system *system, motions *m)
+{
+    for (int i = 0; i < system->body_count; ++i) {
+        mechanism_motions *of = &m->of[system->mechanism[i]];
+        double *velocity = m->velocity + POSE_SIZE * (size_t)i;
+        memset(velocity, 0, POSE_SIZE * sizeof(double));
+        if (!of->growing) continue;
+        array_probe(&of->state, velocity, POSE_SIZE);
+        for (int k = 0; k < 3; ++k) velocity[k] *= system->unit_length[i];
+    }
+}
+
+// Take away what the candidate has of the motions before.
+static void make_orthogonal(const hn_system *system, motions *m)
+{
+    size_t poses = POSE_SIZE * (size_t)system->body_count,
+           size = TWIST_SIZE * (size_t)system->body_count;
+    for (int k = 0; k < m->slots; ++k) {
+        const double *momenta = m->momenta + (size_t)k * poses,
+                     *twists = m->twists + (size_t)k * size;
+        for (int n = 0; n < system->mechanism_count; ++n) m->of[n].part = 0.0;
+        for (int i = 0; i < system->body_count; ++i) {
+            mechanism_motions *of = &m->of[system->mechanism[i]];
+            size_t at = POSE_SIZE * (size_t)i;
+            for (size_t r = at; of->growing && k < of->count && r < at + POSE_SIZE; ++r)
+                of->part += momenta[r] * m->velocity[r];
+        }
+        for (int i = 0; i < system->body_count; ++i) {
+            const mechanism_motions *of = &m->of[system->mechanism[i]];
+            size_t at = TWIST_SIZE * (size_t)i;
+            for (size_t r = at; of->growing && k < of->count && r < at + TWIST_SIZE; ++r)
+                m->candidate[r] -= of->part * twists[r];
+        }
+    }
+}
+
+// Velocities, momenta and norms of the candidate; one that depends on the motions before is none.
+static void measure_candidate(const hn_simulation *s, motions *m, bool first)
+{
+    const hn_system *system = s->system;
+    find_velocity(s, m->candidate, m->velocity);
+    mass_apply(system, 1.0, m->velocity, m->momentum);
+    for (int n = 0; n < system->mechanism_count; ++n) m->of[n].norm = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        size_t at = POSE_SIZE * (size_t)i;
+        double length = system->unit_length[i],
+               unit = 1.0 / (system->unit_mass[i] * length * length);
+        for (size_t k = at; k < at + POSE_SIZE; ++k) {
+            // the unit first, where masses are of bodies alone: a product of three is rounded as mass_apply does
+            if (system->mass_edge_count > 0) m->momentum[k] *= unit;
+            else m->momentum[k] = unit * mass_node(system, i)[(k - at) / 3] * m->velocity[k];
+            m->of[system->mechanism[i]].norm += m->momentum[k] * m->velocity[k];
+        }
+    }
+    for (int n = 0; n < system->mechanism_count; ++n) {
+        mechanism_motions *of = &m->of[n];
+        if (!of->growing) continue;
+        of->norm = sqrt(of->norm);
+        if (first) of->first = of->norm;
+        if (!(of->norm > 1e-8 * of->first)) of->growing = false, of->missed++;
+    }
+}
+
+// One more motion of each mechanism, orthonormal to its own before in units of its mass and length: however light it
+// is, its motions are found to all digits, with the factors of the mass matrix at hand. False when none grows.
+static bool add_motions(hn_simulation *s, motions *m)
 {
     const hn_system *system = s->system;
     size_t poses = POSE_SIZE * (size_t)system->body_count,
            size = TWIST_SIZE * (size_t)system->body_count;
-    double *twists = m->twists + (size_t)m->count * size,
-           *momentum = m->momenta + (size_t)m->count * poses;
-    int body = system->mechanism_first[mechanism];
-    double length = system->unit_length[body],
-           unit = 1.0 / (system->unit_mass[body] * length * length);
-    array_probe(state, m->velocity, poses);
-    for (int i = 0; i < system->body_count; ++i)
-        for (int k = 0; k < POSE_SIZE; ++k)
-            m->velocity[POSE_SIZE * i + k] *= system->mechanism[i] != mechanism ? 0.0
-                                              : k < 3                           ? length
-                                                                                : 1.0;
-    // twice: the second time round-off of the first, and what orthogonalising has made of it, is projected
-    double norm = 0.0, first = 0.0;
-    for (int round = 0; round < 2; ++round) {
-        mass_apply(system, 1.0, m->velocity, momentum);
-        saddle_project_again(s->projection, s->state.q, momentum, twists);
-        for (int pass = 0; pass < 3; ++pass) {
-            for (int k = 0; pass > 0 && k < m->count; ++k) {
-                double part = array_dot(m->momenta + (size_t)k * poses, m->velocity, poses);
-                for (size_t i = 0; i < size; ++i)
-                    twists[i] -= part * m->twists[(size_t)k * size + i];
-            }
-            find_velocity(s, twists, m->velocity);
-            mass_apply(system, unit, m->velocity, momentum);
-            norm = sqrt(array_dot(momentum, m->velocity, poses));
-            if (round == 0 && pass == 0) first = norm;
-            if (!(norm > 1e-8 * first)) return false;
-        }
-        for (size_t i = 0; round == 0 && i < poses; ++i) m->velocity[i] /= norm;
-        if (round == 0) first = 1.0;
+    bool any = false;
+    for (int n = 0; n < system->mechanism_count; ++n) {
+        mechanism_motions *of = &m->of[n];
+        of->growing = of->wanted && of->count < of->freedom && of->missed < DRAWS;
+        any = any || of->growing;
     }
-    for (size_t i = 0; i < size; ++i) twists[i] /= norm;
-    for (size_t i = 0; i < poses; ++i) momentum[i] /= norm;
-    m->count++;
+    if (!any) return false;
+    draw_velocities(system, m);
+    // twice: the second time round-off of the first, and what orthogonalising has made of it, is projected
+    for (int round = 0; round < 2; ++round) {
+        mass_apply(system, 1.0, m->velocity, m->momentum);
+        saddle_project_again(s->projection, s->state.q, m->momentum, m->candidate);
+        for (int pass = 0; pass < 3; ++pass) {
+            if (pass > 0) make_orthogonal(system, m);
+            measure_candidate(s, m, round == 0 && pass == 0);
+        }
+        for (size_t i = 0; round == 0 && i < poses; ++i) {
+            const mechanism_motions *of = &m->of[system->mechanism[i / POSE_SIZE]];
+            m->velocity[i] = of->growing ? m->velocity[i] / of->norm : 0.0;
+        }
+        for (int n = 0; n < system->mechanism_count; ++n) m->of[n].first = 1.0;
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        const mechanism_motions *of = &m->of[system->mechanism[i]];
+        if (!of->growing) continue;
+        size_t at = TWIST_SIZE * (size_t)i, place = POSE_SIZE * (size_t)i;
+        double *twists = m->twists + (size_t)of->count * size,
+               *momenta = m->momenta + (size_t)of->count * poses;
+        for (size_t k = at; k < at + TWIST_SIZE; ++k) twists[k] = m->candidate[k] / of->norm;
+        for (size_t k = place; k < place + POSE_SIZE; ++k) momenta[k] = m->momentum[k] / of->norm;
+    }
+    for (int n = 0; n < system->mechanism_count; ++n) m->of[n].count += m->of[n].growing;
     return true;
 }
 
-// Largest rate of a constraint row of any joint with these twists: rows that nearly depend on others are not among
-// those that the motions were projected on.
-static double largest_opening(const hn_simulation *s, const double *twists)
+// Largest rate of a constraint row of any joint of a mechanism with the candidate: rows that nearly depend on others
+// are not among those that the motions were projected on. In m/s: turns at the size of the body, links by their length.
+static void find_openings(const hn_simulation *s, motions *m)
 {
     const hn_system *system = s->system;
-    double largest = 0.0;
+    for (int n = 0; n < system->mechanism_count; ++n) m->of[n].opening = 0.0;
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
         const int body[2] = {j->parent, j->child};
+        int own = body[1] >= 0 ? body[1] : body[0];
+        mechanism_motions *of = &m->of[system->mechanism[own]];
         for (int r = 0; r < j->row_count; ++r) {
             constraint_row row;
             hn_vec3 gradient[8];
@@ -98,15 +185,26 @@ static double largest_opening(const hn_simulation *s, const double *twists)
                 double velocity[POSE_SIZE];
                 if (body[side] < 0) continue;
                 twist_to_velocity(system_pose(s->state.q, body[side]),
-                                  twists + TWIST_SIZE * (size_t)body[side], velocity);
+                                  m->candidate + TWIST_SIZE * (size_t)body[side], velocity);
                 int count = system->bodies[body[side]].has_directors ? 4 : 1;
                 for (int x = 0; x < count; ++x)
                     sum += vec3_dot(gradient[4 * side + x], vec3_load(velocity + 3 * x));
             }
-            largest = fmax(largest, fabs(sum));
+            double arm = row.rotational ? system->sizes[own] : 1.0;
+            if (j->length > 0.0) arm /= j->length;
+            of->opening = fmax(of->opening, arm * fabs(sum));
         }
     }
-    return largest;
+}
+
+static int row_mechanism(const hn_system *system, const velocity_row *row)
+{
+    return system->mechanism[row->body[1] >= 0 ? row->body[1] : row->body[0]];
+}
+
+static double mechanism_length(const hn_system *system, const velocity_row *row)
+{
+    return system->unit_length[row->body[1] >= 0 ? row->body[1] : row->body[0]];
 }
 
 // Metres that a row of velocities is measured by: the length of its mechanism, or one where it says how fast something
@@ -115,111 +213,255 @@ static double row_length(const hn_system *system, const velocity_row *row)
 {
     for (int side = 0; side < 2; ++side)
         for (int k = 0; row->body[side] >= 0 && k < 3; ++k)
-            if (row->row[side][k] != 0.0) return system->unit_length[row->body[side]];
+            if (row->row[side][k] != 0.0) return mechanism_length(system, row);
     return 1.0;
 }
 
-// Solve the given rows in the basis; true when they are met, and then the start velocities are set.
-static hn_status solve_rows(hn_simulation *s, const motions *m, const velocity_row *rows, int count,
-                            bool *met)
+// A row on the motions of its mechanism, over the mechanism's length; zero when it is round-off of its parts.
+static void fill_row(const hn_system *system, const motions *m, const velocity_row *row,
+                     size_t columns, double *to)
 {
-    hn_system *system = s->system;
-    hn_context *context = s->context;
-    size_t columns = (size_t)m->count, n = (size_t)count,
+    size_t size = TWIST_SIZE * (size_t)system->body_count;
+    double length = row_length(system, row), largest = 0.0, parts = 0.0;
+    for (size_t c = 0; c < columns; ++c) {
+        double sum = 0.0, whole = 0.0;
+        for (int side = 0; side < 2; ++side) {
+            if (row->body[side] < 0) continue;
+            const double *twist = m->twists + c * size + TWIST_SIZE * (size_t)row->body[side];
+            double part = array_dot(row->row[side], twist, TWIST_SIZE);
+            to[c] += part / length;
+            sum += part;
+            for (int k = 0; k < TWIST_SIZE; k += 3)
+                whole += vec3_norm(vec3_load(row->row[side] + k)) * vec3_norm(vec3_load(twist + k));
+        }
+        largest = fmax(largest, fabs(sum));
+        parts = fmax(parts, whole);
+    }
+    if (largest <= ROW_ROUND_OFF * parts) memset(to, 0, columns * sizeof(double));
+}
+
+// Solve the given rows of one mechanism in its basis, for the candidate.
+static hn_status solve_rows(hn_simulation *s, motions *m, int mechanism, const velocity_row *rows,
+                            int count)
+{
+    const hn_system *system = s->system;
+    mechanism_motions *of = &m->of[mechanism];
+    size_t columns = (size_t)of->count, n = (size_t)count,
            size = TWIST_SIZE * (size_t)system->body_count;
-    pool memory = {.context = context};
+    double length = system->unit_length[system->mechanism_first[mechanism]];
+    pool memory = {.context = s->context};
     double *matrix = pool_doubles(&memory, n * columns), *right = pool_doubles(&memory, n),
-           *solution = pool_doubles(&memory, columns), *twists = pool_doubles(&memory, size);
+           *solution = pool_doubles(&memory, columns);
     hn_status status = pool_status(&memory);
-    double worst = 0.0, largest = 0.0;
-    *met = false;
+    of->largest = of->worst = 0.0;
     for (size_t r = 0; r < n && status == HN_OK; ++r) {
-        double length = row_length(system, &rows[r]);
-        right[r] = rows[r].value / length;
-        largest = fmax(largest, fabs(rows[r].value));
-        for (size_t c = 0; c < columns; ++c)
-            for (int side = 0; side < 2; ++side)
-                if (rows[r].body[side] >= 0)
-                    matrix[r * columns + c] +=
-                        array_dot(rows[r].row[side],
-                                  m->twists + c * size + TWIST_SIZE * (size_t)rows[r].body[side],
-                                  TWIST_SIZE) /
-                        length;
+        right[r] = rows[r].value / row_length(system, &rows[r]);
+        of->largest = fmax(of->largest, length * fabs(right[r]));
+        fill_row(system, m, &rows[r], columns, matrix + r * columns);
     }
     if (status == HN_OK)
-        status =
-            dense_least_squares(context, count, m->count, matrix, right, RANK_TOLERANCE, solution);
-    if (status == HN_OK) {
+        status = dense_least_squares(s->context, count, of->count, matrix, right, RANK_TOLERANCE,
+                                     solution);
+    for (size_t r = 0; r < n && status == HN_OK; ++r)
+        of->worst =
+            fmax(of->worst,
+                 length * fabs(array_dot(matrix + r * columns, solution, columns) - right[r]));
+    for (int k = system->mechanism_start[mechanism];
+         status == HN_OK && k < system->mechanism_start[mechanism + 1]; ++k) {
+        size_t at = TWIST_SIZE * (size_t)system->mechanism_bodies[k];
+        memset(m->candidate + at, 0, TWIST_SIZE * sizeof(double));
         for (size_t c = 0; c < columns; ++c)
-            for (size_t i = 0; i < size; ++i) twists[i] += solution[c] * m->twists[c * size + i];
-        for (size_t r = 0; r < n; ++r)
-            worst = fmax(worst,
-                         row_length(system, &rows[r]) *
-                             fabs(array_dot(matrix + r * columns, solution, columns) - right[r]));
-        *met = worst <= s->def.start_tolerance * largest &&
-               largest_opening(s, twists) <= CLOSED * fmax(largest, array_largest(twists, size));
-    }
-    // what the bodies were given one by one is known to more digits, where it is the same
-    double apart = 0.0;
-    for (size_t i = 0; *met && i < size; ++i)
-        apart = fmax(apart, fabs(twists[i] - system->twist_start[i]));
-    if (*met && !(system->velocities == VELOCITIES_GIVEN && apart <= SAME * largest)) {
-        memcpy(system->twist_start, twists, size * sizeof(double));
-        system->velocity_projection = worst > MET * largest ? worst : 0.0;
-        system->velocities = VELOCITIES_LEAST;
+            for (size_t i = at; i < at + TWIST_SIZE; ++i)
+                m->candidate[i] += solution[c] * m->twists[c * size + i];
     }
     pool_release(&memory);
     return status;
 }
 
-static hn_status solve_given(hn_simulation *s, const hn_model *model, const motions *m, bool *met)
+// How fast the candidate is, and how far from the velocities before; rotations at the size of the body.
+static void measure_speeds(const hn_system *system, motions *m)
 {
-    *met = false;
-    for (int resting = 1; resting >= 0; --resting) {
-        int count = system_given_velocities(s->system, model, resting == 1, NULL);
-        if (count < 0) return HN_OK;
-        velocity_row *rows = context_allocate(s->context, ((size_t)count + 1) * sizeof *rows);
-        if (rows == NULL) return HN_OUT_OF_MEMORY;
-        system_given_velocities(s->system, model, resting == 1, rows);
-        hn_status status = solve_rows(s, m, rows, count, met);
-        context_release(s->context, rows);
-        if (status != HN_OK || *met) return status;
+    for (int n = 0; n < system->mechanism_count; ++n) m->of[n].speed = m->of[n].apart = 0.0;
+    for (int i = 0; i < system->body_count; ++i) {
+        mechanism_motions *of = &m->of[system->mechanism[i]];
+        for (int k = 0; k < TWIST_SIZE; k += 3) {
+            size_t at = TWIST_SIZE * (size_t)i + (size_t)k;
+            double arm = k == 0 ? 1.0 : system->sizes[i];
+            hn_vec3 twist = vec3_load(m->candidate + at);
+            of->speed = fmax(of->speed, arm * vec3_norm(twist));
+            of->apart =
+                fmax(of->apart,
+                     arm * vec3_norm(vec3_subtract(twist, vec3_load(system->twist_start + at))));
+        }
+    }
+}
+
+// Candidates that meet what is given become the start velocities of their mechanisms.
+static void take_candidates(hn_simulation *s, motions *m)
+{
+    hn_system *system = s->system;
+    find_openings(s, m);
+    measure_speeds(system, m);
+    for (int n = 0; n < system->mechanism_count; ++n) {
+        mechanism_motions *of = &m->of[n];
+        if (!of->wanted || of->met) continue;
+        of->met = of->worst <= s->def.start_tolerance * of->largest &&
+                  of->opening <= CLOSED * fmax(of->largest, of->speed) &&
+                  of->speed <= GAIN_MAX * of->largest;
+        // what the bodies were given one by one is known to more digits, where it is the same
+        if (!of->met || (system->velocities[n] == VELOCITIES_GIVEN &&
+                         of->apart <= SAME * fmax(of->largest, of->speed)))
+            continue;
+        for (int k = system->mechanism_start[n]; k < system->mechanism_start[n + 1]; ++k) {
+            size_t at = TWIST_SIZE * (size_t)system->mechanism_bodies[k];
+            memcpy(system->twist_start + at, m->candidate + at, TWIST_SIZE * sizeof(double));
+        }
+        if (of->worst > MET * of->largest)
+            system->velocity_projection = fmax(system->velocity_projection, of->worst);
+        system->velocities[n] = VELOCITIES_LEAST;
+    }
+}
+
+// Rows mechanism by mechanism, each in the order they were in: `sorted` with `first` per mechanism and the end.
+static void sort_rows(const hn_system *system, const velocity_row *rows, int count,
+                      velocity_row *sorted, int *first)
+{
+    memset(first, 0, ((size_t)system->mechanism_count + 1) * sizeof(int));
+    for (int r = 0; r < count; ++r) first[row_mechanism(system, &rows[r]) + 1]++;
+    for (int n = 0; n < system->mechanism_count; ++n) first[n + 1] += first[n];
+    // filling moves the beginnings to the ends
+    for (int r = 0; r < count; ++r) sorted[first[row_mechanism(system, &rows[r])]++] = rows[r];
+    for (int n = system->mechanism_count; n > 0; --n) first[n] = first[n - 1];
+    first[0] = 0;
+}
+
+static hn_status solve_given(hn_simulation *s, const hn_model *model, motions *m)
+{
+    const hn_system *system = s->system;
+    hn_status status = HN_OK;
+    for (int resting = 1; resting >= 0 && status == HN_OK; --resting) {
+        int count = system_given_velocities(system, model, resting == 1, NULL);
+        pool memory = {.context = s->context};
+        velocity_row *rows = pool_take(&memory, (size_t)count, sizeof *rows),
+                     *sorted = pool_take(&memory, (size_t)count, sizeof *rows);
+        int *first = pool_ints(&memory, (size_t)system->mechanism_count + 1);
+        status = pool_status(&memory);
+        if (status == HN_OK) {
+            system_given_velocities(system, model, resting == 1, rows);
+            sort_rows(system, rows, count, sorted, first);
+        }
+        for (int n = 0; n < system->mechanism_count && status == HN_OK; ++n)
+            if (m->of[n].wanted && !m->of[n].met)
+                status = solve_rows(s, m, n, sorted + first[n], first[n + 1] - first[n]);
+        if (status == HN_OK) take_candidates(s, m);
+        pool_release(&memory);
+    }
+    return status;
+}
+
+// Degrees of freedom of each mechanism with the choice of rows that was made last.
+static void count_freedom(const hn_simulation *s, motions *m)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->body_count; ++i) {
+        const joint *j = &system->joints[i];
+        int *freedom = &m->of[system->mechanism[i]].freedom;
+        *freedom += j->dof;
+        for (int r = 0; r < j->row_count; ++r)
+            *freedom += saddle_row_is_dropped(s->projection, i, r);
+    }
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        mechanism_motions *of = &m->of[system->mechanism[j->child >= 0 ? j->child : j->parent]];
+        of->freedom -= j->row_count;
+        for (int r = 0; r < j->row_count; ++r)
+            of->freedom += saddle_row_is_dropped(s->projection, system->body_count + c, r);
+    }
+}
+
+// Mechanisms in loops of which something is told, but no rates of free joints, which are no rows.
+static hn_status find_wanted(const hn_simulation *s, const hn_model *model, motions *m, bool *any)
+{
+    const hn_system *system = s->system;
+    int count = system_given_velocities(system, model, false, NULL);
+    velocity_row *rows = context_allocate(s->context, ((size_t)count + 1) * sizeof *rows);
+    if (rows == NULL) return HN_OUT_OF_MEMORY;
+    system_given_velocities(system, model, false, rows);
+    for (int r = 0; r < count; ++r) m->of[row_mechanism(system, &rows[r])].count = 1;
+    context_release(s->context, rows);
+    for (int c = 0; c < system->cut_count; ++c) {
+        const joint *j = &system->cuts[c];
+        mechanism_motions *of = &m->of[system->mechanism[j->child >= 0 ? j->child : j->parent]];
+        of->wanted = of->count > 0;
+    }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        int body = j->child >= 0 ? j->child : j->parent;
+        if (j->kind == HN_JOINT_FREE && model->joints[k].has_rates)
+            m->of[system->mechanism[body]].wanted = false;
+    }
+    for (int n = 0; n < system->mechanism_count; ++n) {
+        mechanism_motions *of = &m->of[n];
+        of->count = 0;
+        of->state = 1;
+        *any = *any || of->wanted || system->velocities[n] == VELOCITIES_OPEN;
     }
     return HN_OK;
 }
 
+static hn_status find_motions(hn_simulation *s, const hn_model *model, motions *m)
+{
+    const hn_system *system = s->system;
+    size_t bodies = (size_t)system->body_count;
+    for (int n = 0; n < system->mechanism_count; ++n) {
+        mechanism_motions *of = &m->of[n];
+        of->wanted = of->wanted && of->freedom > 0 && of->freedom <= FREEDOM_MAX;
+        if (of->wanted && of->freedom > m->slots) m->slots = of->freedom;
+    }
+    if (m->slots == 0) return HN_OK;
+    size_t slots = (size_t)m->slots;
+    pool memory = {.context = s->context};
+    m->twists = pool_doubles(&memory, slots * TWIST_SIZE * bodies);
+    m->momenta = pool_doubles(&memory, slots * POSE_SIZE * bodies);
+    m->velocity = pool_doubles(&memory, POSE_SIZE * bodies);
+    m->momentum = pool_doubles(&memory, POSE_SIZE * bodies);
+    m->candidate = pool_doubles(&memory, TWIST_SIZE * bodies);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK && saddle_factor_mass(s->projection, s->state.q) == HN_OK) {
+        while (add_motions(s, m)) continue;
+        for (int n = 0; n < system->mechanism_count; ++n)
+            m->of[n].wanted = m->of[n].wanted && m->of[n].count == m->of[n].freedom;
+        status = solve_given(s, model, m);
+    }
+    pool_release(&memory);
+    return status;
+}
+
 hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
 {
-    hn_system *system = s->system;
-    hn_context *context = s->context;
-    if (system->cut_count == 0 || system_given_velocities(system, model, false, NULL) <= 0)
-        return HN_OK;
-    bool met = false;
+    const hn_system *system = s->system;
+    if (system->cut_count == 0) return HN_OK;
+    pool memory = {.context = s->context};
+    motions m = {
+        .of = pool_take(&memory, (size_t)system->mechanism_count, sizeof(mechanism_motions))};
+    hn_status status = pool_status(&memory);
+    bool any = false;
     saddle_choice choice;
-    if (s->projection == NULL) TRY(saddle_create(system, SADDLE_TWISTS, &s->projection));
-    if (saddle_choose_rows(s->projection, s->state.q, &choice) != HN_OK) return HN_OK;
-    int freedom = system->coordinate_count - system->constraint_count + choice.dropped_count;
-    hn_status status = HN_OK;
-    if (freedom <= FREEDOM_MAX && freedom > 0) {
-        size_t n = (size_t)system->body_count, f = (size_t)freedom;
-        uint64_t state = 1;
-        pool memory = {.context = context};
-        motions m = {.twists = pool_doubles(&memory, f * TWIST_SIZE * n),
-                     .momenta = pool_doubles(&memory, f * POSE_SIZE * n),
-                     .velocity = pool_doubles(&memory, POSE_SIZE * n)};
-        status = pool_status(&memory);
-        bool factored = status == HN_OK && saddle_factor_mass(s->projection, s->state.q) == HN_OK;
-        for (int k = 0; factored && k < system->mechanism_count; ++k)
-            for (int missed = 0; m.count < freedom && missed < DRAWS;)
-                if (!add_motion(s, &m, k, &state)) ++missed; // drawn again
-        if (status == HN_OK && m.count == freedom) status = solve_given(s, model, &m, &met);
-        pool_release(&memory);
+    if (status == HN_OK) status = find_wanted(s, model, &m, &any);
+    if (status == HN_OK && any && s->projection == NULL)
+        status = saddle_create(s->system, SADDLE_TWISTS, &s->projection);
+    if (status == HN_OK && any && saddle_choose_rows(s->projection, s->state.q, &choice) == HN_OK) {
+        count_freedom(s, &m);
+        status = find_motions(s, model, &m);
+        for (int n = 0; n < system->mechanism_count && status == HN_OK; ++n)
+            if (system->velocities[n] == VELOCITIES_OPEN)
+                status = context_fail(
+                    s->context, HN_INVALID_MODEL,
+                    "start: the given velocities do not fit the joints, or are too few for "
+                    "%d degrees of freedom; give all of them",
+                    m.of[n].freedom);
     }
-    if (status == HN_OK && !met && system->velocities == VELOCITIES_OPEN)
-        return context_fail(context, HN_INVALID_MODEL,
-                            "start: the given velocities do not fit the joints, or are too few for "
-                            "%d degrees of freedom; give all of them",
-                            freedom);
+    pool_release(&memory);
     return status;
 }
 
@@ -336,8 +578,7 @@ static hn_status meet(hn_simulation *s, const velocity_row *told, asked_rates *x
     memcpy(x->before, s->system->twist_start, size);
     for (int pass = 0; pass < 2 && find_missing(s, told, x) > MET; ++pass) TRY(add_impulses(s, x));
     *met = find_missing(s, told, x) <= SAME;
-    if (*met) s->system->velocities = VELOCITIES_LEAST;
-    else memcpy(s->system->twist_start, x->before, size);
+    if (!*met) memcpy(s->system->twist_start, x->before, size);
     return HN_OK;
 }
 

@@ -34,6 +34,19 @@ static void number_mechanisms(hn_system *system)
         leader[i] = leader[i] == i ? system->mechanism_count++ : leader[leader[i]];
 }
 
+// Bodies mechanism by mechanism.
+static void list_mechanisms(hn_system *system)
+{
+    int *start = system->mechanism_start, n = system->body_count;
+    for (int m = 0; m <= system->mechanism_count; ++m) start[m] = 0;
+    for (int i = 0; i < n; ++i) start[system->mechanism[i] + 1]++;
+    for (int m = 0; m < system->mechanism_count; ++m) start[m + 1] += start[m];
+    // filling moves the beginnings to the ends
+    for (int i = 0; i < n; ++i) system->mechanism_bodies[start[system->mechanism[i]]++] = i;
+    for (int m = system->mechanism_count; m > 0; --m) start[m] = start[m - 1];
+    start[0] = 0;
+}
+
 static void lengthen(hn_system *system, int body, double length)
 {
     if (body >= 0) system->sizes[body] = fmax(system->sizes[body], length);
@@ -79,7 +92,10 @@ void system_find_sizes(hn_system *system)
     system->unit_length = system->sizes + n;
     system->unit_mass = system->sizes + 2 * (size_t)n;
     system->mechanism_first = system->mechanism + n;
+    system->mechanism_bodies = system->mechanism + 2 * (size_t)n;
+    system->mechanism_start = system->mechanism + 3 * (size_t)n;
     number_mechanisms(system);
+    list_mechanisms(system);
     find_own_sizes(system);
     for (int i = 0; i < n; ++i) system->length = fmax(system->length, system->sizes[i]);
     find_spring_sizes(system);

@@ -3,7 +3,7 @@
 //
 // v = P(q) nu is consistent by construction (LMO 6). Root to leaves, a body takes the rates of its joint; where they
 // are not given but the body's own velocity is, they follow from it. If that leaves a given velocity unmet, all rates
-// that are not given are solved for together, least squares in the mass metric, smallest change first.
+// of the mechanism that are not given are solved for together, least squares in the mass metric, smallest change first.
 #include "system/system.h"
 
 #include "linalg/dense.h"
@@ -11,13 +11,32 @@
 
 #include <string.h>
 
-// Given velocities off by less than this part of the largest one are taken as exact.
+// Given velocities off by less than this part of the largest one of their mechanism are taken as exact.
 static const double VELOCITY_ROUND_OFF = 1e-12;
 static const double RANK_TOLERANCE = 1e-11;
+// A row is round-off when no rate changes it by more than this part of its own size.
+static const double ROW_ROUND_OFF = 1e-12;
+// Velocities beyond this multiple of those asked for are round-off of a mechanism that cannot move like that.
+static const double GAIN_MAX = 1e8;
+// Given velocities of light bodies weigh this much at least beside those of the heaviest of their mechanism.
+static const double WEIGHT_MIN = 1e-4;
 // Beyond this many unknown rates the joint solution would need a large dense matrix.
 enum { JOINT_SOLUTION_MAX = 3000 };
 // And with loops, where simulations find them another way when few motions are left.
 enum { LOOP_SOLUTION_MAX = 300, LOOP_FREEDOM_MAX = 64 };
+
+// All rates of one mechanism are searched for at a time: nothing of another one enters.
+typedef struct start_search {
+    hn_system *system;
+    const hn_model *model;
+    int mechanism;         // in work
+    double *rates;         // dof, relative to the locked motion
+    double *units;         // per column: its rate is so many m/s or rad/s
+    int *column_of;        // dof, or -1
+    int *cuts, *cut_first; // cut joints by mechanism
+    double *speeds;        // m/s, per mechanism: its fastest body
+    double *asked;         // m/s, per mechanism: the fastest that is told
+} start_search;
 
 // What is given of a body's twist: rows of  C t = d.
 typedef struct given_rows {
@@ -117,16 +136,66 @@ static void add_columns(const motion *m, const double *u, double *twist)
     }
 }
 
+static bool is_turning(const double *row)
+{
+    return row[0] == 0.0 && row[1] == 0.0 && row[2] == 0.0;
+}
+
+// The rate of a column in units of the mechanism, by which its child moves about as far as the mechanism is long.
+static double column_unit(const motion *m, int column, double length)
+{
+    double size = fmax(vec3_norm(m->linear[column]) / length, vec3_norm(m->angular[column]));
+    return size > 0.0 ? 1.0 / size : 1.0;
+}
+
+static void drop_round_off(double *row, int columns, double size)
+{
+    double largest = 0.0;
+    for (int k = 0; k < columns; ++k) largest = fmax(largest, fabs(row[k]));
+    if (largest <= ROW_ROUND_OFF * size) memset(row, 0, (size_t)columns * sizeof(double));
+}
+
+// Size of a row on a twist, per length of the mechanism.
+static double row_size(const double *row, double length)
+{
+    return fmax(vec3_norm(vec3_load(row)), vec3_norm(vec3_load(row + 3)) / length);
+}
+
+// C (t + B u) = d, smallest u, in units of the mechanism
+static hn_status meet_given(const hn_system *system, int body, const given_rows *given,
+                            const motion *m, const double *twist, double *u)
+{
+    double matrix[6 * JOINT_DOF_MAX], right[6], unit[JOINT_DOF_MAX];
+    double length = system->unit_length[body];
+    for (int c = 0; c < m->dof; ++c) unit[c] = column_unit(m, c, length);
+    for (int r = 0; r < given->count; ++r) {
+        const double *row = given->row[r];
+        double scale = is_turning(row) ? 1.0 : length;
+        right[r] = given->value[r];
+        for (int k = 0; k < 6; ++k) right[r] -= row[k] * twist[k];
+        right[r] /= scale;
+        for (int c = 0; c < m->dof; ++c) {
+            double column[6], sum = 0.0;
+            vec3_store(m->linear[c], column);
+            vec3_store(m->angular[c], column + 3);
+            for (int k = 0; k < 6; ++k) sum += row[k] * column[k];
+            matrix[r * m->dof + c] = sum * unit[c] / scale;
+        }
+        drop_round_off(matrix + r * m->dof, m->dof, row_size(row, length) * length / scale);
+    }
+    TRY(dense_least_squares(system->context, given->count, m->dof, matrix, right, RANK_TOLERANCE,
+                            u));
+    for (int c = 0; c < m->dof; ++c) u[c] *= unit[c];
+    return HN_OK;
+}
+
 static double unmet(const given_rows *given, const double *twist, double length)
 {
     double worst = 0.0;
     for (int r = 0; r < given->count; ++r) {
         double sum = -given->value[r];
         for (int k = 0; k < 6; ++k) sum += given->row[r][k] * twist[k];
-        double scale = given->row[r][0] == 0.0 && given->row[r][1] == 0.0 && given->row[r][2] == 0.0
-                           ? length
-                           : 1.0;
-        worst = fmax(worst, fabs(sum) * scale);
+        worst = fmax(worst, fabs(sum) * (is_turning(given->row[r]) ? length : 1.0));
     }
     return worst;
 }
@@ -143,23 +212,8 @@ static hn_status walk(hn_system *system, const hn_model *model, double *rates)
             system->parent[i] < 0 ? at_rest : system->twist_start + 6 * (size_t)system->parent[i];
         locked_twist(system, i, parent, twist);
         given_rows given = rows_given(system, model, i);
-        if (!rates_given(system, model, i, u) && given.count > 0 && m.dof > 0) {
-            // C (t + B u) = d, smallest u
-            double matrix[6 * JOINT_DOF_MAX], right[6];
-            for (int r = 0; r < given.count; ++r) {
-                right[r] = given.value[r];
-                for (int k = 0; k < 6; ++k) right[r] -= given.row[r][k] * twist[k];
-                for (int c = 0; c < m.dof; ++c) {
-                    double column[6], sum = 0.0;
-                    vec3_store(m.linear[c], column);
-                    vec3_store(m.angular[c], column + 3);
-                    for (int k = 0; k < 6; ++k) sum += given.row[r][k] * column[k];
-                    matrix[r * m.dof + c] = sum;
-                }
-            }
-            TRY(dense_least_squares(system->context, given.count, m.dof, matrix, right,
-                                    RANK_TOLERANCE, u));
-        }
+        if (!rates_given(system, model, i, u) && given.count > 0 && m.dof > 0)
+            TRY(meet_given(system, i, &given, &m, twist, u));
         add_columns(&m, u, twist);
     }
     return HN_OK;
@@ -170,59 +224,87 @@ typedef struct velocity_gap {
     double missing; // m/s
     double scale;   // m/s, of what it belongs to
     int body;
+    const char *joint; // that would open, or NULL
 } velocity_gap;
 
-static void note_gap(velocity_gap *worst, double missing, double scale, int body)
+static void note_gap(velocity_gap *worst, const velocity_gap *gap)
 {
-    if (missing * worst->scale > worst->missing * scale || worst->scale == 0.0)
-        *worst = (velocity_gap){.missing = missing, .scale = scale, .body = body};
+    if (gap->missing * worst->scale > worst->missing * gap->scale || worst->scale == 0.0)
+        *worst = *gap;
 }
 
-// How fast a body moves, or is told to; rotations at its own size.
-static double speed_of(const hn_system *system, const hn_model *model, int body)
+// How fast a body moves; rotations at its own size.
+static double speed_of(const hn_system *system, int body)
 {
     if (body < 0) return 0.0;
     const double *twist = system->twist_start + 6 * (size_t)body;
-    double size = system->sizes[body];
-    double speed = fmax(vec3_norm(vec3_load(twist)), size * vec3_norm(vec3_load(twist + 3)));
+    return fmax(vec3_norm(vec3_load(twist)), system->sizes[body] * vec3_norm(vec3_load(twist + 3)));
+}
+
+// How fast it is told to.
+static double told_speed(const hn_system *system, const hn_model *model, int body)
+{
+    double speed = 0.0;
+    if (body < 0) return speed;
     given_rows given = rows_given(system, model, body);
-    for (int r = 0; r < given.count; ++r) {
-        const double *row = given.row[r];
-        bool turning = row[0] == 0.0 && row[1] == 0.0 && row[2] == 0.0;
-        speed = fmax(speed, (turning ? size : 1.0) * fabs(given.value[r]));
-    }
+    for (int r = 0; r < given.count; ++r)
+        speed = fmax(speed,
+                     (is_turning(given.row[r]) ? system->sizes[body] : 1.0) * fabs(given.value[r]));
     return speed;
 }
 
+static double moving_or_told(const hn_system *system, const hn_model *model, int body)
+{
+    return fmax(speed_of(system, body), told_speed(system, model, body));
+}
+
 // Unmet given velocities, by the speed of their own bodies and those they hang on.
-static void note_unmet(const hn_system *system, const hn_model *model, velocity_gap *worst)
+static void note_unmet(const start_search *x, velocity_gap *worst)
 {
-    for (int i = 0; i < system->body_count; ++i) {
-        given_rows given = rows_given(system, model, i);
+    const hn_system *system = x->system;
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
+        given_rows given = rows_given(system, x->model, i);
         if (given.count == 0) continue;
-        double size = unmet(&given, system->twist_start + 6 * (size_t)i, system->sizes[i]);
-        double scale = fmax(speed_of(system, model, i), speed_of(system, model, system->parent[i]));
-        note_gap(worst, size, scale, i);
+        velocity_gap gap = {.body = i};
+        gap.missing = unmet(&given, system->twist_start + 6 * (size_t)i, system->sizes[i]);
+        gap.scale = fmax(moving_or_told(system, x->model, i),
+                         moving_or_told(system, x->model, system->parent[i]));
+        note_gap(worst, &gap);
     }
 }
 
-// The fastest body of each mechanism; returns the fastest of all.
-static double velocity_scales(const hn_system *system, const hn_model *model, double *scales)
+// The fastest body of the mechanism, and the fastest that is told of bodies and of joints of the tree.
+static void find_speeds(start_search *x)
 {
-    double largest = 0.0;
-    memset(scales, 0, (size_t)system->mechanism_count * sizeof(double));
-    for (int i = 0; i < system->body_count; ++i) {
-        double speed = speed_of(system, model, i), *scale = &scales[system->mechanism[i]];
-        *scale = fmax(*scale, speed);
-        largest = fmax(largest, speed);
+    const hn_system *system = x->system;
+    double *speed = &x->speeds[x->mechanism], *asked = &x->asked[x->mechanism];
+    *speed = *asked = 0.0;
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
+        double rates[JOINT_DOF_MAX];
+        motion m;
+        *asked = fmax(*asked, told_speed(system, x->model, i));
+        *speed = fmax(*speed, speed_of(system, i));
+        if (!rates_given(system, x->model, i, rates)) continue;
+        joint_columns(system, i, &m);
+        for (int k = 0; k < m.dof; ++k)
+            *asked =
+                fmax(*asked, fabs(rates[k]) * fmax(vec3_norm(m.linear[k]),
+                                                   system->sizes[i] * vec3_norm(m.angular[k])));
     }
-    return largest;
+    *speed = fmax(*speed, *asked);
 }
 
-// twist of every body for given rates, relative to the locked motion
-static void twists_from_rates(hn_system *system, const double *rates)
+// twist of every body of the mechanism for given rates, relative to the locked motion
+static void twists_from_rates(start_search *x)
 {
-    for (int i = 0; i < system->body_count; ++i) {
+    hn_system *system = x->system;
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
         motion m;
         joint_columns(system, i, &m);
         static const double at_rest[6] = {0.0};
@@ -231,14 +313,14 @@ static void twists_from_rates(hn_system *system, const double *rates)
                      system->parent[i] < 0 ? at_rest
                                            : system->twist_start + 6 * (size_t)system->parent[i],
                      twist);
-        add_columns(&m, rates + system->dof_offset[i], twist);
+        add_columns(&m, x->rates + system->dof_offset[i], twist);
     }
 }
 
 // A row on the twist of one body, carried along its path to the root into columns of joint rates.
-static void add_path_row(const hn_system *system, int body, const double *covector,
-                         const int *column_of, double *row)
+static void add_path_row(const start_search *x, int body, const double *covector, double *row)
 {
+    const hn_system *system = x->system;
     double carried[6];
     memcpy(carried, covector, sizeof carried);
     for (; body >= 0; body = system->parent[body]) {
@@ -246,9 +328,10 @@ static void add_path_row(const hn_system *system, int body, const double *covect
         joint_columns(system, body, &m);
         hn_vec3 force = vec3_load(carried), moment = vec3_load(carried + 3);
         for (int k = 0; k < m.dof; ++k) {
-            int column = column_of[system->dof_offset[body] + k];
+            int column = x->column_of[system->dof_offset[body] + k];
             if (column >= 0)
-                row[column] += vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]);
+                row[column] += x->units[column] *
+                               (vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]));
         }
         const joint *j = &system->joints[body];
         if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
@@ -314,18 +397,21 @@ static closure_row closure_row_of(const hn_system *system, const hn_model *model
         force_to_wrench(a, flat, out.a);
         for (int k = 0; k < 4; ++k) vec3_store(gradient[4 + k], flat + 3 * k);
         force_to_wrench(b, flat, out.b);
+        // a link's row is half the square of a length: per its length it is in metres as the others
+        for (int k = 0; k < 6 && j->length > 0.0; ++k) out.a[k] /= j->length, out.b[k] /= j->length;
         return out;
     }
     return rate_row(system, model, j, index - j->row_count);
 }
 
-// metres that the row is measured by: the length of the mechanism, or one where it is about turning
-static double closure_length(const hn_system *system, int cut, const closure_row *row)
+static bool closure_turns(const joint *cut, const closure_row *row)
 {
-    const joint *j = &system->cuts[cut];
-    const double *linear = j->child >= 0 ? row->b : row->a;
-    bool turning = linear[0] == 0.0 && linear[1] == 0.0 && linear[2] == 0.0;
-    return turning ? 1.0 : system->unit_length[j->child >= 0 ? j->child : j->parent];
+    return is_turning(cut->child >= 0 ? row->b : row->a);
+}
+
+static int closure_body(const joint *cut)
+{
+    return cut->child >= 0 ? cut->child : cut->parent;
 }
 
 static double closure_missing(const hn_system *system, int cut, const closure_row *row)
@@ -340,18 +426,23 @@ static double closure_missing(const hn_system *system, int cut, const closure_ro
     return sum;
 }
 
-// Violations of closure conditions by the start twists, by the fastest body of their mechanism.
-static void note_closures(const hn_system *system, const hn_model *model, const double *scales,
-                          velocity_gap *worst)
+// Violations of closure conditions by the start twists, by the fastest body of their mechanism; turns at the size of
+// the body.
+static void note_closures(start_search *x, velocity_gap *worst)
 {
-    for (int c = 0; c < system->cut_count; ++c) {
-        const joint *j = &system->cuts[c];
-        int body = j->child >= 0 ? j->child : j->parent;
-        for (int r = 0; r < closure_row_count(system, model, c); ++r) {
-            closure_row row = closure_row_of(system, model, c, r);
-            double missing = fabs(closure_missing(system, c, &row));
-            double scale = fmax(scales[system->mechanism[body]], fabs(row.value));
-            note_gap(worst, missing, scale, body);
+    const hn_system *system = x->system;
+    for (int n = x->cut_first[x->mechanism]; n < x->cut_first[x->mechanism + 1]; ++n) {
+        const joint *j = &system->cuts[x->cuts[n]];
+        int body = closure_body(j);
+        for (int r = 0; r < closure_row_count(system, x->model, x->cuts[n]); ++r) {
+            closure_row row = closure_row_of(system, x->model, x->cuts[n], r);
+            double arm = closure_turns(j, &row) ? system->sizes[body] : 1.0;
+            velocity_gap gap = {.missing = arm * fabs(closure_missing(system, x->cuts[n], &row)),
+                                .scale = fmax(x->speeds[x->mechanism], arm * fabs(row.value)),
+                                .body = body,
+                                .joint = system->reports[j->model_joint].name};
+            x->asked[x->mechanism] = fmax(x->asked[x->mechanism], arm * fabs(row.value));
+            note_gap(worst, &gap);
         }
     }
 }
@@ -359,94 +450,140 @@ static void note_closures(const hn_system *system, const hn_model *model, const 
 // Closure conditions are met exactly, given velocities as well as they allow.
 static const double CLOSURE_WEIGHT = 1e5;
 
-// All rates that are not given, together. Free roots without a given velocity stay at rest unless `move_roots`.
-static hn_status solve_together(hn_system *system, const hn_model *model, bool move_roots,
-                                double *rates)
+// Known rates, and a column for each of the others; returns how many. Free roots without a given velocity stay at rest
+// unless `move_roots`.
+static int number_columns(start_search *x, bool move_roots)
 {
-    hn_context *context = system->context;
-    int columns = 0, rows = 0;
-    double known[JOINT_DOF_MAX];
-    for (int i = 0; i < system->body_count; ++i) rows += rows_given(system, model, i).count;
-    for (int c = 0; c < system->cut_count; ++c) rows += closure_row_count(system, model, c);
-    pool memory = {.context = context};
-    int *column_of = pool_ints(&memory, (size_t)system->dof);
-    hn_status status = pool_status(&memory);
-    if (status != HN_OK) return status;
-    memset(rates, 0, (size_t)system->dof * sizeof(double));
-    for (int i = 0; i < system->body_count; ++i) {
+    const hn_system *system = x->system;
+    int columns = 0;
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
         const joint *j = &system->joints[i];
-        bool fixed = rates_given(system, model, i, known);
-        if (fixed) memcpy(rates + system->dof_offset[i], known, (size_t)j->dof * sizeof(double));
-        bool root = j->kind == HN_JOINT_FREE && !fixed && rows_given(system, model, i).count == 0;
+        double *rates = x->rates + system->dof_offset[i];
+        motion m;
+        joint_columns(system, i, &m);
+        memset(rates, 0, (size_t)j->dof * sizeof(double));
+        bool fixed = rates_given(system, x->model, i, rates);
+        bool root =
+            j->kind == HN_JOINT_FREE && !fixed && rows_given(system, x->model, i).count == 0;
         if (root && !move_roots) fixed = true;
-        for (int k = 0; k < j->dof; ++k)
-            column_of[system->dof_offset[i] + k] = fixed ? -1 : columns++;
+        for (int k = 0; k < j->dof; ++k) {
+            x->column_of[system->dof_offset[i] + k] = fixed ? -1 : columns;
+            if (!fixed) x->units[columns++] = column_unit(&m, k, system->unit_length[i]);
+        }
     }
-    if (columns > JOINT_SOLUTION_MAX || columns == 0) {
-        if (columns > 0)
-            status = context_fail(context, HN_INVALID_MODEL,
-                                  "start: %d joint rates would have to be found together from the "
-                                  "given velocities; give more of them",
-                                  columns);
-        goto done;
-    }
-    double *matrix = pool_doubles(&memory, (size_t)rows * (size_t)columns);
-    double *right = pool_doubles(&memory, (size_t)rows);
-    double *solution = pool_doubles(&memory, (size_t)columns);
-    status = pool_status(&memory);
-    if (status != HN_OK) goto done;
-    // right-hand side: what is missing with the known rates alone; rows weighted by the square root of the inertia
-    twists_from_rates(system, rates);
+    return columns;
+}
+
+static int count_rows(const start_search *x)
+{
+    const hn_system *system = x->system;
+    int rows = 0, m = x->mechanism;
+    for (int n = system->mechanism_start[m]; n < system->mechanism_start[m + 1]; ++n)
+        rows += rows_given(system, x->model, system->mechanism_bodies[n]).count;
+    for (int n = x->cut_first[m]; n < x->cut_first[m + 1]; ++n)
+        rows += closure_row_count(system, x->model, x->cuts[n]);
+    return rows;
+}
+
+// What is given of bodies, weighted by the square root of the inertia; returns the number of rows. Right-hand side:
+// what is missing with the known rates alone. In units of the mechanism, so that one is as good as the other to rank
+// decisions.
+static int fill_given(const start_search *x, int columns, double *matrix, double *right)
+{
+    const hn_system *system = x->system;
     int row = 0;
-    for (int i = 0; i < system->body_count; ++i) {
-        given_rows given = rows_given(system, model, i);
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
+        given_rows given = rows_given(system, x->model, i);
         const double *inertia = mass_node(system, i);
+        double length = system->unit_length[i];
         for (int r = 0; r < given.count; ++r, ++row) {
-            bool linear =
-                given.row[r][0] != 0.0 || given.row[r][1] != 0.0 || given.row[r][2] != 0.0;
-            // in units of the mechanism, so that one is as good as the other to rank decisions
-            double weight =
-                sqrt((linear ? inertia[0] : (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0) /
-                     system->unit_mass[i]) /
-                system->unit_length[i];
+            bool turning = is_turning(given.row[r]);
+            double mass = turning ? (inertia[1] + inertia[2] + inertia[3]) * 2.0 / 3.0 : inertia[0];
+            double least = WEIGHT_MIN * (turning ? length : 1.0);
+            double weight = fmax(sqrt(mass / system->unit_mass[i]), least) / length;
             double sum = given.value[r], weighted[6];
+            double *to = matrix + (size_t)row * (size_t)columns;
             for (int k = 0; k < 6; ++k) {
                 sum -= given.row[r][k] * system->twist_start[6 * (size_t)i + (size_t)k];
                 weighted[k] = weight * given.row[r][k];
             }
             right[row] = weight * sum;
-            add_path_row(system, i, weighted, column_of, matrix + (size_t)row * (size_t)columns);
+            add_path_row(x, i, weighted, to);
+            drop_round_off(to, columns, row_size(weighted, length) * length);
         }
     }
-    for (int c = 0; c < system->cut_count; ++c)
-        for (int r = 0; r < closure_row_count(system, model, c); ++r, ++row) {
-            closure_row closure = closure_row_of(system, model, c, r);
-            double weight = CLOSURE_WEIGHT / closure_length(system, c, &closure);
+    return row;
+}
+
+static void fill_closures(const start_search *x, int row, int columns, double *matrix,
+                          double *right)
+{
+    const hn_system *system = x->system;
+    for (int n = x->cut_first[x->mechanism]; n < x->cut_first[x->mechanism + 1]; ++n) {
+        int c = x->cuts[n];
+        const joint *j = &system->cuts[c];
+        double length = system->unit_length[closure_body(j)];
+        for (int r = 0; r < closure_row_count(system, x->model, c); ++r, ++row) {
+            closure_row closure = closure_row_of(system, x->model, c, r);
+            double weight = CLOSURE_WEIGHT / (closure_turns(j, &closure) ? 1.0 : length);
+            double *to = matrix + (size_t)row * (size_t)columns;
             right[row] = weight * closure_missing(system, c, &closure);
             for (int k = 0; k < 6; ++k) closure.a[k] *= weight, closure.b[k] *= weight;
-            add_path_row(system, system->cuts[c].parent, closure.a, column_of,
-                         matrix + (size_t)row * (size_t)columns);
-            add_path_row(system, system->cuts[c].child, closure.b, column_of,
-                         matrix + (size_t)row * (size_t)columns);
+            add_path_row(x, j->parent, closure.a, to);
+            add_path_row(x, j->child, closure.b, to);
+            drop_round_off(to, columns,
+                           fmax(row_size(closure.a, length), row_size(closure.b, length)) * length);
         }
-    status = dense_least_squares(context, rows, columns, matrix, right, RANK_TOLERANCE, solution);
-    if (status != HN_OK) goto done;
-    for (int k = 0; k < system->dof; ++k)
-        if (column_of[k] >= 0) rates[k] = solution[column_of[k]];
-    twists_from_rates(system, rates);
-done:
+    }
+}
+
+// All rates of a mechanism that are not given, together.
+static hn_status solve_together(start_search *x, bool move_roots)
+{
+    hn_system *system = x->system;
+    hn_context *context = system->context;
+    int rows = count_rows(x), columns = number_columns(x, move_roots);
+    if (columns > JOINT_SOLUTION_MAX)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "start: %d joint rates would have to be found together from the "
+                            "given velocities; give more of them",
+                            columns);
+    twists_from_rates(x);
+    if (columns == 0) return HN_OK;
+    pool memory = {.context = context};
+    double *matrix = pool_doubles(&memory, (size_t)rows * (size_t)columns);
+    double *right = pool_doubles(&memory, (size_t)rows);
+    double *solution = pool_doubles(&memory, (size_t)columns);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) {
+        fill_closures(x, fill_given(x, columns, matrix, right), columns, matrix, right);
+        status =
+            dense_least_squares(context, rows, columns, matrix, right, RANK_TOLERANCE, solution);
+    }
+    for (int n = system->mechanism_start[x->mechanism];
+         status == HN_OK && n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
+        for (int k = system->dof_offset[i]; k < system->dof_offset[i] + system->joints[i].dof; ++k)
+            if (x->column_of[k] >= 0)
+                x->rates[k] = x->units[x->column_of[k]] * solution[x->column_of[k]];
+    }
+    if (status == HN_OK) twists_from_rates(x);
     pool_release(&memory);
     return status;
 }
 
-// The worst gap for its scale; what is round-off of the fastest body is none. `scales`: one per mechanism, filled.
-static velocity_gap all_missing(const hn_system *system, const hn_model *model, double *scales)
+// The worst gap of the mechanism for its scale; what is round-off of its fastest body is none.
+static velocity_gap all_missing(start_search *x)
 {
     velocity_gap worst = {0};
-    double largest = velocity_scales(system, model, scales);
-    note_unmet(system, model, &worst);
-    note_closures(system, model, scales, &worst);
-    if (!(worst.missing > VELOCITY_ROUND_OFF * largest)) worst.missing = 0.0;
+    find_speeds(x);
+    note_unmet(x, &worst);
+    note_closures(x, &worst);
+    if (!(worst.missing > VELOCITY_ROUND_OFF * x->speeds[x->mechanism])) worst.missing = 0.0;
     return worst;
 }
 
@@ -505,41 +642,130 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
         const joint *j = &system->reports[k].rows;
         bool told = model->joints[k].has_rates;
         if (!told && !(resting && joint_rests(system, model, &system->reports[k]))) continue;
-        if (j->kind == HN_JOINT_FREE) return -1;
+        if (j->kind == HN_JOINT_FREE) continue;
         count = given_of_joint(system, model, k, told, count, rows);
     }
     return count;
 }
 
+// A joint of the mechanism that has a rate to keep, on a loop; or NULL.
+static const char *told_joint(const start_search *x)
+{
+    const hn_system *system = x->system;
+    for (int k = 0; k < system->joint_count; ++k) {
+        const system_joint *report = &system->reports[k];
+        int body = closure_body(&report->rows);
+        bool looped =
+            report->cut >= 0 || (report->tree_body >= 0 && system->in_loop[report->tree_body]);
+        if (looped && x->model->joints[k].has_rates && system->mechanism[body] == x->mechanism)
+            return report->name;
+    }
+    return NULL;
+}
+
+static hn_status refuse(const start_search *x, const velocity_gap *gap, double tolerance)
+{
+    const hn_system *system = x->system;
+    const char *told = gap->joint == NULL ? NULL : told_joint(x);
+    return context_fail(system->context, HN_INVALID_MODEL,
+                        "body '%s': its start velocity violates the joints by %.3g m/s%s%s%s, more "
+                        "than the tolerance of %.3g of the velocity %.3g m/s there%s%s%s",
+                        system->bodies[gap->body].name, gap->missing,
+                        gap->joint == NULL ? "" : " at joint '",
+                        gap->joint == NULL ? "" : gap->joint, gap->joint == NULL ? "" : "'",
+                        tolerance, gap->scale, told == NULL ? "" : "; the start rate of joint '",
+                        told == NULL ? "" : told, told == NULL ? "" : "' does not fit");
+}
+
+// What is found may not be large beside what is told: that is round-off, divided by what should be zero.
+static hn_status check_gain(const start_search *x)
+{
+    const hn_system *system = x->system;
+    double asked = x->asked[x->mechanism];
+    for (int n = system->mechanism_start[x->mechanism];
+         n < system->mechanism_start[x->mechanism + 1]; ++n) {
+        int i = system->mechanism_bodies[n];
+        double speed = speed_of(system, i);
+        if (speed <= GAIN_MAX * asked || !isfinite(speed)) continue; // that is told by others
+        const char *told = told_joint(x);
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "body '%s': the start values ask for %.3g m/s at most, but it would "
+                            "have to move at %.3g m/s%s%s%s; give it a start velocity that the "
+                            "joints allow",
+                            system->bodies[i].name, asked, speed,
+                            told == NULL ? "" : " with the rate of joint '",
+                            told == NULL ? "" : told, told == NULL ? "" : "'");
+    }
+    return HN_OK;
+}
+
+// Of a mechanism with many rates in loops, but few motions: simulations find them another way.
+static bool is_left_open(const start_search *x)
+{
+    const hn_system *system = x->system;
+    int dof = 0, closed = 0, m = x->mechanism;
+    for (int n = system->mechanism_start[m]; n < system->mechanism_start[m + 1]; ++n)
+        dof += system->joints[system->mechanism_bodies[n]].dof;
+    for (int n = x->cut_first[m]; n < x->cut_first[m + 1]; ++n)
+        closed += system->cuts[x->cuts[n]].row_count;
+    return closed > 0 && dof > LOOP_SOLUTION_MAX && dof - closed <= LOOP_FREEDOM_MAX;
+}
+
+// One mechanism, after the walk
+static hn_status start_mechanism(start_search *x, double tolerance)
+{
+    hn_system *system = x->system;
+    start_velocities *way = &system->velocities[x->mechanism];
+    bool loops = x->cut_first[x->mechanism + 1] > x->cut_first[x->mechanism];
+    velocity_gap gap = all_missing(x);
+    *way = VELOCITIES_GIVEN;
+    if (!(gap.missing > 0.0)) return check_gain(x);
+    *way = VELOCITIES_OPEN;
+    if (is_left_open(x)) return HN_OK;
+    for (int attempt = 0; attempt < 2 && gap.missing > 0.0; ++attempt) {
+        TRY(solve_together(x, attempt == 1));
+        gap = all_missing(x);
+    }
+    if (gap.missing > tolerance * gap.scale) return refuse(x, &gap, tolerance);
+    TRY(check_gain(x));
+    *way = loops && gap.missing > 0.0 ? VELOCITIES_NEAR : VELOCITIES_TOGETHER;
+    if (!loops) system->velocity_projection = fmax(system->velocity_projection, gap.missing);
+    return HN_OK;
+}
+
+static void sort_cuts(start_search *x)
+{
+    const hn_system *system = x->system;
+    for (int c = 0; c < system->cut_count; ++c)
+        x->cut_first[system->mechanism[closure_body(&system->cuts[c])] + 1]++;
+    for (int m = 0; m < system->mechanism_count; ++m) x->cut_first[m + 1] += x->cut_first[m];
+    // filling moves the beginnings to the ends
+    for (int c = 0; c < system->cut_count; ++c)
+        x->cuts[x->cut_first[system->mechanism[closure_body(&system->cuts[c])]]++] = c;
+    for (int m = system->mechanism_count; m > 0; --m) x->cut_first[m] = x->cut_first[m - 1];
+    x->cut_first[0] = 0;
+}
+
 hn_status system_start_velocities(hn_system *system, const hn_model *model, double start_tolerance)
 {
-    hn_context *context = system->context;
-    size_t count = (size_t)system->dof + (size_t)system->mechanism_count + 1;
-    double *rates = context_allocate(context, count * sizeof(double));
-    if (rates == NULL) return HN_OUT_OF_MEMORY;
-    double *scales = rates + system->dof;
-    velocity_gap gap = {0};
-    hn_status status = walk(system, model, rates);
-    if (status == HN_OK) gap = all_missing(system, model, scales);
-    if (status == HN_OK && gap.missing > 0.0 && system->cut_count > 0 &&
-        system->dof > LOOP_SOLUTION_MAX &&
-        system->dof - system->cut_row_count <= LOOP_FREEDOM_MAX) {
-        system->velocities = VELOCITIES_OPEN;
-        context_release(context, rates);
-        return HN_OK;
+    size_t dof = (size_t)system->dof, mechanisms = (size_t)system->mechanism_count;
+    pool memory = {.context = system->context};
+    start_search x = {.system = system,
+                      .model = model,
+                      .rates = pool_doubles(&memory, dof),
+                      .units = pool_doubles(&memory, dof),
+                      .column_of = pool_ints(&memory, dof),
+                      .cuts = pool_ints(&memory, (size_t)system->cut_count),
+                      .cut_first = pool_ints(&memory, mechanisms + 1),
+                      .speeds = pool_doubles(&memory, mechanisms),
+                      .asked = pool_doubles(&memory, mechanisms)};
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) {
+        sort_cuts(&x);
+        status = walk(system, model, x.rates);
     }
-    if (gap.missing > 0.0) system->velocities = VELOCITIES_TOGETHER;
-    for (int attempt = 0; attempt < 2 && status == HN_OK && gap.missing > 0.0; ++attempt) {
-        status = solve_together(system, model, attempt == 1, rates);
-        if (status == HN_OK) gap = all_missing(system, model, scales);
-    }
-    context_release(context, rates);
-    if (status != HN_OK) return status;
-    if (gap.missing > start_tolerance * gap.scale)
-        return context_fail(context, HN_INVALID_MODEL,
-                            "body '%s': its start velocity violates the joints by %.3g m/s, more "
-                            "than the tolerance of %.3g of the velocity %.3g m/s there",
-                            system->bodies[gap.body].name, gap.missing, start_tolerance, gap.scale);
-    system->velocity_projection = gap.missing;
-    return HN_OK;
+    for (; status == HN_OK && x.mechanism < system->mechanism_count; ++x.mechanism)
+        status = start_mechanism(&x, start_tolerance);
+    pool_release(&memory);
+    return status;
 }

@@ -51,10 +51,11 @@ typedef struct mass_edge {
     double factor[4]; ///< the same when the bodies of edges before it are eliminated
 } mass_edge;
 
-/// How start velocities follow from what a model gives.
+/// How start velocities of a mechanism follow from what a model gives.
 typedef enum start_velocities {
     VELOCITIES_GIVEN,    ///< body by body from the root
     VELOCITIES_TOGETHER, ///< all joint rates that are not given at once
+    VELOCITIES_NEAR,     ///< the same, but loops are not quite as they must be
     VELOCITIES_OPEN,     ///< not yet: too many, in a model with loops
     VELOCITIES_LEAST,    ///< in a model with loops: of least kinetic energy
 } start_velocities;
@@ -90,6 +91,8 @@ typedef struct hn_system {
     int mechanism_count;  ///< parts that neither joints nor springs connect with each other but through the ground
     int *mechanism;       ///< per body: which of them it belongs to, counted in tree order
     int *mechanism_first; ///< per mechanism: its first body
+    int *mechanism_bodies;///< bodies mechanism by mechanism, each in tree order
+    int *mechanism_start; ///< per mechanism: where its own begin among them, and the end
     double *inertia;      ///< per body: m, E1, E2, E3; read it through mass.h
     int mass_edge_count;
     mass_edge *mass_edges;
@@ -131,7 +134,7 @@ typedef struct hn_system {
     double *turn_start;   ///< per joint: rad, the angle given at the start, where joints count turns, or 0
     double position_projection; ///< m, rad: largest change made to start positions
     double velocity_projection; ///< m/s, rad/s
-    start_velocities velocities; ///< how twist_start was found
+    start_velocities *velocities; ///< per mechanism: how twist_start was found
     pool memory;          ///< everything above
 } hn_system;
 
@@ -164,8 +167,8 @@ typedef struct velocity_row {
     double value; ///< m/s, rad/s
 } velocity_row;
 
-/// All of them, with `resting` also that joints on no loop do not move unless something is said of them; `rows` NULL:
-/// their number alone. Negative when there are some that are no such rows (rates of free joints).
+/// All of them but rates of free joints, with `resting` also that joints on no loop do not move unless something is
+/// said of them; `rows` NULL: their number alone.
 int system_given_velocities(const hn_system *system, const hn_model *model, bool resting, velocity_row *rows);
 
 /// Those of them that a model says itself, rates of free joints included, without what motions and couplings say.
