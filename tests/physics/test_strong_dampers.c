@@ -346,6 +346,58 @@ TEST(strong_dampers, of_a_mechanism_know_nothing_of_others)
     CHECK_BELOW(worst, 1e-13); // m; measured 1.5e-15
 }
 
+static void keep_line(const char *said, void *user)
+{
+    snprintf(user, 300, "%s", said);
+}
+
+// What a step of 0.01 s cannot tell is said, and nothing else: a wheel of 2 kg m^2 on its hinge.
+TEST(strong_dampers, are_named_where_a_step_is_too_long)
+{
+    static const struct {
+        hn_scheme scheme;
+        const char *drive, *said; // "": nothing
+    } CASES[] = {
+        {HN_SCHEME_ENERGY_MOMENTUM, "spring: {joint: w, damping: 5000}", ""}, // h c/J = 25
+        {HN_SCHEME_ENERGY_MOMENTUM, "spring: {joint: w, damping: 20000}",
+         "meet 0.3 of its coefficient"},
+        {HN_SCHEME_VARIATIONAL, "spring: {joint: w, damping: 80}", ""}, // 0.4
+        {HN_SCHEME_VARIATIONAL, "spring: {joint: w, damping: 200}",
+         "meet 0.924 of its coefficient"},
+        {HN_SCHEME_ENERGY_MOMENTUM,
+         "servo: {joint: w, target: 1, proportional: 1, derivative: 390}", ""}, // 1.95
+        {HN_SCHEME_ENERGY_MOMENTUM,
+         "servo: {joint: w, target: 1, proportional: 1, derivative: 410}",
+         "h c/m = 2.05 at t = 0 s; beyond 2 its rate changes sign"},
+        {HN_SCHEME_ENERGY_MOMENTUM,
+         "servo: {joint: w, target: 1, proportional: 1, derivative: 410, armature: 2}", ""},
+        {HN_SCHEME_VARIATIONAL, "motor: {joint: w, stall: 1000, no_load: 2, command: 1}",
+         "h c/m = 2.5 at t"},
+        {HN_SCHEME_CONVECTED,
+         "spring: {joint: w, damper: {rates: [-1, 0, 1], efforts: [-10, 0, 500]}}",
+         "h c/m = 2.5 at t"},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k) {
+        char text[500], heard[300] = "";
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies: {wheel: {mass: 1, inertia: [1, 1, 2], position: [0, 0, 0]}}\n"
+                 "joints: {w: {revolute: {bodies: [ground, wheel], at: [0, 0, 0], axis: z}}}\n"
+                 "drives: {d: {%s}}\n",
+                 CASES[k].drive);
+        hn_context *context = hn_context_create(NULL);
+        hn_model *model = NULL;
+        hn_context_set_log(context, keep_line, heard);
+        CHECK_OK(context, hn_model_parse(context, text, strlen(text), "wheel.yaml", &model));
+        run r = run_start(context, model, CASES[k].scheme, HN_REDUCTION_REDUCED, 0.01, false);
+        bool right =
+            CASES[k].said[0] == '\0' ? heard[0] == '\0' : strstr(heard, CASES[k].said) != NULL;
+        if (!right) print_error("%s: '%s'\n", CASES[k].drive, heard);
+        CHECK(right);
+        run_end(&r);
+    }
+}
+
 // Second order up to hc/m = 1: a double pendulum with dampers in both hinges and across, against h/8
 static hn_vec3 end_of_pendulum(hn_scheme scheme, double h)
 {
