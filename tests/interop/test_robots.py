@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Robots of many makers (URDF) against Pinocchio: mass, centre of mass, inertia and forward kinematics at ten random
-configurations, accelerations under gravity, damping and random efforts. HOLONOM_INTEROP_ALL=1 takes every robot that the
+configurations, accelerations under gravity, damping, dry friction and random efforts. HOLONOM_INTEROP_ALL=1 takes every robot that the
 packages have."""
 
 import collections
@@ -79,7 +79,9 @@ class Pair:
             full_efforts[joint.idx_v] = efforts[k]
         self.ours.set(q, v)
         self.ours.efforts[:] = efforts
-        damped = full_efforts - numpy.array(self.theirs.damping) * full_v
+        # their forward dynamics leave both to the caller
+        damped = (full_efforts - numpy.array(self.theirs.damping) * full_v
+                  - numpy.array(self.theirs.upperDryFrictionLimit) * numpy.sign(full_v))
         acceleration = pinocchio.aba(self.theirs, self.data, full_q, full_v, damped)
         pinocchio.forwardKinematics(self.theirs, self.data, full_q, full_v, acceleration)
         pinocchio.updateFramePlacements(self.theirs, self.data)
