@@ -314,11 +314,11 @@ TEST(strong_dampers, of_a_mechanism_know_nothing_of_others)
         "3, damping: 20, "
         "rest_length: 1}}\n"
         "%s";
-    static const char *const WHEEL[3] = {
-        "  wheel: {mass: 3, inertia: [1, 1, 1], position: [9, 0, 0]}\n",
-        "  w: {revolute: {bodies: [ground, wheel], at: [9, 0, 0], axis: y}}\n",
-        "  dw: {torsion_spring: {joint: w, damping: 5}}\n  spin: {torque: {body: wheel, vector: "
-        "[0, 50, 0]}}\n"};
+    static const char WHEEL[] = "  wheel: {mass: 3, inertia: [1, 1, 1], position: [9, 0, 0]}\n",
+                      AXLE[] =
+                          "  w: {revolute: {bodies: [ground, wheel], at: [9, 0, 0], axis: y}}\n",
+                      LOADS[] = "  dw: {torsion_spring: {joint: w, damping: 5}}\n"
+                                "  spin: {torque: {body: wheel, vector: [0, 50, 0]}}\n";
     static const hn_scheme ASKED[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_GGL_ENERGY_MOMENTUM,
                                       HN_SCHEME_VARIATIONAL, HN_SCHEME_CONVECTED};
     double worst = 0.0;
@@ -326,8 +326,8 @@ TEST(strong_dampers, of_a_mechanism_know_nothing_of_others)
         run r[2];
         for (int both = 0; both < 2; ++both) {
             char text[1600];
-            snprintf(text, sizeof text, BODIES, both ? WHEEL[0] : "", both ? WHEEL[1] : "",
-                     both ? WHEEL[2] : "");
+            snprintf(text, sizeof text, BODIES, both ? WHEEL : "", both ? AXLE : "",
+                     both ? LOADS : "");
             hn_context *context = hn_context_create(NULL);
             hn_model *model = NULL;
             CHECK_OK(context, hn_model_parse(context, text, strlen(text), "wheel.yaml", &model));
