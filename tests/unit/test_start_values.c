@@ -230,7 +230,8 @@ TEST(velocities, of_bodies_at_a_distance_keep_the_distance)
         vec3_subtract(velocity_at(&b, vec3_add(c.point, link)), velocity_at(&a, c.point));
     CHECK_BELOW(vec3_dot(rate, link), 1e-14);                // measured 2.2e-16
     CHECK_BELOW(distance(b.angular_velocity, omega), 1e-14); // measured 5.0e-16
-    CHECK_BELOW(distance(a.angular_velocity, vec3(-1.0, 0.4, 0.3)), 5e-14); // measured 1.5e-14, clang
+    CHECK_BELOW(distance(a.angular_velocity, vec3(-1.0, 0.4, 0.3)),
+                5e-14); // measured 1.5e-14, clang
     hn_simulation_destroy(simulation);
     destroy(&c);
 }
