@@ -191,6 +191,7 @@ int disk_lock(const char *path, bool create, int *error)
 bool disk_same_file(const char *one, const char *other)
 {
     struct stat a, b;
+    if (one == NULL || other == NULL) return false;
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
 }
