@@ -87,7 +87,7 @@ static inline void place(const element *e, number_source *numbers, double angle,
 
 static inline element_states make_states(const element *e, number_source *numbers)
 {
-    element_states s;
+    element_states s = {0};
     s.angle_start = 3.0 * next_number(numbers);
     s.angle_end = s.angle_start + 2.0 * next_number(numbers);
     place(e, numbers, s.angle_start, s.start);

@@ -178,7 +178,7 @@ TEST(discrete_gradient, of_a_torsional_spring_counts_turns_and_takes_small_steps
     for (int i = 0; i < 6; ++i) {
         number_source numbers = {23};
         element e = make_element(ELEMENT_TORSION_SPRING, &numbers);
-        element_states s;
+        element_states s = {0};
         s.angle_start = 7.0 * 6.283185307179586 + 2.0;
         s.angle_end = s.angle_start + steps[i];
         // both ends from one pose, so that a small angle is a small step
