@@ -64,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         def.scheme = (hn_scheme)(sum / 7 % HN_SCHEME_COUNT);
         def.reduction = (hn_reduction)(sum / 77 % HN_REDUCTION_COUNT);
         def.step_size = run.step > 0.0 ? run.step : 1e-3;
+        // it goes through a step in as many of its own as it takes: hours of a swing are no defect, but take minutes
+        if (def.scheme == HN_SCHEME_PROJECTED_RK) def.step_size = fmin(def.step_size, 1.0);
         def.halvings_max = 3;
         if (hn_simulation_create(model, &def, &simulation) == HN_OK) {
             look(simulation);
