@@ -80,7 +80,7 @@ static void spring_load(const element *e, const element_step *step, element_outp
     double rate = (g.length_end - g.length_start) / sum, size = c * rate + constant / sum;
     element_add(e->link, vec3_scale(size, g.middle), out);
     if (!step->want_terms) return;
-    // d rate/de = 2 l_n/sum^2 e/l
+    // d rate/de = 2 l_n/sum^2 e/l, d(1/sum)/de = -1/sum^2 e/l
     double change = (c * 2.0 * g.length_start - constant) / (sum * sum * g.length_end);
     add_term(e, 0.5 * size, g.middle, vec3_scale(change, g.end), out);
 }

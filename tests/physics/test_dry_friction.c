@@ -286,26 +286,26 @@ static double rocker_angle(double crank)
     return atan2(y, x) < 0.0 ? atan2(y, x) + 2.0 * PI - at_foot : atan2(y, x) - at_foot;
 }
 
+#define FOUR_BAR                                                                                   \
+    "bodies:\n"                                                                                    \
+    "  crank:  {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0, 0], [0, 0.4, 0]], "           \
+    "density: 2700}\n"                                                                             \
+    "  rod:    {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0.4, 0], [1, 0.9, 0]], "         \
+    "density: 2700}\n"                                                                             \
+    "  rocker: {shape: {box: {size: [0.05, 0.05]}}, between: [[1, 0.9, 0], [1.2, 0, 0]], "         \
+    "density: 2700}\n"                                                                             \
+    "joints:\n"                                                                                    \
+    "  foot: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"                      \
+    "  knee: {revolute: {bodies: [crank, rod], at: [0, 0.4, 0], axis: z}}\n"                       \
+    "  head: {revolute: {bodies: [rod, rocker], at: [1, 0.9, 0], axis: z}}\n"                      \
+    "  hip:  {revolute: {bodies: [ground, rocker], at: [1.2, 0, 0], axis: z}}\n"
+
 TEST(friction, in_a_loop_that_a_motion_leads_takes_its_way)
 {
-    static const char TEXT[] =
-        "holonom: 1\n"
-        "gravity: [0, 0, 0]\n"
-        "bodies:\n"
-        "  crank:  {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0, 0], [0, 0.4, 0]], "
-        "density: 2700}\n"
-        "  rod:    {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0.4, 0], [1, 0.9, 0]], "
-        "density: 2700}\n"
-        "  rocker: {shape: {box: {size: [0.05, 0.05]}}, between: [[1, 0.9, 0], [1.2, 0, 0]], "
-        "density: 2700}\n"
-        "joints:\n"
-        "  foot: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-        "  knee: {revolute: {bodies: [crank, rod], at: [0, 0.4, 0], axis: z}}\n"
-        "  head: {revolute: {bodies: [rod, rocker], at: [1, 0.9, 0], axis: z}}\n"
-        "  hip:  {revolute: {bodies: [ground, rocker], at: [1.2, 0, 0], axis: z}}\n"
-        "drives:\n"
-        "  f: {friction: {joint: hip, effort: 10}}\n"
-        "  m: {motion: {joint: foot, value: 5*t}}\n";
+    static const char TEXT[] = "holonom: 1\n"
+                               "gravity: [0, 0, 0]\n" FOUR_BAR "drives:\n"
+                               "  f: {friction: {joint: hip, effort: 10}}\n"
+                               "  m: {motion: {joint: foot, value: 5*t}}\n";
     double way = 0.0;
     for (int k = 0; k < 2000; ++k)
         way += fabs(rocker_angle(0.5 * PI + 0.005 * (k + 1)) - rocker_angle(0.5 * PI + 0.005 * k));
@@ -474,25 +474,11 @@ static double largest_effort(driven_run *r, int steps)
 // there in which all stands still, with 1e8 N m.
 TEST(friction, of_a_rocker_that_turns_at_a_dead_centre_turns_with_it)
 {
-    static const char TEXT[] =
-        "holonom: 1\n"
-        "gravity: [0, 0, -9.81]\n"
-        "bodies:\n"
-        "  crank:  {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0, 0], [0, 0.4, 0]], "
-        "density: 2700}\n"
-        "  rod:    {shape: {box: {size: [0.05, 0.05]}}, between: [[0, 0.4, 0], [1, 0.9, 0]], "
-        "density: 2700}\n"
-        "  rocker: {shape: {box: {size: [0.05, 0.05]}}, between: [[1, 0.9, 0], [1.2, 0, 0]], "
-        "density: 2700}\n"
-        "joints:\n"
-        "  foot: {revolute: {bodies: [ground, crank], at: [0, 0, 0], axis: z}}\n"
-        "  knee: {revolute: {bodies: [crank, rod], at: [0, 0.4, 0], axis: z}}\n"
-        "  head: {revolute: {bodies: [rod, rocker], at: [1, 0.9, 0], axis: z}}\n"
-        "  hip:  {revolute: {bodies: [ground, rocker], at: [1.2, 0, 0], axis: z}}\n"
-        "drives:\n"
-        "  f: {friction: {joint: hip, coefficient: 0.3, radius: 0.05}}\n"
-        "  m: {motor: {joint: foot, stall: 60, no_load: 10}}\n"
-        "  n: {spring: {joint: head, stiffness: 5, damping: 1}}\n";
+    static const char TEXT[] = "holonom: 1\n"
+                               "gravity: [0, 0, -9.81]\n" FOUR_BAR "drives:\n"
+                               "  f: {friction: {joint: hip, coefficient: 0.3, radius: 0.05}}\n"
+                               "  m: {motor: {joint: foot, stall: 60, no_load: 10}}\n"
+                               "  n: {spring: {joint: head, stiffness: 5, damping: 1}}\n";
     double work[2];
     for (int i = 0; i < 2; ++i) {
         driven_run r = begin_run(TEXT, i == 0 ? HN_SCHEME_VARIATIONAL : HN_SCHEME_ENERGY_MOMENTUM,
