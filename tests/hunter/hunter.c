@@ -16,12 +16,14 @@
 //   hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] [--strict] [--verbose]
 //
 // With --promises nothing is held against converged runs: only broken promises are found, many times as fast. Findings
-// are printed as they are found, and all of them again at the end.
+// are printed as they are found, and all of them again at the end. The digest of a hunt is of all places where runs
+// ended, and of their accuracy: two builds with the same one take the same steps, to the last bit.
 //
 // Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say
 // why.
 #define _GNU_SOURCE
 #include "hunter/random_model.h"
+#include "base/hash.h"
 #include "simulation/simulation.h"
 #include "system/mass.h"
 
@@ -76,6 +78,7 @@ typedef struct tally {
     int64_t ends_judged, ends_unsure, ends_unknown, ends_chaotic, ends_too_long;
     int64_t pairs_judged, pairs_chaotic, pairs_not_unique, pairs_inaccurate; // of reductions
     double worst_step, worst_end, worst_apart;                               // over what is allowed
+    uint64_t digest; // sum over runs, so that their order is free
 } tally;
 
 // A finding as jobs tell of it, shorter than what a pipe takes whole.
@@ -434,6 +437,9 @@ static double perform(hunt *h, run *r)
         memcpy(r->q, s->state.q, count * sizeof(double));
         hn_ledger ledger;
         if (hn_simulation_ledger(s, &ledger) == HN_OK) sum = ledger.accuracy.relative_sum;
+        uint64_t run_digest = hash_integer(HASH_START, (int64_t)r->index);
+        run_digest = hash_doubles(run_digest, s->state.q, count);
+        h->sum.digest += hash_doubles(run_digest, &sum, 1);
     }
     alarm(0);
     hn_simulation_destroy(reference);
@@ -682,6 +688,7 @@ static void add_tally(tally *to, const tally *from)
     to->worst_step = fmax(to->worst_step, from->worst_step);
     to->worst_end = fmax(to->worst_end, from->worst_end);
     to->worst_apart = fmax(to->worst_apart, from->worst_apart);
+    to->digest += from->digest;
 }
 
 // Findings of all jobs, by model.
@@ -743,6 +750,7 @@ static void print_tally(const tally *t, uint64_t seed)
            "accuracy line\n",
            (long long)t->pairs_judged, t->worst_apart, (long long)t->pairs_chaotic,
            (long long)t->pairs_not_unique, (long long)t->pairs_inaccurate, NAMED);
+    printf("digest of ends: %016llx\n", (unsigned long long)t->digest);
 }
 
 static int conclude(const tally *t, const found_list *list, uint64_t seed, bool strict)
