@@ -8,9 +8,10 @@
 //          rests:   D x = 0
 //
 // None of them gives energy. A step begins as the last one ended. Friction that slides and would turn round within the
-// step sticks if it can and turns if not; that which sticks and cannot hold slides, or rests where neither way is its
-// own or sticking would give energy. Where several that are tied to each other stick, one holds for all; what it cannot
-// hold alone it gives like one that slides, and the next one holds. What a motion leads slides the way it is led.
+// step sticks if it can and turns if not; that which sticks and cannot hold slides, and sticks again where that is not
+// its way now that others slide; where sticking would give energy it rests, and turns where that takes more than it
+// has. Where several that are tied to each other stick, one holds for all; what it cannot hold alone it gives like one
+// that slides, and the next one holds. What a motion leads slides the way it is led.
 // F depends on the reaction of its joint in the same step, found by iteration.
 #include "simulation/simulation.h"
 
@@ -20,7 +21,10 @@
 static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
 static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
 static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
-enum { MODE_PASSES = 40 };
+// A rate at the begin of the step beside that at its end, and an effort beyond the largest: so little is none. A turn
+// that begins with next to no rate is a jump of the effort, and round-off of places would say when.
+static const double NEXT_TO_NONE = 1e-2;
+enum { MODE_PASSES = 40, TRIES_MAX = 6 };
 
 static void set_mode(hold *h, hold_way *way, double mode, hold_stage stage)
 {
@@ -38,6 +42,7 @@ void drive_modes_begin(hn_simulation *s, const double *slots)
         h->stage = STAGE_FIRST;
         h->held = h->coupling >= 0 || drive_is_held(e->law, slots[e->angle + DRIVE_MODE]);
         h->idle = h->follows = h->struck = false;
+        h->tries = 0;
         h->side = slots[e->angle + DRIVE_MODE];
     }
 }
@@ -114,7 +119,6 @@ static bool review_holding(hold *h, hold_way *way, bool means, double effort_bef
     // without means over the step efforts act half at either end: what a node feels is that of two steps
     if (!means) effort = 0.5 * (effort + effort_before); // at the first node: of that step alone
     bool within = fabs(effort) <= (1.0 + SLACK) * limit;
-    // neither way was its own: it stays for this step, with whatever that takes, which is no work
     if (way->slots[DRIVE_MODE] == FRICTION_REST) return false;
     bool gives = effort * change > 0.0 && drive_moves(way->from, way->to);
     if (within && !gives) return false;
@@ -145,8 +149,30 @@ static bool review_sliding(hold *h, hold_way *way, bool means, double span)
         return true;
     }
     if (change >= 0.0 || !drive_moves(way->from, way->to)) return false;
-    set_mode(h, way, FRICTION_REST, STAGE_LAST);
+    bool began = means && fabs(way->slots[DRIVE_ROTOR]) > NEXT_TO_NONE * fabs(end);
+    if (began) set_mode(h, way, FRICTION_TURN, STAGE_LAST);
+    else if (++h->tries <= TRIES_MAX) set_mode(h, way, FRICTION_STICK, STAGE_FIRST);
+    else set_mode(h, way, FRICTION_REST, STAGE_LAST);
     return true;
+}
+
+// Friction that rests by more than it has turns instead. Asked when nothing else changes: others that stick for a
+// pass by more than they have may ask it of this one.
+static bool review_resting(hn_simulation *s, solved_step *step)
+{
+    bool changed = false;
+    for (int i = 0; i < s->hold_count && step->equations.discrete_gradient; ++i) {
+        hold *h = &s->holds[i];
+        if (h->coupling >= 0 || h->tries > TRIES_MAX) continue;
+        hold_way way = hold_way_of(s, step, h);
+        const drive_law *law = way.e->law;
+        if (law->kind != HN_DRIVE_FRICTION || way.slots[DRIVE_MODE] != FRICTION_REST) continue;
+        double slope, limit = drive_friction(law, way.slots[DRIVE_NORMAL], 0.0, &slope);
+        if (fabs(way.slots[DRIVE_HOLD]) <= (1.0 + NEXT_TO_NONE) * limit) continue;
+        set_mode(h, &way, FRICTION_TURN, STAGE_LAST);
+        changed = true;
+    }
+    return changed;
 }
 
 // A stop does not pull.
@@ -269,7 +295,7 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
     take_rates(s, step);
     for (int pass = 0; pass < MODE_PASSES; ++pass) {
         TRY(solve_with_reactions(s, step, options));
-        bool changed = review(s, step);
+        bool changed = review(s, step) || review_resting(s, step);
         if (s->blocked.hold >= 0) return HN_SINGULAR_SYSTEM;
         if (!changed) return HN_OK;
         for (int i = 0; i < s->hold_count; ++i) s->holds[i].follows = false;

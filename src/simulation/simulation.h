@@ -95,6 +95,7 @@ typedef struct hold {
     bool idle;    ///< a friction, latch or stop that holds what others hold already: it carries nothing
     bool follows; ///< likewise by a loop of the mechanism, in the step that is being solved
     hold_stage stage;
+    int tries;    ///< of friction: ways that were not its own
     int hits;     ///< of a rigid stop in the step, in a row on one side,
     double hit_at, flight, hit_side; ///< s: when in it the last one was, and how long after the one before
     bool struck;  ///< a latch or stop in an impact,

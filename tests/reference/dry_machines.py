@@ -3,10 +3,11 @@
 """Dry friction and impacts in minimal coordinates: the numbers of tests/physics/test_dry_friction.c and test_impacts.c.
 
 A block on a moving belt that sticks and slides, a pendulum whose bearing rubs by its reaction, and a double pendulum with a
-stop and a latch: classical Runge-Kutta of order four, with every change of phase found by bisection, in steps that halving
+stop and a latch, or with two dry hinges: classical Runge-Kutta of order four, with every change of phase found by bisection, in steps that halving
 does not change in the digits printed.
 """
 
+from itertools import product
 from math import cos, exp, hypot, sin
 
 
@@ -81,29 +82,77 @@ def bearing(end, h=1e-3):
     return y, turns, None
 
 
+M1, M2, I1, I2, C1, C2, L1, G = 1.0, 0.5, 0.1, 0.05, 0.5, 0.3, 1.0, 9.81  # of two links
+
+
+def link_mass(q):
+    m12 = I2 + M2 * (C2 * C2 + L1 * C2 * cos(q[1]))
+    return I1 + M1 * C1 * C1 + I2 + M2 * (L1 * L1 + C2 * C2 + 2 * L1 * C2 * cos(q[1])), m12, I2 + M2 * C2 * C2
+
+
+def link_efforts(y):
+    q1, q2, w1, w2 = y
+    s = M2 * L1 * C2 * sin(q2)
+    g2 = M2 * G * C2 * cos(q1 + q2)
+    return s * (2 * w1 * w2 + w2 * w2) + (M1 * C1 + M2 * L1) * G * cos(q1) + g2, -s * w1 * w1 + g2
+
+
+def links(y, held, friction):
+    """Accelerations of two links with these efforts of friction, and what it takes to hold the hinges that are held."""
+    m11, m12, m22 = link_mass(y)
+    r1, r2 = (r + f for r, f in zip(link_efforts(y), friction))
+    if held[0] and held[1]:
+        return (0.0, 0.0), (-r1, -r2)
+    if held[0]:
+        return (0.0, r2 / m22), (m12 * r2 / m22 - r1, 0.0)
+    if held[1]:
+        return (r1 / m11, 0.0), (0.0, m12 * r1 / m11 - r2)
+    det = m11 * m22 - m12 * m12
+    return ((m22 * r1 - m12 * r2) / det, (m11 * r2 - m12 * r1) / det), (0.0, 0.0)
+
+
+def dry_arms(end, h, efforts):
+    """The two links fall from rest, with dry friction in both hinges: places and how often a hinge begins to slide or stick."""
+
+    def slides(y, signs):
+        held = [s == 0 for s in signs]
+        return links(y, held, [-s * f for s, f in zip(signs, efforts)])
+
+    def choose(y, rest):
+        """Signs of the rates: those at rest stick if they can, or begin the way they are pulled."""
+        for signs in product(*[(0, 1, -1) if r else (1 if w > 0 else -1,) for r, w in zip(rest, y[2:])]):
+            a, holding = slides(y, signs)
+            if all(
+                not r or (abs(t) <= f if s == 0 else s * b > 0)
+                for r, s, b, t, f in zip(rest, signs, a, holding, efforts)
+            ):
+                return signs
+        raise ArithmeticError("no way to go on")
+
+    t, y, changes = 0.0, [0.0, 0.0, 0.0, 0.0], 0
+    rest = [True, True]
+    while t < end - 1e-14:
+        signs = choose(y, rest)
+        changes += 1
+
+        def ends(t, y):
+            holding = slides(y, signs)[1]
+            return max(abs(x) - f if s == 0 else -s * w for s, w, x, f in zip(signs, y[2:], holding, efforts))
+
+        # a rate that is zero at the begin has its sign a moment later
+        y = [y[0], y[1]] + [s * max(1e-13, s * w) if s else 0.0 for s, w in zip(signs, y[2:])]
+        t, y, _ = until(lambda t, y: [y[2], y[3], *slides(y, signs)[0]], ends, t, y, end, h)
+        rest = [s == 0 or s * w <= 0 for s, w in zip(signs, y[2:])]
+        y = [y[0], y[1]] + [0.0 if r else w for r, w in zip(rest, y[2:])]
+    return y, changes
+
+
 def arms(end, h=5e-4):
     """Two links fall; the inner one hits a stop (0.5), the outer one locks at 0.3 rad relative to it."""
-    m1, m2, i1, i2, c1, c2, l1, g = 1.0, 0.5, 0.1, 0.05, 0.5, 0.3, 1.0, 9.81
     stop, restitution, latch = 0.9, 0.5, 0.3
 
-    def matrix(q):
-        m12 = i2 + m2 * (c2 * c2 + l1 * c2 * cos(q[1]))
-        return i1 + m1 * c1 * c1 + i2 + m2 * (l1 * l1 + c2 * c2 + 2 * l1 * c2 * cos(q[1])), m12, i2 + m2 * c2 * c2
-
     def rates(locked):
-        def f(t, y):
-            q1, q2, w1, w2 = y
-            m11, m12, m22 = matrix((q1, q2))
-            s = m2 * l1 * c2 * sin(q2)
-            g2 = m2 * g * c2 * cos(q1 + q2)
-            r1 = s * (2 * w1 * w2 + w2 * w2) + (m1 * c1 + m2 * l1) * g * cos(q1) + g2
-            r2 = -s * w1 * w1 + g2
-            if locked:
-                return [w1, 0.0, r1 / m11, 0.0]
-            det = m11 * m22 - m12 * m12
-            return [w1, w2, (m22 * r1 - m12 * r2) / det, (m11 * r2 - m12 * r1) / det]
-
-        return f
+        return lambda t, y: [y[2], y[3], *links(y, (False, locked), (0.0, 0.0))[0]]
 
     t, y, locked, lost, events = 0.0, [0.0, 0.0, 0.0, 0.0], False, 0.0, []
     while t < end - 1e-14:
@@ -112,7 +161,7 @@ def arms(end, h=5e-4):
         t, y, happened = until(rates(locked), lambda t, y: max(hits(t, y), locks(t, y)), t, y, end, h)
         if not happened:
             break
-        m11, m12, m22 = matrix(y)
+        m11, m12, m22 = link_mass(y)
         energy = lambda w: 0.5 * (m11 * w[0] ** 2 + 2 * m12 * w[0] * w[1] + m22 * w[1] ** 2)
         w = [y[2], y[3]]
         if locks(t, y) > hits(t, y):
@@ -143,3 +192,7 @@ if __name__ == "__main__":
     for h in (1e-3, 5e-4):
         y, t, lost, events = arms(0.7, h)
         print(f"arms at {t:.6f} s:", [f"{x:.12f}" for x in y], f"lost {lost:.12f} J", [(e, round(u, 9)) for e, u in events])
+    for efforts in ((0.8, 0.4), (3.0, 0.02)):
+        for h in (1e-3, 5e-4):
+            y, changes = dry_arms(1.5, h, efforts)
+            print(f"dry hinges {efforts} at 1.5 s: {y[0]:.10f}, {y[1]:.10f} rad, {changes} changes")
