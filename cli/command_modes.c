@@ -47,6 +47,10 @@ static const char *kind_of(const hn_mode *mode)
 static void print_modes(const mode_run *r)
 {
     const hn_equilibrium *e = &r->report.equilibrium;
+    if (r->report.count == 0) {
+        puts("  0 modes: joints and drives leave no freedom to move");
+        return;
+    }
     table t = table_begin(5);
     table_add_row(&t);
     const char *const header[5] = {"mode", "frequency Hz", "growth 1/s", "moves most", ""};
@@ -102,6 +106,8 @@ static hn_status write_swings(mode_run *r)
     size_t size = 6 * (size_t)hn_model_body_count(r->model);
     hn_status status = hn_results_set_modes(r->results, r->modes, r->shapes, r->report.count);
     int64_t record = 0;
+    if (r->report.count == 0 && status == HN_OK)
+        status = hn_results_append(r->results); // what there is to see
     for (int i = 0; i < r->report.count && status == HN_OK; ++i) {
         const double *shape = r->shapes + (size_t)i * size;
         double amount = amount_of(r, shape);

@@ -94,7 +94,8 @@ static inline hn_modes_def hn_modes_def_default(void)
 
 /// What was found beside the modes.
 typedef struct hn_modes_report {
-    int count;                  ///< of modes found: fewer than wanted when the model has no more
+    int count;                  ///< of modes found: fewer than wanted when the model has no more, 0 when joints and
+                                ///< drives hold it everywhere
     hn_equilibrium equilibrium; ///< of the configuration: residual, unstable and rigid (neutral) motions of all modes;
                                 ///< of loads without a potential: unstable among those found
     double error;               ///< largest residual of an eigenpair, relative

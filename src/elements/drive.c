@@ -380,7 +380,8 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     bool limited;
     effort_value load = load_effort(e, step, from, to);
     bool springs = e->stiffness != 0.0 || law->spring != NULL || law->contact > 0.0;
-    double spring = springs ? spring_mean(e, from, to).effort : 0.0;
+    // at rest it is that of the place, not of the way there
+    double spring = springs ? spring_mean(e, step->at_rest ? to : from, to).effort : 0.0;
     if (law->kind == HN_DRIVE_SERVO) {
         (void)servo_effort(law, step, from, to, &error, &limited);
         if (!limited) slots[DRIVE_INTEGRAL] += h * error;

@@ -246,8 +246,10 @@ static hn_status find_modes(mode_search *m, const hn_modes_def *def, hn_mode *mo
     statics_set_loads(&m->x, 1.0);
     TRY(statics_find_multipliers(&m->x));
     TRY(statics_find_stability(&m->x));
-    TRY(search(m));
+    // what nothing can move has round-off for modes
+    if (m->x.freedom > 0) TRY(search(m));
     int count = m->pairs.count < def->count ? m->pairs.count : def->count;
+    if (count > m->x.freedom) count = m->x.freedom > 0 ? m->x.freedom : 0;
     for (int k = 0; k < count; ++k) {
         modes[k] = describe(m, k);
         if (shapes != NULL)

@@ -191,6 +191,9 @@ hn_status statics_assemble(statics *x, double shift)
     saddle *rows = closed_system(x->solver);
     solved_step *step = rest_step(x, shift);
     TRY(saddle_choose_rows(rows, x->simulation->state.q, &choice));
+    const hn_system *system = x->simulation->system;
+    x->freedom = system->coordinate_count - system->constraint_count + choice.dropped_count -
+                 x->border.hold_count;
     saddle_take_multipliers(rows, x->multipliers);
     saddle_assemble(rows, &step->equations, &step->data);
     return HN_OK;

@@ -27,6 +27,7 @@ typedef struct statics {
     double *multipliers; ///< of joints, at the last equilibrium
     double row_factor; ///< 1/s^2
     double extent;     ///< m, of the model
+    int freedom;       ///< degrees of freedom that joints and all else that holds leave, where it was assembled last
     double *start;     ///< where the search began: q, 12 per body, angles of springs and of joints
     bool held;         ///< the start is stable without loads
     double rate;       ///< how far the last load step went, by its load; 0: not known

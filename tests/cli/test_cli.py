@@ -623,6 +623,14 @@ class StaticTest(ToolTest):
         self.assertIn("UNSTABLE in 1 direction", done.stdout)
         self.assertIn("1 negative eigenvalue", done.stderr)
 
+    def test_modes_of_what_cannot_move(self):
+        self.write("held.yaml", "holonom: 1\nname: held\nbodies: {a: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0]}}\n"
+                                "joints: {j: {fixed: {bodies: [ground, a], at: [0, 0, 0]}}}\n")
+        done = self.check(0, "modes", "held.yaml")
+        self.assertIn("0 modes: joints and drives leave no freedom to move", done.stdout)
+        self.assertNotIn("UNSTABLE", done.stdout)
+        self.check(0, "export", "held-modes.h5")  # it has one record
+
     def test_loads_without_a_potential_have_no_verdict_by_signs(self):
         # a follower load (Beck): stands until 20.05 EI/L^2, although its stiffness has a negative symmetric part
         beck = ("holonom: 1\nname: beck\ngravity: [0, 0, 0]\nbeams:\n"

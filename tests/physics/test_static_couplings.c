@@ -207,6 +207,62 @@ TEST(statics, motions_and_locked_latches_hold)
     }
 }
 
+// Joints and drives that hold a model everywhere leave no mode; round-off was printed as modes of 1e9 1/s.
+TEST(modes, without_freedom_there_are_none)
+{
+    static const char *const held[] = {
+        "joints: {j: {fixed: {bodies: [ground, a], at: [0, 0, 0]}}}\n",
+        "joints: {j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}}\n"
+        "drives: {d: {motion: {joint: j, value: 0.3*t}}}\n",
+        "joints: {j: {spherical: {bodies: [ground, a], at: [0, 0, 0]}}}\n"
+        "drives: {d: {motion: {joint: j, rotation: {axis: [0, 0, 1], angle: 0.3*t}}}}\n",
+        "joints: {j: {cylindrical: {bodies: [ground, a], at: [0, 0, 0], axis: y}}}\n"
+        "drives: {d: {motion: {joint: j, coordinate: angle, value: 0.3*t}},\n"
+        "  e: {motion: {joint: j, coordinate: displacement, value: 0.1*t}}}\n",
+    };
+    for (size_t k = 0; k < sizeof held / sizeof held[0]; ++k) {
+        char text[1000];
+        hn_mode modes[10];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies: {a: {mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}}\n%s",
+                 held[k]);
+        driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+        CHECK_EQUAL(modes_of(&r, modes, 10, false).count, 0);
+        hn_linear_system *system;
+        CHECK_OK(r.context, hn_simulation_linearise(r.simulation, &system));
+        CHECK_EQUAL(system->freedom_count, 0);
+        hn_linear_system_destroy(system);
+        end_run(&r);
+    }
+}
+
+// Springs of drives at rest: the effort is that of the place, in however many load steps it was reached. It was that of
+// the mean over the last one: half of it in one step.
+TEST(statics, efforts_of_springs_are_those_of_the_place)
+{
+    static const char *const springs[] = {
+        "stiffness: 20", "table: {displacements: [-1, 0, 1], efforts: [-20, 0, 20]}"};
+    for (int k = 0; k < 2; ++k)
+        for (int steps = 1; steps <= 10; steps += 3) {
+            char text[1000];
+            snprintf(text, sizeof text,
+                     "holonom: 1\n"
+                     "bodies: {a: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}}\n"
+                     "joints: {j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}}\n"
+                     "drives: {d: {spring: {joint: j, %s}}}\n",
+                     springs[k]);
+            driven_run r = begin_run(text, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+            hn_static_def def = hn_static_def_default();
+            hn_equilibrium found;
+            def.load_steps = steps;
+            CHECK_OK(r.context, hn_simulation_find_equilibrium(r.simulation, &def, &found));
+            CHECK_NEAR(drive_of(&r, 0).effort, -20.0 * angle_of(&r, "j"), 1e-12);
+            CHECK_NEAR(drive_of(&r, 0).effort, -9.81 * cos(angle_of(&r, "j")), 1e-9);
+            end_run(&r);
+        }
+}
+
 TEST(statics, couplings_that_cannot_hold_are_named)
 {
     static const char TEXT[] = "holonom: 1\n"
