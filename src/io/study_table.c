@@ -199,19 +199,12 @@ static int compare_rows(const void *one, const void *other)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-// Sort by members; of several rows of one the last stays.
+// Sort by members; of several rows of one the last stays. Numbers are in the order of their rows then, and later ones
+// stand behind them.
 static hn_status settle(hn_study_table *t)
 {
     if (t->settled) return HN_OK;
-    if (t->row_count > 0) qsort(t->rows, (size_t)t->row_count, sizeof *t->rows, compare_rows);
-    int kept = 0;
-    for (int i = 0; i < t->row_count; ++i) {
-        if (i + 1 < t->row_count && t->rows[i + 1].member == t->rows[i].member)
-            context_release(t->context, t->rows[i].message);
-        else t->rows[kept++] = t->rows[i];
-    }
-    t->row_count = kept;
-    size_t n = (size_t)kept, p = (size_t)t->parameter_count, o = (size_t)t->output_count;
+    size_t n = (size_t)t->row_count, p = (size_t)t->parameter_count, o = (size_t)t->output_count;
     t->members = context_allocate(t->context, n * sizeof(int64_t));
     t->parameters = context_allocate(t->context, n * p * sizeof(double));
     t->outputs = context_allocate(t->context, n * o * sizeof(double));
@@ -222,7 +215,15 @@ static hn_status settle(hn_study_table *t)
         forget_order(t);
         return HN_OUT_OF_MEMORY;
     }
+    if (n > 0) qsort(t->rows, n, sizeof *t->rows, compare_rows);
+    size_t kept = 0;
     for (size_t i = 0; i < n; ++i) {
+        if (i + 1 < n && t->rows[i + 1].member == t->rows[i].member)
+            context_release(t->context, t->rows[i].message);
+        else t->rows[kept++] = t->rows[i];
+    }
+    t->row_count = (int)kept;
+    for (size_t i = 0; i < kept; ++i) {
         const table_row *row = &t->rows[i];
         const double *numbers = t->numbers + row->place * (p + o);
         t->members[i] = row->member;
@@ -230,6 +231,12 @@ static hn_status settle(hn_study_table *t)
         memcpy(t->outputs + i * o, numbers + p, o * sizeof(double));
         t->statuses[i] = row->status;
         t->failed[i] = row->failed;
+    }
+    for (size_t i = 0; i < kept; ++i) {
+        double *numbers = t->numbers + i * (p + o);
+        memcpy(numbers, t->parameters + i * p, p * sizeof(double));
+        memcpy(numbers + p, t->outputs + i * o, o * sizeof(double));
+        t->rows[i].place = i;
     }
     t->settled = true;
     return HN_OK;
@@ -256,15 +263,13 @@ hn_status hn_study_table_merge(hn_study_table *t, const hn_study_table *given)
         return context_fail(t->context, HN_INVALID_ARGUMENT,
                             "the tables are not of one study: '%s' and '%s'", t->name, other->name);
     TRY(settle(t));
+    if (t == other) return HN_OK; // it has all of them
     if (settle(other) != HN_OK) return HN_OUT_OF_MEMORY;
     size_t width = (size_t)t->parameter_count + (size_t)t->output_count;
-    int had = t->row_count;
     for (int i = 0; i < other->row_count; ++i) {
         const table_row *row = &other->rows[i];
         const double *numbers = other->numbers + row->place * width;
-        t->row_count = had; // only those that were sorted are looked through
         const table_row *own = find_row(t, row->member);
-        t->row_count = had;
         if (own == NULL) continue;
         if (memcmp(t->numbers + own->place * width, numbers, width * sizeof(double)) != 0 ||
             own->status != row->status)

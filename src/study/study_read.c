@@ -21,6 +21,7 @@ typedef struct study_reader {
     hn_study *study;
     hn_model *model; ///< of the first member, once it is known
     hn_simulation *simulation;
+    bool has_lists; ///< list_count is that of one
 } study_reader;
 
 // ---- values -----------------------------------------------------------------------------------------
@@ -182,12 +183,13 @@ static hn_status add_parameter(study_reader *s, int key, const char *name, study
 static hn_status note_list(study_reader *s, int index, const study_parameter *p)
 {
     hn_study *study = s->study;
-    if (study->list_count != 1 && study->list_count != p->count)
+    if (s->has_lists && study->list_count != p->count)
         return reader_fail(&s->r, index,
                            "the list of '%s' has %d entries, another has %lld: lists go together, "
                            "entry by entry",
                            p->name, p->count, (long long)study->list_count);
     study->list_count = p->count;
+    s->has_lists = true;
     return HN_OK;
 }
 

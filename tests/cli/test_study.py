@@ -78,6 +78,9 @@ class Study(test_cli.ToolTest):
             parts.append(f"study.{k}-of-3.h5")
         self.check(0, "study", "merge", *parts, "--output", "merged.h5")
         self.assertEqual(self.hash_of("merged.h5"), expected)
+        # files that overlap: rows had the numbers of others
+        self.check(0, "study", "merge", parts[1], parts[1], parts[0], parts[2], parts[0], "--output", "twice.h5")
+        self.assertEqual(self.hash_of("twice.h5"), expected)
         some = self.check(0, "study", "merge", parts[0], parts[1], "-o", "some.h5")
         self.assertIn("20 of 60 members are in none of these files", some.stderr)
 

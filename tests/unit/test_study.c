@@ -272,6 +272,12 @@ static const struct {
      "count of a grid is 0; expected a whole number"},
     {"parameters: {length: {gird: [1]}}\n", "(did you mean 'grid'?)"},
     {"parameters: {length: {list: [1, 2]}, mass: {list: [1, 2, 3]}}\n", "lists go together"},
+    // one entry counted as no list, and the second member had what lies behind it
+    {"parameters: {length: {list: [1]}, mass: {list: [1, 2, 3]}}\n",
+     "the list of 'mass' has 3 entries, another has 1"},
+    {"parameters: {length: {list: [1, 2]}, mass: {list: [1]}}\n", "lists go together"},
+    {"parameters: {length: {list: [1]}}\ntable: masses.csv\n",
+     "the list of 'mass' has 3 entries, another has 1"},
     {"parameters: {length: {uniform: [2, 1]}}\nsamples: {count: 3}\n", "expected from below to"},
     {"parameters: {length: {normal: {mean: 1, deviation: 0}}}\nsamples: {count: 3}\n",
      "expected a positive number"},
@@ -305,6 +311,8 @@ static const struct {
 
 TEST(mistakes, in_a_study_are_named_with_their_place)
 {
+    FILE *table = fopen("masses.csv", "w");
+    CHECK(table != NULL && fputs("mass\n1\n2\n3\n", table) >= 0 && fclose(table) == 0);
     for (size_t i = 0; i < sizeof MISTAKES / sizeof MISTAKES[0]; ++i) {
         hn_context *context = hn_context_create(NULL);
         hn_study *study = NULL;
@@ -362,6 +370,46 @@ TEST(tables, come_back_from_files_and_merge)
     hn_study_table_destroy(back);
     hn_study_table_destroy(odd);
     hn_study_table_destroy(even);
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
+
+TEST(tables, that_overlap_merge_in_any_number)
+{
+    // the numbers of rows that were given twice were those of the next rows, once more than two tables came together
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    hn_study_table *whole = NULL, *parts[4] = {NULL};
+    static const int MEMBERS[4][3] = {{0, 3, 6}, {6, 0, 3}, {7, 1, 4}, {5, 8, 2}};
+    CHECK_OK(context,
+             make(context, "parameters: {length: {grid: {from: 1, to: 9, count: 9}}}\n", &study));
+    CHECK_OK(context, hn_study_table_create(context, study, &whole));
+    for (int k = 0; k < 4; ++k) {
+        CHECK_OK(context, hn_study_table_create(context, study, &parts[k]));
+        for (int i = 0; i < 3; ++i) {
+            double parameters[1] = {MEMBERS[k][i] + 1.0}, outputs[1] = {10.0 * MEMBERS[k][i]};
+            const hn_study_outcome outcome = {0};
+            CHECK_OK(context,
+                     hn_study_table_put(parts[k], MEMBERS[k][i], parameters, outputs, &outcome));
+        }
+        CHECK_OK(context, hn_study_table_merge(whole, parts[k]));
+        CHECK_OK(context, hn_study_table_merge(whole, whole)); // it did not come to an end
+    }
+    // a row that is looked at is replaced
+    double parameters[1] = {4.0}, outputs[1] = {-1.0};
+    const hn_study_outcome outcome = {0};
+    CHECK_OK(context, hn_study_table_put(whole, 3, parameters, outputs, &outcome));
+    CHECK_EQUAL(hn_study_table_view(whole).row_count, 9);
+    outputs[0] = 30.0;
+    CHECK_OK(context, hn_study_table_put(whole, 3, parameters, outputs, &outcome));
+    hn_study_view view = hn_study_table_view(whole);
+    CHECK_EQUAL(view.row_count, 9);
+    for (int i = 0; i < view.row_count; ++i) {
+        CHECK_EQUAL(view.members[i], i);
+        CHECK(view.parameters[i] == i + 1.0 && view.outputs[i] == 10.0 * i);
+    }
+    for (int k = 0; k < 4; ++k) hn_study_table_destroy(parts[k]);
+    hn_study_table_destroy(whole);
     hn_study_destroy(study);
     hn_context_destroy(context);
 }
