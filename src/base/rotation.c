@@ -29,6 +29,16 @@ hn_mat3 rotation_exponential(hn_vec3 r)
     return e;
 }
 
+hn_mat3 rotation_of_quaternion(double w, double x, double y, double z)
+{
+    // clang-format off
+    return (hn_mat3){{
+        {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z),       2.0 * (x * z + w * y)},
+        {2.0 * (x * y + w * z),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
+        {2.0 * (x * z - w * y),       2.0 * (y * z + w * x),       1.0 - 2.0 * (x * x + y * y)}}};
+    // clang-format on
+}
+
 hn_vec3 rotation_logarithm(const hn_mat3 *a)
 {
     // unit quaternion by its largest component, then twice the angle of its vector part

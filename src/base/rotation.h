@@ -54,6 +54,9 @@ static inline hn_vec3 cayley_compose_little(hn_vec3 second, hn_vec3 first)
 /// Rotation matrix exp(rotation_vector^), by Rodrigues' formula (BL 43).
 hn_mat3 rotation_exponential(hn_vec3 rotation_vector);
 
+/// Rotation matrix of a unit quaternion, the scalar first.
+hn_mat3 rotation_of_quaternion(double w, double x, double y, double z);
+
 /// Rotation vector of a rotation matrix, |angle| <= pi.
 hn_vec3 rotation_logarithm(const hn_mat3 *rotation);
 

@@ -53,13 +53,8 @@ static hn_status read_quaternion(const model_reader *r, int index, hn_mat3 *orie
     if (!(fabs(length - 1.0) <= QUATERNION_TOLERANCE))
         return reader_fail(r, index, "quaternion has length %g; expected 1 (order: w, x, y, z)",
                            length);
-    double w = q[0] / length, x = q[1] / length, y = q[2] / length, z = q[3] / length;
-    // clang-format off
-    *orientation = (hn_mat3){{
-        {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z),       2.0 * (x * z + w * y)},
-        {2.0 * (x * y + w * z),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
-        {2.0 * (x * z - w * y),       2.0 * (y * z + w * x),       1.0 - 2.0 * (x * x + y * y)}}};
-    // clang-format on
+    *orientation =
+        rotation_of_quaternion(q[0] / length, q[1] / length, q[2] / length, q[3] / length);
     return HN_OK;
 }
 

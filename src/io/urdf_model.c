@@ -161,8 +161,24 @@ static void add_offset(hn_mat3 *inertia, double mass, hn_vec3 from)
             inertia->m[i][k] += mass * ((i == k ? square : 0.0) - x[i] * x[k]);
 }
 
+// A body without mass has no inertia either: were it left out, what it resists would be lost.
+static hn_status fail_without_mass(const urdf_robot *robot, int head)
+{
+    for (int k = 0; k < robot->link_count; ++k) {
+        const urdf_link *part = &robot->links[k];
+        if (part->body != head) continue;
+        for (int i = 0; i < 9; ++i)
+            if (part->inertia.m[i / 3][i % 3] != 0.0)
+                return context_fail(robot->context, HN_INVALID_MODEL,
+                                    "%s:%d: link '%s' has inertia and no mass; expected a mass "
+                                    "above zero, or no inertia",
+                                    robot->file, part->line, part->name);
+    }
+    return HN_OK;
+}
+
 // Mass, centre and inertia of each body, in the frame of its first link, from all links that belong to it.
-static void gather_inertia(urdf_robot *robot)
+static hn_status gather_inertia(urdf_robot *robot)
 {
     for (int head = 0; head < robot->link_count; ++head) {
         urdf_link *body = &robot->links[head];
@@ -177,7 +193,10 @@ static void gather_inertia(urdf_robot *robot)
             mass += part->mass;
             center = vec3_add_scaled(center, part->mass, urdf_place(&pose, part->center));
         }
-        if (!(mass > 0.0)) continue;
+        if (!(mass > 0.0)) {
+            TRY(fail_without_mass(robot, head));
+            continue;
+        }
         center = vec3_scale(1.0 / mass, center);
         hn_mat3 inertia = {0};
         for (int k = 0; k < robot->link_count; ++k) {
@@ -197,6 +216,7 @@ static void gather_inertia(urdf_robot *robot)
             if (robot->links[k].body == head) robot->links[k].mass = 0.0;
         body->mass = mass, body->center = center, body->inertia = inertia;
     }
+    return HN_OK;
 }
 
 // Joints that move nothing with mass, from the tips on.
@@ -416,7 +436,9 @@ static void write_axes(text_builder *t, const joint_chain *c)
         append(t, ", normal: ");
         append_vector(t, c->axis[2]);
         append(t, ", direction: ");
-        append_vector(t, c->axis[0]);
+        // the second displacement counts along normal x direction, as one of the slides does
+        bool handed = vec3_dot(vec3_cross(c->axis[0], c->axis[1]), c->axis[2]) > 0.0;
+        append_vector(t, c->axis[handed ? 0 : 1]);
     } else if (strcmp(c->word, "free") != 0 && strcmp(c->word, "spherical") != 0) {
         append(t, strcmp(c->word, "planar") == 0 ? ", normal: " : ", axis: ");
         append_vector(t, c->axis[last]);
@@ -487,9 +509,14 @@ static hn_status write_joint(text_builder *t, urdf_robot *robot, int last)
     append(t, "}}");
     if (c.count == 1) write_limits(t, j);
     append(t, "\n");
+    // a cylindrical joint has one axis, that of the last
+    bool backwards = strcmp(c.word, "cylindrical") == 0 && vec3_dot(c.axis[0], c.axis[1]) < 0.0;
     for (int k = 0; c.count > 1 && k < c.count - 1; ++k)
-        TRY(urdf_add_note(robot, "joint '%s' is part of the %s joint '%s'",
-                          robot->joints[c.joints[k]].name, c.word, j->name));
+        TRY(urdf_add_note(robot, "joint '%s' is part of the %s joint '%s'%s",
+                          robot->joints[c.joints[k]].name, c.word, j->name,
+                          backwards ? ", whose axis points the other way: its coordinate there has "
+                                      "the opposite sign"
+                                    : ""));
     for (int k = 0; k < c.count; ++k) {
         const urdf_joint *part = &robot->joints[c.joints[k]];
         bool written = c.count == 1 && has_one_coordinate(part);
@@ -610,7 +637,7 @@ static hn_status convert(urdf_robot *robot, bool free_base, int *order, text_bui
     int root;
     TRY(find_root(robot, &root));
     TRY(place_links(robot, root, free_base, order));
-    gather_inertia(robot);
+    TRY(gather_inertia(robot));
     if (free_base && !(robot->links[root].mass > 0.0))
         return context_fail(
             robot->context, HN_INVALID_MODEL,

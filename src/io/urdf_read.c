@@ -2,8 +2,10 @@
 // Reading a robot description: XML to links and joints, every mistake with its line, everything left out with a note.
 #include "io/urdf.h"
 
+#include "base/rotation.h"
 #include "io/expression.h"
 
+#include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
@@ -86,14 +88,12 @@ static hn_status fail_at(const urdf_robot *robot, const xmlNode *node, const cha
                         xmlGetLineNo(node), text);
 }
 
-// Value of an attribute without entities in it, owned by the document; NULL when it is absent.
+// Value of an attribute, owned by the document; NULL when it is absent. The parser has put in what entities stand for.
 static const char *attribute(const xmlNode *node, const char *name)
 {
     const xmlAttr *a = xmlHasProp(node, (const xmlChar *)name);
     if (a == NULL) return NULL;
-    if (a->children == NULL) return "";
-    if (a->children->next != NULL || a->children->content == NULL) return NULL;
-    return (const char *)a->children->content;
+    return a->children == NULL ? "" : (const char *)a->children->content;
 }
 
 static bool is_element(const xmlNode *node, const char *name)
@@ -117,6 +117,15 @@ static hn_status required(const urdf_reader *r, const xmlNode *node, const char 
                    name, name);
 }
 
+// Is this one number, with a sign or a point in front if need be? Words and arithmetic are not.
+static bool is_number(const char *word)
+{
+    if (word[strspn(word, "+-.0123456789eE")] != '\0') return false;
+    for (const char *c = word; *c != '\0'; ++c)
+        if ((*c == '+' || *c == '-') && c != word && c[-1] != 'e' && c[-1] != 'E') return false;
+    return true;
+}
+
 // `count` numbers of an attribute; the values stay as they are when it is absent
 static hn_status numbers(const urdf_reader *r, const xmlNode *node, const char *name, int count,
                          double *values)
@@ -134,10 +143,9 @@ static hn_status numbers(const urdf_reader *r, const xmlNode *node, const char *
         if (good) {
             memcpy(word, c, length);
             word[length] = '\0';
-            // a sign or a point in front is fine, words and arithmetic are not
-            good = strspn(word, "+-.0123456789eE") == length &&
-                   expression_evaluate(r->numbers, word[0] == '+' ? word + 1 : word, &values[k],
-                                       &error);
+            good =
+                is_number(word) && expression_evaluate(r->numbers, word[0] == '+' ? word + 1 : word,
+                                                       &values[k], &error);
         }
         if (!good)
             return fail_at(r->robot, node, "%s of <%s> is \"%.60s\"; expected %d number%s", name,
@@ -155,7 +163,20 @@ static hn_status read_vector(const urdf_reader *r, const xmlNode *node, const ch
     return HN_OK;
 }
 
-// <origin xyz rpy> of an element, or none
+// The rotation of a quaternion of any length, the scalar last.
+static hn_status read_quaternion(const urdf_reader *r, const xmlNode *origin, hn_mat3 *rotation)
+{
+    double q[4] = {0.0, 0.0, 0.0, 1.0};
+    TRY(numbers(r, origin, "quat_xyzw", 4, q));
+    double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!(length > 0.0) || !isfinite(length))
+        return fail_at(r->robot, origin, "quat_xyzw of <origin> is no rotation: its length is %g",
+                       length);
+    *rotation = rotation_of_quaternion(q[3] / length, q[0] / length, q[1] / length, q[2] / length);
+    return HN_OK;
+}
+
+// <origin xyz rpy> or <origin xyz quat_xyzw> of an element, or none
 static hn_status read_origin(const urdf_reader *r, const xmlNode *owner, urdf_pose *pose)
 {
     *pose = (urdf_pose){.rotation = mat3_identity()};
@@ -163,6 +184,12 @@ static hn_status read_origin(const urdf_reader *r, const xmlNode *owner, urdf_po
     if (origin == NULL) return HN_OK;
     hn_vec3 rpy = vec3(0.0, 0.0, 0.0);
     TRY(read_vector(r, origin, "xyz", &pose->translation));
+    if (attribute(origin, "quat_xyzw") != NULL) {
+        if (attribute(origin, "rpy") != NULL)
+            return fail_at(r->robot, origin,
+                           "<origin> has rpy and quat_xyzw; expected one of them");
+        return read_quaternion(r, origin, &pose->rotation);
+    }
     TRY(read_vector(r, origin, "rpy", &rpy));
     pose->rotation = rotation_of(rpy);
     return HN_OK;
@@ -242,32 +269,84 @@ static int find_link(const urdf_robot *robot, const char *name)
     return -1;
 }
 
-// Elements of a link or joint that are not among those known (a list that ends with NULL), each named once.
-static hn_status note_unknown(urdf_robot *robot, const xmlNode *node, const char *owner,
-                              const char *name, const char *const *known)
+// What is read of an element: what stands in it and its attributes, words with spaces around. Elements that are not
+// here are looked into elsewhere (geometry) or not at all (collision, material).
+typedef struct known_element {
+    const char *name, *children, *attributes;
+} known_element;
+
+static const known_element KNOWN[] = {
+    {"robot", " link joint material ", " name version "},
+    {"link", " inertial visual collision ", " name "},
+    {"inertial", " origin mass inertia ", ""},
+    {"mass", "", " value "},
+    {"inertia", "", " ixx ixy ixz iyy iyz izz "},
+    {"origin", "", " xyz rpy quat_xyzw "},
+    {"visual", " origin geometry material ", " name "},
+    {"joint", " origin parent child axis dynamics limit mimic ", " name type "},
+    {"parent", "", " link "},
+    {"child", "", " link "},
+    {"axis", "", " xyz "},
+    {"dynamics", "", " damping friction "},
+    {"limit", "", " lower upper effort velocity "},
+    {"mimic", "", " joint multiplier offset "},
+};
+
+static bool is_among(const char *words, const xmlChar *word)
 {
+    char spaced[64];
+    int length = snprintf(spaced, sizeof spaced, " %s ", (const char *)word);
+    return length < (int)sizeof spaced && strstr(words, spaced) != NULL;
+}
+
+static const known_element *known(const xmlNode *node)
+{
+    for (size_t k = 0; k < sizeof KNOWN / sizeof KNOWN[0]; ++k)
+        if (is_element(node, KNOWN[k].name)) return &KNOWN[k];
+    return NULL;
+}
+
+// Attributes that are not read, and elements in an element, each named once. `owner`: "joint 'a': ".
+static hn_status note_unknown_in(urdf_robot *robot, const xmlNode *node, const char *owner)
+{
+    const known_element *self = known(node);
+    for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
+        if (!is_among(self->attributes, a->name))
+            TRY(urdf_add_note(robot, "%s%.60s of <%s> is not read", owner, (const char *)a->name,
+                              self->name));
     for (const xmlNode *c = node->children; c != NULL; c = c->next) {
-        bool said = c->type != XML_ELEMENT_NODE;
-        for (const char *const *word = known; *word != NULL && !said; ++word)
-            said = is_element(c, *word);
+        bool said = c->type != XML_ELEMENT_NODE || is_among(self->children, c->name);
         for (const xmlNode *before = node->children; before != c && !said; before = before->next)
             said = is_element(before, (const char *)c->name);
-        if (!said)
-            TRY(urdf_add_note(robot, "%s '%s': <%.60s> is not read", owner, name,
-                              (const char *)c->name));
+        if (!said) TRY(urdf_add_note(robot, "%s<%.60s> is not read", owner, (const char *)c->name));
+    }
+    return HN_OK;
+}
+
+// The same for a link or joint and what stands in it.
+static hn_status note_unknown(urdf_robot *robot, const xmlNode *node, const char *name)
+{
+    char owner[160];
+    snprintf(owner, sizeof owner, "%s '%.120s': ", (const char *)node->name, name);
+    TRY(note_unknown_in(robot, node, owner));
+    for (const xmlNode *c = node->children; c != NULL; c = c->next) {
+        if (known(c) == NULL || !is_among(known(node)->children, c->name)) continue;
+        TRY(note_unknown_in(robot, c, owner));
+        for (const xmlNode *inner = c->children; inner != NULL; inner = inner->next)
+            if (known(inner) != NULL && is_among(known(c)->children, inner->name))
+                TRY(note_unknown_in(robot, inner, owner));
     }
     return HN_OK;
 }
 
 static hn_status read_link(const urdf_reader *r, const xmlNode *node)
 {
-    static const char *const KNOWN[] = {"inertial", "visual", "collision", NULL};
     urdf_robot *robot = r->robot;
     urdf_link link = {.line = (int)xmlGetLineNo(node), .parent_joint = -1};
     TRY(required(r, node, "name", &link.name));
     if (find_link(robot, link.name) >= 0)
         return fail_at(robot, node, "link '%s' stands twice in the file", link.name);
-    TRY(note_unknown(robot, node, "link", link.name, KNOWN));
+    TRY(note_unknown(robot, node, link.name));
     const xmlNode *inertial = child(node, "inertial");
     if (inertial != NULL) TRY(read_inertial(r, inertial, &link));
     void *links = robot->links;
@@ -333,8 +412,6 @@ static hn_status read_axis(const urdf_reader *r, const xmlNode *node, urdf_joint
 
 static hn_status read_joint(const urdf_reader *r, const xmlNode *node)
 {
-    static const char *const KNOWN[] = {"origin",   "parent", "child", "axis",
-                                        "dynamics", "limit",  "mimic", NULL};
     urdf_robot *robot = r->robot;
     const xmlNode *dynamics = child(node, "dynamics"), *limit = child(node, "limit"),
                   *mimic = child(node, "mimic");
@@ -343,7 +420,7 @@ static hn_status read_joint(const urdf_reader *r, const xmlNode *node)
     for (int k = 0; k < robot->joint_count; ++k)
         if (strcmp(robot->joints[k].name, joint.name) == 0)
             return fail_at(robot, node, "joint '%s' stands twice in the file", joint.name);
-    TRY(note_unknown(robot, node, "joint", joint.name, KNOWN));
+    TRY(note_unknown(robot, node, joint.name));
     TRY(read_kind(r, node, &joint));
     TRY(read_end(r, node, "parent", joint.name, &joint.parent));
     TRY(read_end(r, node, "child", joint.name, &joint.child));
@@ -393,33 +470,76 @@ static hn_status read_robot(const urdf_reader *r, const xmlNode *root)
     for (const xmlNode *c = root->children; c != NULL; c = c->next)
         if (is_element(c, "link")) TRY(read_link(r, c));
     if (robot->link_count == 0) return fail_at(robot, root, "the robot has no links");
-    for (const xmlNode *c = root->children; c != NULL; c = c->next) {
-        if (c->type != XML_ELEMENT_NODE || is_element(c, "link") || is_element(c, "material"))
-            continue;
-        if (is_element(c, "joint")) {
-            TRY(read_joint(r, c));
-            continue;
-        }
-        bool said = false;
-        for (const xmlNode *before = root->children; before != c && !said; before = before->next)
-            said = is_element(before, (const char *)c->name);
-        if (!said) TRY(urdf_add_note(robot, "<%.60s> is not read", (const char *)c->name));
-    }
-    return HN_OK;
+    for (const xmlNode *c = root->children; c != NULL; c = c->next)
+        if (is_element(c, "joint")) TRY(read_joint(r, c));
+    return note_unknown_in(robot, root, "");
 }
 
-hn_status urdf_read(hn_context *context, const char *text, size_t length, const char *file,
-                    urdf_robot *robot)
+static const int ENTITY_BYTES_MAX = 10000000; // of text in place of entities: far above any robot
+
+// An entity that cannot be taken: reading ends there, and no other file is opened.
+typedef struct entity_reader {
+    int line; ///< of that entity; 0: none
+    char name[64];
+    const char *why;
+    int bytes; ///< put in so far
+} entity_reader;
+
+static void stop_at_entity(xmlParserCtxt *parser, const xmlChar *name, const char *why)
 {
-    *robot = (urdf_robot){.context = context, .file = file};
+    entity_reader *reader = parser->_private;
+    if (parser->wellFormed == 0) return; // what was wrong before is said
+    if (reader->line == 0) {
+        reader->line = xmlSAX2GetLineNumber(parser);
+        reader->why = why;
+        snprintf(reader->name, sizeof reader->name, "%s", (const char *)name);
+    }
+    xmlStopParser(parser);
+}
+
+static void declare_entity(void *parser, const xmlChar *name, int type, const xmlChar *public_id,
+                           const xmlChar *system_id, xmlChar *content)
+{
+    if (type == XML_INTERNAL_GENERAL_ENTITY || type == XML_INTERNAL_PARAMETER_ENTITY)
+        xmlSAX2EntityDecl(parser, name, type, public_id, system_id, content);
+    else stop_at_entity(parser, name, "is not in the file; expected its text");
+}
+
+static xmlEntity *find_entity(void *parser, const xmlChar *name)
+{
+    xmlEntity *entity = xmlSAX2GetEntity(parser, name);
+    if (entity == NULL) {
+        stop_at_entity(parser, name, "is not in the file; expected <!ENTITY with its text");
+        return NULL;
+    }
+    entity_reader *reader = ((xmlParserCtxt *)parser)->_private;
+    if (entity->length > ENTITY_BYTES_MAX - reader->bytes)
+        stop_at_entity(parser, name, "and others stand for more than 10 MB of text");
+    else reader->bytes += entity->length;
+    return entity;
+}
+
+// Text to a document in which entities are replaced by what they stand for; libxml2 bounds how much that may be.
+static hn_status parse(urdf_robot *robot, const char *text, size_t length)
+{
+    hn_context *context = robot->context;
+    const char *file = robot->file;
     xmlParserCtxt *parser = xmlNewParserCtxt();
     if (parser == NULL)
         return context_fail(context, HN_OUT_OF_MEMORY, "no memory to read %s", file);
+    entity_reader entities = {0};
+    parser->_private = &entities;
+    parser->sax->entityDecl = declare_entity;
+    parser->sax->getEntity = find_entity;
     robot->document = xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL,
-                                        XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+                                        XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_NOERROR |
+                                            XML_PARSE_NOWARNING);
     const xmlError *error = xmlCtxtGetLastError(parser);
     hn_status status = HN_OK;
-    if (robot->document == NULL) {
+    if (entities.line > 0) {
+        status = context_fail(context, HN_FILE_FORMAT, "%s:%d: the entity '%s' %s", file,
+                              entities.line, entities.name, entities.why);
+    } else if (robot->document == NULL) {
         char why[200] = "it cannot be read";
         if (error != NULL && error->message != NULL)
             snprintf(why, sizeof why, "%s", error->message);
@@ -430,7 +550,14 @@ hn_status urdf_read(hn_context *context, const char *text, size_t length, const 
                                     error == NULL ? 1 : error->line, why);
     }
     xmlFreeParserCtxt(parser);
-    if (status != HN_OK) return status;
+    return status;
+}
+
+hn_status urdf_read(hn_context *context, const char *text, size_t length, const char *file,
+                    urdf_robot *robot)
+{
+    *robot = (urdf_robot){.context = context, .file = file};
+    TRY(parse(robot, text, length));
     const xmlNode *root = xmlDocGetRootElement(robot->document);
     if (!is_element(root, "robot"))
         return fail_at(
@@ -440,7 +567,7 @@ hn_status urdf_read(hn_context *context, const char *text, size_t length, const 
     robot->name = attribute(root, "name");
     if (robot->name == NULL || *robot->name == '\0') robot->name = "robot";
     urdf_reader r = {.robot = robot};
-    status = expression_set_create(context, &r.numbers);
+    hn_status status = expression_set_create(context, &r.numbers);
     if (status == HN_OK) status = read_robot(&r, root);
     expression_set_destroy(r.numbers);
     return status;

@@ -202,6 +202,87 @@ class Convert(unittest.TestCase):
         self.assertNotIn("couplings", model)
         self.assertIn("joint 'r' moves freely; in the file it follows joint 'x'", done.stderr)
 
+    def test_entities_are_what_they_stand_for(self):
+        """An attribute with an entity in it was taken for absent: the centre of mass was at 0, the damping 0."""
+        arm = '<link name="arm"><inertial><origin xyz="0 0 -&L;"/><mass value="2"/>&I;</inertial></link>'
+        hinge = JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0")
+        hinge = hinge.replace("</joint>", '<dynamics damping="&D;"/></joint>')
+        body = robot('<link name="base"/>', arm, hinge)
+        own = """<!DOCTYPE robot [<!ENTITY L "0.5"><!ENTITY D "&L;e1">
+            <!ENTITY I "<inertia ixx='1' iyy='1' izz='1'/>">]>"""
+        done, model = self.convert(own + body)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(model["bodies"]["arm"]["center_of_mass"], [0, 0, -0.5])
+        self.assertEqual(model["bodies"]["arm"]["inertia"], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        self.assertEqual(model["loads"]["a"]["torsion_spring"]["damping"], 5)
+        # nothing is taken from other files, and not more than a robot needs
+        with open(self.path("other"), "w", encoding="utf-8") as file:
+            file.write("0.5")
+        ten = "".join(f'<!ENTITY a{k} "{"&a%d;" % (k - 1) * 10}">' for k in range(1, 10))
+        for head, expected in [
+            ('<!DOCTYPE robot [<!ENTITY L SYSTEM "other">]>', "r.urdf:1: the entity 'L' is not in the file"),
+            ('<!DOCTYPE robot [<!ENTITY % L SYSTEM "other"> %L;]>', "r.urdf:1: the entity 'L' is not in the file"),
+            ('<!DOCTYPE robot SYSTEM "other">', "r.urdf:3: the entity 'L' is not in the file"),
+            ("", "r.urdf:3: the entity 'L' is not in the file"),
+            (f'<!DOCTYPE robot [<!ENTITY a0 "1111111111">{ten}<!ENTITY L "&a9;"><!ENTITY I "">]>', "this is not XML"),
+        ]:
+            with self.subTest(head[:60]):
+                done, _ = self.convert(head + body)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(expected, done.stderr)
+        many = f'<!DOCTYPE robot [<!ENTITY L "{"1" * 50000}">]>'
+        done, _ = self.convert(many + robot('<link name="base"/>', *['<foo x="&L;"/>'] * 300))
+        self.assertIn("the entity 'L' and others stand for more than 10 MB", done.stderr)
+
+    def test_origins_by_quaternions(self):
+        arm = LINK.format("arm", 1)
+        hinge = JOINT.format("a", "revolute", "base", "arm", '0 0 1" quat_xyzw="0 3 0 4', "0 1 0")
+        done, model = self.convert(robot('<link name="base"/>', arm, hinge))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        turned = turn("y", 2 * numpy.arctan2(3, 4))  # it was not turned at all
+        numpy.testing.assert_allclose(model["bodies"]["arm"]["orientation"]["matrix"], turned, atol=1e-15)
+        for words, expected in [("0 0 0 0", "quat_xyzw of <origin> is no rotation: its length is 0"),
+                                ("0 0 1", "expected 4 numbers"),
+                                ('0 3 0 4" rpy="0 0 0', ":4: <origin> has rpy and quat_xyzw")]:
+            done, _ = self.convert(robot('<link name="base"/>', arm, hinge.replace("0 3 0 4", words)))
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(expected, done.stderr)
+
+    def test_attributes_that_are_not_read_are_said(self):
+        parts = [LINK.format("base", 1), LINK.format("arm", 1).replace("<mass ", '<mass unit="kg" ')]
+        parts += [JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0").replace(
+            "</joint>", '<dynamics damping="1" stiffness="7"/><limit lower="-1" upper="1" jerk="5"><soft/></limit></joint>')]
+        done, _ = self.convert(robot(*parts).replace("<robot ", '<robot xmlns:xacro="x" version="1.0" color="red" '))
+        for word in ("color of <robot>", "link 'arm': unit of <mass>", "joint 'a': stiffness of <dynamics>",
+                     "joint 'a': jerk of <limit>", "joint 'a': <soft>"):
+            self.assertEqual(done.stderr.count(word + " is not read"), 1, word + done.stderr)
+        self.assertEqual(done.stderr.count("is not read"), 5, done.stderr)
+
+    def test_signs_of_joints_that_are_put_together(self):
+        """Displacements count along their slides; where one axis serves a slide and a turn that oppose, a note says so."""
+        def chain(*steps):
+            links = ["base"] + [f"l{k}" for k in range(len(steps))]
+            parts = [f'<link name="{name}"/>' for name in links[:-1]] + [LINK.format(links[-1], 2)]
+            for k, (kind, axis) in enumerate(steps):
+                parts.append(JOINT.format(f"j{k}", kind, links[k], links[k + 1], "0 0 0", axis))
+            done, model = self.convert(robot(*parts))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ((kind, joint),) = list(model["joints"].values())[0].items()
+            return done, joint
+
+        for steps in [("prismatic", "0 0 -1"), ("continuous", "0 0 1")], [("continuous", "0 0 -1"), ("prismatic", "0 0 1")]:
+            done, joint = chain(*steps)
+            self.assertEqual(joint["axis"], [0, 0, 1])
+            self.assertIn("'j0' is part of the cylindrical joint 'j1', whose axis points the other way", done.stderr)
+        done, _ = chain(("prismatic", "0 0 1"), ("continuous", "0 0 1"))
+        self.assertNotIn("other way", done.stderr)
+        # the second displacement counted against its slide when the turn did
+        for normal, direction in ("0 0 1", [1, 0, 0]), ("0 0 -1", [0, 1, 0]):
+            _, joint = chain(("prismatic", "1 0 0"), ("prismatic", "0 1 0"), ("continuous", normal))
+            self.assertEqual(joint["direction"], direction)
+            second = numpy.cross(joint["normal"], joint["direction"])
+            numpy.testing.assert_allclose(second, [0, 1, 0] if direction[0] else [1, 0, 0], atol=1e-15)
+
     def test_mistakes_have_their_line(self):
         base, arm = LINK.format("base", 1), LINK.format("arm", 1)
         hinge = JOINT.format("a", "revolute", "base", "arm", "0 0 0", "0 1 0")
@@ -218,7 +299,15 @@ class Convert(unittest.TestCase):
             (robot(base, arm, hinge.replace("0 1 0", "0 1")), 'is "0 1"; expected 3 numbers'),
             (robot(base, arm, hinge.replace("0 1 0", "0 ${y} 0")), "expected 3 numbers"),
             (robot(base, arm, hinge.replace("0 1 0", "0 nan 0")), "expected 3 numbers"),
+            (robot(base, arm, hinge.replace("0 1 0", "0 2-1 0")), "expected 3 numbers"),  # was 1
+            (robot(base, LINK.format("arm", "3-2"), hinge), ':3: value of <mass> is "3-2"; expected 1 number'),
+            (robot(base, LINK.format("arm", "1e1-9"), hinge), 'is "1e1-9"'),
+            (robot(base, LINK.format("arm", "+-1"), hinge), 'is "+-1"'),
             (robot(LINK.format("base", -1)), "mass is -1"),
+            # inertia without mass was left out, with the joint or as part of a universal one
+            (robot(base, LINK.format("arm", 0), hinge), ":3: link 'arm' has inertia and no mass"),
+            (robot(base, LINK.format("mid", 0), arm, hinge.replace('"arm"', '"mid"'),
+                   JOINT.format("b", "revolute", "mid", "arm", "0 0 0", "1 0 0")), ":3: link 'mid' has inertia and no mass"),
             (robot(base, arm), "link 'arm' is not joined to link 'base'"),
             (robot(base, arm, hinge, hinge.replace('"a"', '"b"')), "the child of two joints, 'a' and 'b'"),
             (
