@@ -410,6 +410,12 @@ hn_drive_kind hn_model_drive_kind(const hn_model *model, int index)
     return known ? model->drives[index].def.kind : HN_DRIVE_EFFORT;
 }
 
+bool servo_integrates_a_path(const hn_drive_def *def)
+{
+    return def->kind == HN_DRIVE_SERVO && def->integral != 0.0 &&
+           def->function.kind != HN_PROFILE_CONSTANT;
+}
+
 const char *drive_without_way_back(const hn_drive_def *def)
 {
     if (def->armature > 0.0) return "rotors are not made for";

@@ -265,6 +265,8 @@ void model_output_clear(hn_context *context, model_output *output);
 
 /// What goes wrong with a drive in substeps back in time: completes "substeps back in time, which "; NULL: nothing.
 const char *drive_without_way_back(const hn_drive_def *def);
+/// A servo with an integral gain whose target changes with time.
+bool servo_integrates_a_path(const hn_drive_def *def);
 /// A free joint has a place that drives and couplings act on from the ground to a body alone. `kind`, `name`: whose.
 hn_status model_check_place(const hn_model *model, const char *kind, const char *name, const model_joint *joint);
 /// Release what a drive owns.

@@ -27,6 +27,14 @@ static hn_status check_model(hn_context *context, const scheme_type *scheme, int
                                 "drive '%s': scheme '%s' of order %d makes substeps back in time, "
                                 "which %s; order 2 takes it",
                                 model->drives[i].name, scheme->name, order, why);
+        // loads act with the means of both halves of a step, the integral is that of the whole: the
+        // two ways through a step differ
+        if (!scheme->both_levels && servo_integrates_a_path(&model->drives[i].def))
+            return context_fail(context, HN_INVALID_MODEL,
+                                "drive '%s': the integral gain of a servo whose target moves has "
+                                "order 2 under scheme '%s', not %d; order 2 and "
+                                "ggl-energy-momentum take it",
+                                model->drives[i].name, scheme->name, order);
     }
     if (model->coupling_count > 0)
         return context_fail(context, HN_INVALID_MODEL,
