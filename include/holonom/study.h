@@ -13,7 +13,8 @@ extern "C" {
 /// what counts as failure. Nothing changes it: threads may run members of one study at the same time. Since 0.2.
 typedef struct hn_study hn_study;
 
-/// Read a study and the model it names, beside its file. The first member is assembled, so that mistakes show here.
+/// Read a study and the model it names, beside its file. The model is assembled with its own parameters, so that
+/// mistakes show here; members find outputs by their names in models of their own.
 /// @return HN_OK, HN_FILE_ACCESS, HN_FILE_FORMAT (message begins with file:line:column), and what assembling a model
 /// returns
 HN_API HN_NODISCARD hn_status hn_study_load(hn_context *context, const char *path, hn_study **study);

@@ -462,6 +462,13 @@ time_jet time_expression_at(const time_instruction *code, int count, double time
     return evaluate(code, count, time, NULL, branches);
 }
 
+bool time_expression_uses(const time_instruction *code, int count, int word)
+{
+    for (int i = 0; i < count; ++i)
+        if (code[i].operation == (int)OP_WORD && (int)code[i].number == word) return true;
+    return false;
+}
+
 double time_expression_with(const time_instruction *code, int count, double time,
                             const double *numbers)
 {

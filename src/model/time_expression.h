@@ -33,6 +33,8 @@ int time_expression_parse_with(const char *text, const char *const *words, int c
                                time_error *error);
 /// Its value at a time with these numbers for the words.
 double time_expression_with(const time_instruction *code, int count, double time, const double *numbers);
+/// Does it name one of the words?
+bool time_expression_uses(const time_instruction *code, int count, int word);
 
 /// The expression at a time. `branches` tells which sides of abs, min, max and comparisons were taken: where it differs
 /// between two times there is a corner between them.

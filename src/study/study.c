@@ -58,6 +58,11 @@ void hn_study_destroy(hn_study *study)
         context_release(context, study->parameters[i].cumulative);
     }
     for (int i = 0; i < study->output_count; ++i) context_release(context, study->outputs[i].name);
+    for (int i = 0; i < study->setting_count; ++i) {
+        context_release(context, study->settings[i].name);
+        context_release(context, study->settings[i].value);
+    }
+    context_release(context, study->settings);
     context_release(context, study->parameters);
     context_release(context, study->outputs);
     context_release(context, study->limits);

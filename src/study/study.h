@@ -37,12 +37,15 @@ typedef enum output_kind {
     OUTPUT_FIRST_BELOW,
 } output_kind;
 
+enum { QUANTITY_NAME_SIZE = 256 };
+
 /// One number of a row.
 typedef struct study_output {
     char *name;
     char unit[24];
     char field[48];  ///< of hn_simulation_view
-    size_t number;   ///< which of the field's
+    char column[QUANTITY_NAME_SIZE]; ///< its name among the field's
+    size_t number;   ///< which of the field's in the model as it is; members may have it elsewhere
     output_kind kind;
     double argument; ///< s for `at` (negative: the end), otherwise the level
 } study_output;
@@ -52,6 +55,11 @@ typedef struct study_limit {
     int output;
     double above, below; ///< infinite: no limit
 } study_limit;
+
+/// A setting of members, as text.
+typedef struct study_setting {
+    char *name, *value;
+} study_setting;
 
 struct hn_study {
     hn_context *context;
@@ -71,12 +79,31 @@ struct hn_study {
     study_limit *limits;
     int limit_count;
     bool ledger_counts; ///< a promise that is not kept is a failure
-    hn_simulation_def def;
-    double end; ///< s
+    study_setting *settings; ///< of the study's own `run`, over those of the model
+    int setting_count;
+    double own_step, own_end; ///< s; 0: as the model says
+    hn_simulation_def def; ///< of the model as it is
+    double end; ///< s, likewise
 };
 
 /// Read the file's text; `model` NULL: the file that the study names.
 hn_status study_read(hn_study *study, const char *file, const char *model, size_t model_length);
+
+/// How a model of the study runs: what its `run` says, and over that what the study's does.
+hn_status study_settings(hn_context *context, const hn_study *study, const hn_model *model, hn_simulation_def *def,
+                         double *end);
+
+/// Where a number stands in a simulation.
+typedef struct study_quantity {
+    const double *number;
+    const double *valid; ///< zero while it does not exist; NULL: no such condition
+    bool of_step;        ///< it exists after the first step
+} study_quantity;
+
+/// Find an output in a simulation of a member. @return HN_OK, HN_INVALID_ARGUMENT (it has no such number)
+hn_status study_quantity_find(hn_context *context, const hn_model *model, hn_simulation *simulation,
+                              const study_output *output, study_quantity *quantity);
+bool study_quantity_exists(const study_quantity *quantity, const hn_simulation *simulation);
 
 /// Order what is drawn, count members.
 hn_status study_prepare_samples(hn_study *study);

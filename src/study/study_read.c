@@ -365,22 +365,35 @@ static hn_status read_samples(study_reader *s, int index)
     return HN_OK;
 }
 
+static hn_status add_setting(hn_study *study, const char *name, const char *value)
+{
+    study_setting *added = &study->settings[study->setting_count++];
+    added->name = context_copy_string(study->context, name);
+    added->value = context_copy_string(study->context, value);
+    return added->name == NULL || added->value == NULL ? HN_OUT_OF_MEMORY : HN_OK;
+}
+
 // Settings of members: the words of hn_simulation_def_set, `step`, and `end`.
 static hn_status read_run(study_reader *s, int index)
 {
     hn_study *study = s->study;
+    hn_simulation_def tried = hn_simulation_def_default();
     TRY(reader_expect_map(&s->r, index, "run"));
+    study->settings = context_allocate(
+        study->context, ((size_t)reader_node(&s->r, index)->count + 1) * sizeof *study->settings);
+    if (study->settings == NULL) return HN_OUT_OF_MEMORY;
     for (int k = reader_node(&s->r, index)->first; k >= 0; k = reader_next_key(&s->r, k)) {
         const char *word = reader_text(&s->r, k), *value;
         int node = reader_value(&s->r, k);
         if (strcmp(word, "end") == 0) {
-            TRY(reader_positive(&s->r, node, "end", "seconds", &study->end));
+            TRY(reader_positive(&s->r, node, "end", "seconds", &study->own_end));
         } else if (strcmp(word, "step") == 0) {
-            TRY(reader_positive(&s->r, node, "step", "seconds", &study->def.step_size));
+            TRY(reader_positive(&s->r, node, "step", "seconds", &study->own_step));
         } else {
             TRY(reader_word(&s->r, node, word, &value));
-            hn_status status = hn_simulation_def_set(study->context, &study->def, word, value);
+            hn_status status = hn_simulation_def_set(study->context, &tried, word, value);
             if (status != HN_OK) return reader_place(&s->r, k, HN_FILE_FORMAT);
+            TRY(add_setting(study, word, value));
         }
     }
     return HN_OK;
@@ -405,8 +418,7 @@ static bool selects(const char *word, const char *name)
 
 static hn_status find_quantity(study_reader *s, int index, const char *word, study_output *o)
 {
-    enum { NAME_SIZE = 256 };
-    char name[NAME_SIZE], nearest[NAME_SIZE] = "";
+    char name[QUANTITY_NAME_SIZE], nearest[QUANTITY_NAME_SIZE] = "";
     const char *unit;
     for (int k = 0; k < hn_field_count(); ++k) {
         hn_view view;
@@ -422,6 +434,7 @@ static hn_status find_quantity(study_reader *s, int index, const char *word, stu
             if (selects(word, name)) {
                 o->number = i;
                 snprintf(o->field, sizeof o->field, "%s", field);
+                snprintf(o->column, sizeof o->column, "%s", name);
                 snprintf(o->unit, sizeof o->unit, "%s", unit);
                 return HN_OK;
             }
@@ -480,6 +493,26 @@ static hn_status add_keep(study_reader *s, int key, int node, study_output o, bo
     return add_output(s, key, &o, suffix);
 }
 
+// Do members run for different times? The model's `end` is no number by itself then.
+static hn_status end_varies(const study_reader *s, bool *varies)
+{
+    const hn_study *study = s->study;
+    *varies = false;
+    if (study->own_end > 0.0) return HN_OK;
+    model_reader r = {
+        .context = study->context, .file = study->model_name, .expressions = s->r.expressions};
+    hn_status status =
+        yaml_tree_read(study->context, study->model_text, study->model_length, r.file, &r.tree);
+    if (status == HN_OK) {
+        int run = reader_find(&r, r.tree.root, "run"),
+            node = run < 0 ? -1 : reader_find(&r, run, "end");
+        double end;
+        *varies = node >= 0 && reader_number(&r, node, "end", &end) != HN_OK;
+    }
+    yaml_tree_clear(&r.tree);
+    return status;
+}
+
 static hn_status add_at(study_reader *s, int key, int node, study_output o, bool many)
 {
     char suffix[32] = "";
@@ -489,7 +522,9 @@ static hn_status add_at(study_reader *s, int key, int node, study_output o, bool
     bool end = at->kind == YAML_SCALAR && strcmp(reader_text(&s->r, node), "end") == 0;
     if (!end) {
         TRY(reader_number(&s->r, node, "at", &o.argument));
-        if (!(o.argument >= 0.0 && o.argument <= s->study->end * (1.0 + 1e-12)))
+        bool within = o.argument >= 0.0 && o.argument <= s->study->end * (1.0 + 1e-12);
+        if (!within && o.argument > 0.0) TRY(end_varies(s, &within)); // each member is asked then
+        if (!within)
             return reader_fail(&s->r, node, "at %g s, but members run from 0 to %g s", o.argument,
                                s->study->end);
     }
@@ -659,12 +694,9 @@ static hn_status read_members(study_reader *s, int root, const hn_model *base)
 static hn_status read_settings(study_reader *s, int root, const hn_model *base)
 {
     hn_study *study = s->study;
-    hn_run_options options = hn_model_run_options(base);
     int run = reader_find(&s->r, root, "run");
-    study->def = hn_simulation_def_default();
-    TRY(hn_simulation_def_from_model(base, &study->def));
-    study->end = options.end;
     if (run >= 0) TRY(read_run(s, run));
+    TRY(study_settings(study->context, study, base, &study->def, &study->end));
     if (!(study->def.step_size > 0.0) || !(study->end > 0.0))
         return reader_fail(&s->r, run >= 0 ? run : root,
                            "neither the study nor the model says how to run: expected step and "
@@ -693,7 +725,7 @@ static hn_status read_study(study_reader *s, const char *model, size_t model_len
     TRY(read_members(s, root, *base));
     TRY(read_settings(s, root, *base));
     TRY(reader_require(&s->r, root, "outputs", "the study", &outputs));
-    // quantities are those of the model as it is; members with other values have the same
+    // quantities are those of the model as it is; members have them where their own models say
     hn_status status = hn_simulation_create(*base, &study->def, &s->simulation);
     int run = reader_find(&s->r, root, "run");
     if (status != HN_OK) return reader_place(&s->r, run >= 0 ? run : root, status);

@@ -8,9 +8,24 @@
 
 enum { NUMBER_SIZE = 32 };
 
-// Model and simulation of a member.
-static hn_status assemble(hn_context *context, const hn_study *study, int64_t member,
-                          hn_model **model, hn_simulation **simulation)
+static const double STEP_COUNT_MAX = 9e15; // whole numbers are exact so far
+
+hn_status study_settings(hn_context *context, const hn_study *study, const hn_model *model,
+                         hn_simulation_def *def, double *end)
+{
+    *def = hn_simulation_def_default();
+    TRY(hn_simulation_def_from_model(model, def));
+    *end = hn_model_run_options(model).end;
+    if (study->own_end > 0.0) *end = study->own_end;
+    if (study->own_step > 0.0) def->step_size = study->own_step;
+    for (int i = 0; i < study->setting_count; ++i)
+        TRY(hn_simulation_def_set(context, def, study->settings[i].name, study->settings[i].value));
+    return HN_OK;
+}
+
+// Model of a member.
+static hn_status make_model(hn_context *context, const hn_study *study, int64_t member,
+                            hn_model **model)
 {
     size_t count = (size_t)study->parameter_count;
     size_t size = count * (sizeof(hn_parameter) + sizeof(double) + NUMBER_SIZE);
@@ -27,7 +42,6 @@ static hn_status assemble(hn_context *context, const hn_study *study, int64_t me
     if (status == HN_OK)
         status = hn_model_parse_with(context, study->model_text, study->model_length,
                                      study->model_name, parameters, (int)count, model);
-    if (status == HN_OK) status = hn_simulation_create_in(context, *model, &study->def, simulation);
     context_release(context, parameters);
     return status;
 }
@@ -36,8 +50,9 @@ static hn_status assemble(hn_context *context, const hn_study *study, int64_t me
 
 /// What is followed of one output during a run.
 typedef struct follower {
-    hn_view view;
+    study_quantity quantity;
     double last; ///< value after the last step that was looked at
+    bool known;  ///< there was one
     bool done;
 } follower;
 
@@ -46,6 +61,7 @@ typedef struct following {
     hn_simulation *simulation;
     follower *followers; ///< output_count
     double *outputs;
+    hn_simulation_def def; ///< of the member
     int64_t step_count;
     double last_time;
     bool begun;
@@ -54,7 +70,7 @@ typedef struct following {
 // s; the end of the run where that is asked for.
 static double time_of(const following *f, const study_output *o)
 {
-    double end = (double)f->step_count * f->study->def.step_size;
+    double end = (double)f->step_count * f->def.step_size;
     return o->argument < 0.0 || o->argument > end ? end : o->argument;
 }
 
@@ -64,27 +80,37 @@ static double time_at(double level, double t0, double x0, double t1, double x1)
     return x1 == x0 ? t1 : t0 + (level - x0) / (x1 - x0) * (t1 - t0);
 }
 
+// A number that begins with the first step counts over that step as it is at its end.
 static void follow_one(following *f, int index, double t)
 {
     const study_output *o = &f->study->outputs[index];
     follower *w = &f->followers[index];
-    double x = w->view.data[o->number], x0 = w->last, t0 = f->last_time, *out = &f->outputs[index];
+    double at = time_of(f, o), t0 = f->last_time, *out = &f->outputs[index];
+    if (!study_quantity_exists(&w->quantity, f->simulation)) {
+        w->done |= o->kind == OUTPUT_AT && t >= at; // and stays not a number
+        return;
+    }
+    const bool first = !w->known;
+    double x = *w->quantity.number, x0 = first ? x : w->last;
     w->last = x;
+    w->known = true;
     if (w->done) return;
     switch (o->kind) {
     case OUTPUT_AT: {
-        double at = time_of(f, o);
         if (t < at) return;
         // steps end at sums of their sizes: within round-off it is this one
-        bool here = !f->begun || t - at <= 1e-9 * f->study->def.step_size;
+        bool here = !f->begun || t - at <= 1e-9 * f->def.step_size;
         *out = here ? x : x0 + (at - t0) / (t - t0) * (x - x0);
         w->done = true;
         return;
     }
-    case OUTPUT_MINIMUM: *out = f->begun ? fmin(*out, x) : x; return;
-    case OUTPUT_MAXIMUM: *out = f->begun ? fmax(*out, x) : x; return;
+    case OUTPUT_MINIMUM: *out = first ? x : fmin(*out, x); return;
+    case OUTPUT_MAXIMUM: *out = first ? x : fmax(*out, x); return;
     case OUTPUT_MEAN:
-    case OUTPUT_INTEGRAL: *out = f->begun ? *out + 0.5 * (x + x0) * (t - t0) : 0.0; return;
+    case OUTPUT_INTEGRAL:
+        if (first) *out = 0.0;
+        if (f->begun) *out += 0.5 * (x + x0) * (t - t0);
+        return;
     case OUTPUT_FIRST_ABOVE:
     case OUTPUT_FIRST_BELOW: {
         bool above = o->kind == OUTPUT_FIRST_ABOVE;
@@ -113,7 +139,7 @@ static int64_t steps_ahead(const following *f)
         const study_output *o = &study->outputs[i];
         if (f->followers[i].done) continue;
         if (o->kind != OUTPUT_AT) return 1;
-        int64_t before = (int64_t)floor(time_of(f, o) / study->def.step_size * (1.0 - 1e-12));
+        int64_t before = (int64_t)floor(time_of(f, o) / f->def.step_size * (1.0 - 1e-12));
         int64_t wanted = before > now ? before : now + 1;
         if (wanted < next) next = wanted;
     }
@@ -149,12 +175,11 @@ static void judge_limits(const hn_study *study, const double *outputs, hn_study_
     }
 }
 
-static hn_status judge_ledger(const hn_study *study, const hn_simulation *simulation,
-                              hn_study_outcome *outcome)
+static hn_status judge_ledger(const following *f, hn_study_outcome *outcome)
 {
     hn_ledger ledger;
-    if (!study->def.ledger || !study->ledger_counts || outcome->failed) return HN_OK;
-    TRY(hn_simulation_ledger(simulation, &ledger));
+    if (!f->def.ledger || !f->study->ledger_counts || outcome->failed) return HN_OK;
+    TRY(hn_simulation_ledger(f->simulation, &ledger));
     for (int i = 0; i < HN_PROMISE_COUNT && !outcome->failed; ++i) {
         const hn_ledger_entry *entry = &ledger.entry[i];
         if (entry->kept) continue;
@@ -168,11 +193,32 @@ static hn_status judge_ledger(const hn_study *study, const hn_simulation *simula
 
 // ---- a run ------------------------------------------------------------------------------------------
 
-static hn_status take_steps(following *f)
+// How the member runs, by its own model, and a simulation of it.
+static hn_status prepare(hn_context *context, const hn_model *model, following *f)
 {
     const hn_study *study = f->study;
+    double end;
+    TRY(study_settings(context, study, model, &f->def, &end));
+    if (!(end / f->def.step_size <= STEP_COUNT_MAX))
+        return context_fail(context, HN_INVALID_ARGUMENT,
+                            "the step %g s is too small for an end at %g s", f->def.step_size, end);
+    f->step_count = (int64_t)fmax(1.0, round(end / f->def.step_size));
+    for (int i = 0; i < study->output_count; ++i) {
+        const study_output *o = &study->outputs[i];
+        if (o->kind == OUTPUT_AT && o->argument > end * (1.0 + 1e-12))
+            return context_fail(context, HN_INVALID_ARGUMENT,
+                                "output '%s' is at %g s, but this member runs from 0 to %g s",
+                                o->name, o->argument, end);
+    }
+    TRY(hn_simulation_create_in(context, model, &f->def, &f->simulation));
     for (int i = 0; i < study->output_count; ++i)
-        TRY(hn_simulation_view(f->simulation, study->outputs[i].field, &f->followers[i].view));
+        TRY(study_quantity_find(context, model, f->simulation, &study->outputs[i],
+                                &f->followers[i].quantity));
+    return HN_OK;
+}
+
+static hn_status take_steps(following *f)
+{
     follow(f);
     while (hn_simulation_step_count(f->simulation) < f->step_count) {
         TRY(hn_simulation_step(f->simulation, steps_ahead(f)));
@@ -185,11 +231,12 @@ static hn_status run_member(hn_context *context, const hn_study *study, int64_t 
                             following *f, hn_study_outcome *outcome)
 {
     hn_model *model = NULL;
-    hn_status status = assemble(context, study, member, &model, &f->simulation);
+    hn_status status = make_model(context, study, member, &model);
+    if (status == HN_OK) status = prepare(context, model, f);
     if (status == HN_OK) status = take_steps(f);
     finish(f, status == HN_OK);
     if (status == HN_OK) judge_limits(study, f->outputs, outcome);
-    if (status == HN_OK) status = judge_ledger(study, f->simulation, outcome);
+    if (status == HN_OK) status = judge_ledger(f, outcome);
     hn_simulation_destroy(f->simulation);
     hn_model_destroy(model);
     return status;
@@ -204,7 +251,6 @@ hn_status hn_study_run(hn_context *context, const hn_study *study, int64_t membe
     memset(outcome, 0, sizeof *outcome);
     for (int i = 0; i < study->output_count; ++i) outputs[i] = (double)NAN;
     following f = {.study = study, .outputs = outputs};
-    f.step_count = (int64_t)llround(study->end / study->def.step_size);
     f.followers = context_allocate(context, (size_t)study->output_count * sizeof *f.followers);
     hn_status status =
         f.followers == NULL ? HN_OUT_OF_MEMORY : run_member(context, study, member, &f, outcome);

@@ -413,3 +413,187 @@ TEST(tables, that_overlap_merge_in_any_number)
     hn_study_destroy(study);
     hn_context_destroy(context);
 }
+
+// ---- members whose models differ --------------------------------------------------------------------
+
+// A chain of n links with a weight at its end; how it runs depends on parameters too.
+static const char CHAIN[] =
+    "holonom: 1\n"
+    "parameters: {n: 4, h: 0.01, T: 0.1}\n"
+    "bodies:\n"
+    "  link1: {shape: {box: {size: [0.25, 0.04, 0.04]}}, mass: 1, position: [0.125, 0, 0]}\n"
+    "joints:\n"
+    "  hinge1: {revolute: {bodies: [ground, link1], at: [0, 0, 0], axis: y}}\n"
+    "repeat:\n"
+    "  - for: {i: [2, n]}\n"
+    "    with: {place: 0.25*(i - 1)}\n"
+    "    bodies:\n"
+    "      link$i: {shape: {box: {size: [0.25, 0.04, 0.04]}}, mass: 1, position: [place + 0.125, "
+    "0, "
+    "0]}\n"
+    "    joints:\n"
+    "      hinge$i: {revolute: {bodies: [link$(i - 1), link$i], at: [place, 0, 0], axis: y}}\n"
+    "  - for: {k: 1}\n"
+    "    bodies:\n"
+    "      tip$k: {point_mass: {mass: 1}, position: [n*0.25, 0, 0]}\n"
+    "    joints:\n"
+    "      tie$k: {spherical: {bodies: [\"link$(n)\", tip$k], at: [n*0.25, 0, 0]}}\n"
+    "run: {step: h, end: T}\n";
+
+static hn_status make_of(hn_context *context, const char *model, const char *text, hn_study **study)
+{
+    char whole[4096];
+    snprintf(whole, sizeof whole, "holonom_study: 1\n%s", text);
+    return hn_study_parse(context, whole, strlen(whole), "study.yaml", model, strlen(model), study);
+}
+
+TEST(models, of_members_have_their_numbers_where_they_have_them)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    CHECK_OK(context, make_of(context, CHAIN,
+                              "parameters: {n: {grid: [2, 3, 4, 5, 6]}}\n"
+                              "outputs:\n"
+                              "  tip: {of: bodies/tip1/position/x, at: 0}\n"
+                              "  fourth: {of: bodies/link4/position/x, at: 0}\n",
+                              &study));
+    for (int i = 0; i < 5; ++i) {
+        double kept[2];
+        hn_study_outcome outcome;
+        CHECK_OK(context, hn_study_run(context, study, i, kept, &outcome));
+        if (i < 2) {
+            CHECK(outcome.failed && isnan(kept[0]));
+            CHECK_CONTAINS(outcome.message, "output 'fourth': with these parameters the model has "
+                                            "no bodies/link4/position/x");
+            continue;
+        }
+        CHECK(!outcome.failed);
+        // the tip was looked for where the chain of four has it: 1, 1.125, 1.125
+        CHECK_NEAR(kept[0], 0.25 * (i + 2), 1e-15);
+        CHECK_NEAR(kept[1], 0.875, 1e-15);
+    }
+    hn_study_destroy(study);
+    study = NULL;
+    CHECK_OK(context, make_of(context, CHAIN,
+                              "parameters: {n: {grid: [2, 3, 4, 5, 6]}}\n"
+                              "outputs: {tip: {of: bodies/tip1/position/x, at: 0}}\n",
+                              &study));
+    for (int i = 0; i < 5; ++i) {
+        double kept[1];
+        hn_study_outcome outcome;
+        CHECK_OK(context, hn_study_run(context, study, i, kept, &outcome));
+        CHECK_NEAR(kept[0], 0.25 * (i + 2), 1e-15);
+    }
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
+
+// Place of the tip after the steps of a plain simulation.
+static double plain_tip(hn_context *context, double h, int count)
+{
+    hn_model *model = NULL;
+    hn_simulation *plain = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    hn_view place;
+    def.step_size = h;
+    CHECK_OK(context, hn_model_parse(context, CHAIN, sizeof CHAIN - 1, "m", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &plain));
+    CHECK_OK(context, hn_simulation_step(plain, count));
+    CHECK_OK(context, hn_simulation_view(plain, "bodies/position", &place));
+    double z = place.data[3 * 4 + 2];
+    hn_simulation_destroy(plain);
+    hn_model_destroy(model);
+    return z;
+}
+
+TEST(models, of_members_say_how_they_run)
+{
+    // they ran as the model does with its own parameters: equal rows
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    double kept[2];
+    hn_study_outcome outcome;
+    CHECK_OK(context, make_of(context, CHAIN,
+                              "parameters: {h: {grid: [0.01, 0.002]}, T: {grid: [0.1, 0.2]}}\n"
+                              "outputs: {z: {of: bodies/tip1/position/z}}\n",
+                              &study));
+    static const int STEPS[4] = {10, 20, 50, 100};
+    for (int i = 0; i < 4; ++i) {
+        CHECK_OK(context, hn_study_run(context, study, i, kept, &outcome));
+        CHECK(!outcome.failed && kept[0] == plain_tip(context, i < 2 ? 0.01 : 0.002, STEPS[i]));
+    }
+    hn_study_destroy(study);
+    study = NULL;
+    // what the study says comes first
+    CHECK_OK(context, make_of(context, CHAIN,
+                              "run: {step: 0.005, ledger: false}\n"
+                              "parameters: {h: {grid: [0.01]}, T: {grid: [0.1, 0.2]}}\n"
+                              "outputs: {z: {of: bodies/tip1/position/z}, later: {of: "
+                              "bodies/tip1/position/z, at: 0.15}}\n",
+                              &study));
+    CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+    CHECK(outcome.failed);
+    CHECK_CONTAINS(outcome.message,
+                   "output 'later' is at 0.15 s, but this member runs from 0 to 0.1 s");
+    CHECK_OK(context, hn_study_run(context, study, 1, kept, &outcome));
+    CHECK(!outcome.failed && kept[0] == plain_tip(context, 0.005, 40) &&
+          kept[1] == plain_tip(context, 0.005, 30));
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
+
+// ---- numbers of steps -------------------------------------------------------------------------------
+
+static const char HANGING[] =
+    "holonom: 1\n"
+    "parameters: {mass: 1}\n"
+    "bodies: {b: {mass: mass, inertia: [1, 1, 1]}}\n"
+    "joints: {f: {revolute: {bodies: [ground, b], at: [0, 0, 0], axis: z}}}\n"
+    "drives: {d: {effort: {joint: f, value: 2}}}\n"
+    "outputs:\n"
+    "  R: {reaction_force: {joint: f}}\n"
+    "  tau: {effort: {drive: d}}\n"
+    "  both: {expression: R_z + tau}\n"
+    "  twice: {expression: 2*both}\n"
+    "  turned: {coordinate: {joint: f}}\n"
+    "run: {step: 0.1, end: 1}\n";
+
+TEST(runs, keep_nothing_of_a_step_that_was_not_taken)
+{
+    // zeros at the start, which are no reactions, counted: minima were 0, means 9.3195 and 1.9
+    static const char STUDY[] =
+        "parameters: {mass: {grid: [1]}}\n"
+        "outputs:\n"
+        "  force: {of: joints/f/reaction_force/z, keep: [minimum, mean, integral]}\n"
+        "  early: {of: joints/f/reaction_force/z, at: [0, 0.05, 0.1]}\n"
+        "  low: {of: joints/f/reaction_force/z, first_below: 5}\n"
+        "  R: {of: outputs/R/z, keep: [minimum, mean]}\n"
+        "  effort: {of: drives/d/effort, keep: [minimum, mean]}\n"
+        "  tau: {of: outputs/tau, keep: minimum}\n"
+        "  twice: {of: outputs/twice, keep: minimum}\n"
+        "  turned: {of: outputs/turned, keep: minimum}\n"
+        "  work: {of: drives/d/work, keep: minimum}\n";
+    static const double EXPECTED[] = {9.81, 9.81, 9.81, (double)NAN, 9.81,  9.81, (double)NAN, 9.81,
+                                      9.81, 2.0,  2.0,  2.0,         23.62, 0.0,  0.0};
+    enum { COUNT = sizeof EXPECTED / sizeof EXPECTED[0] };
+    for (int k = 0; k < 2; ++k) {
+        hn_context *context = hn_context_create(NULL);
+        hn_study *study = NULL;
+        char text[2048];
+        double kept[COUNT];
+        hn_study_outcome outcome;
+        snprintf(text, sizeof text, "%s%s", STUDY, k == 0 ? "" : "run: {scheme: variational}\n");
+        CHECK_OK(context, make_of(context, HANGING, text, &study));
+        CHECK_EQUAL(hn_study_output_count(study), COUNT);
+        CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+        CHECK(!outcome.failed);
+        for (int i = 0; i < COUNT; ++i) {
+            // variational has reactions at the start
+            double expected = k == 1 && i == 3 ? 9.81 : EXPECTED[i];
+            if (isnan(expected)) CHECK(isnan(kept[i]));
+            else CHECK_NEAR(kept[i], expected, 1e-13);
+        }
+        hn_study_destroy(study);
+        hn_context_destroy(context);
+    }
+}
