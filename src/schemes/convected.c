@@ -163,6 +163,7 @@ static step_equations equations_of(const scheme_solver *s, const scheme_step *st
         .load_end = step->time + step->step_size,
         .momentum = s->momentum,
         .spin = s->spin,
+        .parked = step->parked,
     };
 }
 
@@ -381,6 +382,7 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
     begin(s, step);
     step_equations equations = equations_of(s, step);
     step_data data = data_of(s, step);
+    step_hold_parked(s->system, &equations, s->momentum);
     TRY(saddle_newton(s->saddle, &equations, &data, options, report, move, s));
     // before the solution is settled
     if (options->measure_left) {

@@ -979,6 +979,9 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
     }
     scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h,
                       DAMPER_EXPLICIT, s->h, s->force);
+    for (int i = 0; step->parked != NULL && i < system->body_count; ++i)
+        if (step->parked[i])
+            memset(s->force + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));
     for (size_t k = 0; k < count; ++k)
         s->push[k] = s->h * (p[k] + s->force[k]) / system->unit_mass[k / POSE_SIZE];
     predict(s);

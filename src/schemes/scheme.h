@@ -26,6 +26,7 @@ typedef struct scheme_step {
     double step_size;     ///< s
     double time;          ///< s, t_n
     const double *angles; ///< rad, unwrapped angles of torsional springs at t_n
+    const bool *parked;   ///< as in step_equations
     double *q;            ///< out: q_n+1, 12 per body
     double *delta;        ///< out: q_n+1 - q_n, 12 per body
     double *impetus;      ///< out: 12 per body

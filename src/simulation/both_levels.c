@@ -57,6 +57,9 @@ static void predict(const hn_simulation *s, solved_step *step, bool from_history
            change = from_history && s->levels.history_count > 1 ? 1.0 : 0.0;
     for (size_t k = 0; k < count; ++k)
         step->curvature[k] = now * last[k] + change * (last[k] - before[k]);
+    for (int i = 0; step->equations.parked != NULL && i < s->system->body_count; ++i)
+        if (step->equations.parked[i])
+            memset(step->curvature + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));
 }
 
 void both_levels_record(hn_simulation *s, const solved_step *step, bool keep_history)

@@ -177,6 +177,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
     if (momenta) mass_own_momenta(system, simulation->state.impetus, simulation->other_impetus);
     double weights[HISTORY_DEPTH];
     const double *values = simulation->history;
+    const bool *parked = solved->equations.parked;
     if (!velocities) find_weights(simulation, h, weights);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
@@ -187,6 +188,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
             const predicted_body of = simulation->predicted[i];
             extrapolate(values, of.count, weights, increment);
             values += HISTORY_DEPTH * of.count;
+            if (parked != NULL && parked[i]) memset(increment, 0, sizeof increment);
             if (joints && of.pivot != PIVOT_NONE) {
                 predict_pivot(increment, step, i, j, (pivot_kind)of.pivot, parent_step,
                               p < 0 ? still : step->delta + POSE_SIZE * (size_t)p);
@@ -227,7 +229,13 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
         step_pose_from_body(system, step, i);
         step_delta_from_body(system, step, i);
     }
-    if (joints && !velocities) extrapolate(values, system->cut_row_count, weights, step->closure);
+    if (!joints || velocities) return;
+    extrapolate(values, system->cut_row_count, weights, step->closure);
+    for (int c = 0; c < system->cut_count && parked != NULL; ++c) {
+        const joint *cut = &system->cuts[c];
+        if (parked[cut->child >= 0 ? cut->child : cut->parent])
+            memset(step->closure + system->cut_row[c], 0, (size_t)cut->row_count * sizeof(double));
+    }
 }
 
 // What each rule would have left of a component, at most so far; rules longer than what is known say nothing.

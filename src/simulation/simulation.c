@@ -9,6 +9,7 @@
 #include "simulation/composed.h"
 #include "simulation/equations.h"
 #include "simulation/events.h"
+#include "simulation/halves.h"
 #include "simulation/long_steps.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
@@ -129,7 +130,7 @@ static void layout(arena *a, hn_simulation *s)
     s->rows = lasting ? arena_bytes(a, s->rows_size) : NULL;
     s->next_impetus = arena_doubles(a, POSE_SIZE * n);
     s->other_q = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
-    s->other_impetus = arena_doubles(a, s->scheme->solver_step == NULL ? POSE_SIZE * n : 0);
+    s->other_impetus = arena_doubles(a, POSE_SIZE * n);
     s->momenta = arena_doubles(a, POSE_SIZE * n);
     s->own_momenta = system->mass_edge_count > 0 ? arena_doubles(a, POSE_SIZE * n) : s->momenta;
     s->wrench = arena_doubles(a, TWIST_SIZE * n);
@@ -154,6 +155,7 @@ static void layout(arena *a, hn_simulation *s)
     inputs_layout(a, s);
     bool keeps = s->scheme->may_halve || s->has_events || s->composition != NULL;
     s->backup = arena_bytes(a, keeps ? hn_simulation_snapshot_size(s) : 0);
+    apart_layout(a, s);
     step_control_layout(a, s);
     bool taken_back = s->def.ledger || s->def.step_tolerance > 0.0;
     s->before = arena_bytes(a, taken_back ? hn_simulation_snapshot_size(s) : 0);
@@ -793,6 +795,7 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                        .step_size = step_size,
                        .time = time,
                        .angles = s->angles,
+                       .parked = s->parking ? s->apart.parked : NULL,
                        .q = step->data.q,
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
@@ -889,6 +892,8 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
     s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
                          &step->equations);
+    if (s->parking) step->equations.parked = s->apart.parked;
+    step_hold_parked(system, &step->equations, step->momentum);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
     dampers_begin(s, step);
@@ -1025,21 +1030,6 @@ hn_status simulation_solve_or_stop(hn_simulation *s, double h, double t, bool fr
     if (!cancelled) return status;
     s->steps[s->ahead].valid = false;
     return HN_CANCELLED;
-}
-
-// A step of size h from time t, in halves when it fails.
-static hn_status halved_step(hn_simulation *s, double h, double t, int depth)
-{
-    hn_status status = simulation_solve_or_stop(s, h, t, true);
-    double *least = &s->record.step_min; // an attempt counts: it may become the state
-    if (!(*least > 0.0 && *least < h)) *least = h;
-    bool deepest = depth >= s->def.halvings_max;
-    bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
-    if (status == HN_OK && !leaps && !s->borrowed && events_reached(s)) return events_fill(s, h, t);
-    if (status == HN_OK && !leaps) return simulation_commit(s, false);
-    if (status == HN_CANCELLED || deepest) return status;
-    TRY(halved_step(s, 0.5 * h, t, depth + 1));
-    return halved_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
 }
 
 // Largest h |omega| of any body by the last increments, and which body.
@@ -1269,45 +1259,8 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
         return HN_OK;
     }
     for (int k = 0; k < parts; ++k)
-        TRY(halved_step(r, part, time + k * part, r->def.halvings_max - REFERENCE_HALVINGS));
+        TRY(halves_step(r, part, time + k * part, r->def.halvings_max - REFERENCE_HALVINGS));
     return HN_OK;
-}
-
-// The nominal step in halves, from the state in `backup`; on failure that state again.
-static hn_status in_halves(hn_simulation *s, double h, double time)
-{
-    hn_status status = halved_step(s, 0.5 * h, time, 1);
-    if (status == HN_OK) status = halved_step(s, 0.5 * h, time + 0.5 * h, 1);
-    if (status == HN_OK) {
-        s->statistics.halved_step_count++;
-        s->step_was_halved = true;
-        return HN_OK;
-    }
-    newton_report failed = s->newton;
-    snapshot_take_back(s, s->backup);
-    s->newton = failed;
-    return status;
-}
-
-// A solved step that leaps (passages.h): does it end where smaller steps do? Then it stays; otherwise theirs do.
-static hn_status look_before_leap(hn_simulation *s, double h, double time)
-{
-    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
-    snapshot_keep(s, s->backup);
-    TRY(simulation_commit(s, true));
-    memcpy(s->other_impetus, s->state.impetus, size);
-    snapshot_take_back(s, s->backup);
-    hn_status status = in_halves(s, h, time);
-    if (status == HN_CANCELLED) return status;
-    if (status == HN_OK) {
-        if (!passage_ends_alike(s, s->other_impetus)) return HN_OK;
-        snapshot_take_back(s, s->backup);
-        s->step_was_halved = false;
-        s->passage.probed = true;
-    }
-    status = simulation_solve_or_stop(s, h, time, false);
-    if (status == HN_CANCELLED) snapshot_take_back(s, s->backup); // it was not probed
-    return status == HN_OK ? simulation_commit(s, true) : status;
 }
 
 // The state is that of the next nominal step.
@@ -1339,10 +1292,11 @@ static hn_status one_step(hn_simulation *s)
     if (status == HN_OK && events_reached(s)) {
         status = events_pass(s, h, time);
         // a part of it was too long: the state before is in `backup` still
-        if (status != HN_OK && status != HN_CANCELLED && may_halve) status = in_halves(s, h, time);
+        if (status != HN_OK && status != HN_CANCELLED && may_halve)
+            status = halves_fill(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     } else if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
-        status = look_before_leap(s, h, time);
+        status = halves_look_before_leap(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     } else if (status == HN_OK) {
         TRY(simulation_commit(s, true));
@@ -1350,8 +1304,8 @@ static hn_status one_step(hn_simulation *s)
         return explain_failure(s, status);
     } else {
         // keep the last good state, fill the nominal step with halves
-        snapshot_keep(s, s->backup);
-        status = in_halves(s, h, time);
+        if (!apart_is_possible(s)) snapshot_keep(s, s->backup);
+        status = apart_is_possible(s) ? apart_step(s, h, time) : halves_fill(s, h, time);
         if (status != HN_OK) return explain_failure(s, status);
     }
     return count_step(s);

@@ -14,6 +14,7 @@
 #include "schemes/composition.h"
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
+#include "simulation/apart.h"
 #include "simulation/inputs.h"
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
@@ -186,6 +187,8 @@ struct hn_simulation {
     double *work_round_off; ///< J, mechanism by mechanism: what places leave open of the work so far
     double *terms;        ///< J, mechanism by mechanism: sizes of what cancels in a step (long_steps.c)
     bool step_was_halved;
+    apart_record apart;   ///< mechanisms whose steps are made apart,
+    bool parking;         ///< while this is done
     bool has_links;       ///< joints that keep two points at a distance
     bool ambiguous;       ///< the step that is being solved has several solutions (long_steps.h)
     double *other_q;      ///< one of them, 12 per body

@@ -57,10 +57,18 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
     };
 }
 
-void step_element_forces(const hn_system *system, const step_equations *equations,
-                         const step_data *step)
+void step_hold_parked(const hn_system *system, const step_equations *equations, double *momentum)
 {
-    if (system->element_count == 0) return;
+    for (int i = 0; equations->parked != NULL && i < system->body_count; ++i)
+        if (equations->parked[i])
+            vec3_store(
+                vec3_scale(-equations->force_factor * mass_node(system, i)[0], system->gravity),
+                momentum + POSE_SIZE * (size_t)i);
+}
+
+static void add_element_forces(const hn_system *system, const step_equations *equations,
+                               const step_data *step)
+{
     memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -75,6 +83,16 @@ void step_element_forces(const hn_system *system, const step_equations *equation
     if (equations->decay > 0.0) decay_add_forces(system, equations, step);
     mass_add_edges(system, equations->mass_factor, step->delta, step->force);
     mass_add_edge_weights(system, -equations->force_factor, step->force);
+}
+
+void step_element_forces(const hn_system *system, const step_equations *equations,
+                         const step_data *step)
+{
+    if (system->element_count == 0) return;
+    add_element_forces(system, equations, step);
+    for (int i = 0; equations->parked != NULL && i < system->body_count; ++i)
+        if (equations->parked[i])
+            memset(step->force + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));
 }
 
 void step_add_mass_block(const mass_edge *edge, double factor, element_block *block)

@@ -34,6 +34,7 @@ typedef struct step_equations {
     const double *spin;       ///< `convected`: l_n of rigid bodies in their directors, 3 per body. Rotations then have
                               ///< L_n+1 - L_n = Q_n+1 (alpha J w - l_n) - Q_n l_n in place of M's part of rho, w the
                               ///< rotation in the step (X2); NULL: as (S2)
+    const bool *parked;       ///< per body: it stands still, no element acts on it and b holds its weight; NULL: none
 } step_equations;
 
 typedef struct step_data {
@@ -65,8 +66,11 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
                                int index);
 
 /// Fill step->force with the elements' part of rho: their forces, and what edges of the mass matrix add to alpha M
-/// Delta and to the weights.
+/// Delta and to the weights; nothing of parked bodies.
 void step_element_forces(const hn_system *system, const step_equations *equations, const step_data *step);
+
+/// b of parked bodies, which have no momentum: what holds their weight.
+void step_hold_parked(const hn_system *system, const step_equations *equations, double *momentum);
 
 /// The tangent terms of element `index`; returns their number.
 int step_element_terms(const hn_system *system, const step_equations *equations, const step_data *step, int index,

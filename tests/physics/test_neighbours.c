@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static const double STEP = 0.01; // s
-enum { STEPS = 100 };
+enum { STEPS = 50 };
 
 // The mechanisms that are looked at, a metre in size and near the origin.
 typedef enum light_kind { HINGED_BAR, POINT_ON_LINK, FOUR_BAR, SLIDER, LIGHT_KINDS } light_kind;
@@ -51,10 +51,19 @@ static void add_light(mechanism *m, light_kind kind)
                             unit3(0.1, 1.0, 0.0));
 }
 
-// a rotor on the ground and a body in flight; the rotor turns as fast as its rim says, but not more than the step bears
-static void add_heavy(mechanism *m, neighbour n)
+// h|omega| up to which neighbours turn: more than a step bears, where it is made in halves if it has to
+static double spin_max(hn_scheme scheme)
 {
-    double half = 0.5 * n.length, rate = fmin(n.speed / n.length, 0.2 / STEP);
+    bool halves = scheme == HN_SCHEME_ENERGY_MOMENTUM || scheme == HN_SCHEME_ENERGY_DECAYING ||
+                  scheme == HN_SCHEME_GGL_ENERGY_MOMENTUM || scheme == HN_SCHEME_CONVECTED ||
+                  scheme == HN_SCHEME_GGL_CLASSICAL;
+    return halves ? 5.0 : 0.2;
+}
+
+// a rotor on the ground and a body in flight, which turn as fast as their rim says, within limits
+static void add_heavy(mechanism *m, neighbour n, double spin)
+{
+    double half = 0.5 * n.length, rate = fmin(n.speed / n.length, spin / STEP);
     int rotor =
         mechanism_bar(m, vec3(-half, 0.0, 0.0), vec3(half, 0.0, 0.0), n.mass, 0.3 * n.length);
     int j = mechanism_joint_between(m, HN_JOINT_REVOLUTE, MECHANISM_GROUND, rotor,
@@ -66,6 +75,8 @@ static void add_heavy(mechanism *m, neighbour n)
     m->bodies[flying].velocity = vec3(0.6 * n.speed, 0.0, 0.8 * n.speed);
     m->bodies[flying].omega = vec3(0.3 * rate, 0.9 * rate, 0.0);
 }
+
+static int64_t halved_count; // steps of models with neighbours
 
 typedef struct places {
     int count;
@@ -79,7 +90,7 @@ static places places_of(light_kind kind, const neighbour *n, hn_scheme scheme, h
     mechanism m = mechanism_create(16, vec3(0.0, 0.0, -9.81));
     add_light(&m, kind);
     int own = m.body_count;
-    if (n != NULL) add_heavy(&m, *n);
+    if (n != NULL) add_heavy(&m, *n, spin_max(scheme));
     mechanism_run x = mechanism_build(&m, &AS_IT_IS);
     if (n != NULL) {
         const mechanism_body *flying = &m.bodies[m.body_count - 1];
@@ -95,7 +106,8 @@ static places places_of(light_kind kind, const neighbour *n, hn_scheme scheme, h
     mechanism_start(&x, &def);
     places p = {.failed = hn_simulation_step(x.r.sim, STEPS) != HN_OK};
     if (p.failed) print_error("%s\n", hn_context_message(x.r.context));
-    CHECK_EQUAL(hn_simulation_statistics(x.r.sim).halved_step_count, 0);
+    if (n == NULL) CHECK_EQUAL(hn_simulation_statistics(x.r.sim).halved_step_count, 0);
+    else halved_count += hn_simulation_statistics(x.r.sim).halved_step_count;
     for (int i = 0; i < own; ++i) {
         hn_body_state s = run_body(&x.r, x.body[i]);
         const double numbers[12] = {s.position.x, s.position.y, s.position.z};
@@ -143,7 +155,8 @@ TEST(neighbours, do_not_change_a_mechanism_under_any_reduction)
     for (int s = 0; s < REDUCTION_SCHEME_COUNT; ++s)
         for (int w = 0; w < HN_REDUCTION_COUNT; ++w)
             worst = fmax(worst, worst_of(SCHEMES[s], REDUCTIONS[w], 1e-12));
-    CHECK_BELOW(worst, 5e-13); // m; measured 7.8e-15
+    CHECK(halved_count > 0);
+    CHECK_BELOW(worst, 1e-12); // m; measured 3.8e-13, 7.8e-15 where no step is made in halves
 }
 
 TEST(neighbours, do_not_change_a_mechanism_under_schemes_with_solvers_of_their_own)

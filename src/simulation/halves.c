@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Steps that are made in halves: those that have no solution as a whole, or end elsewhere than smaller ones.
+#include "simulation/halves.h"
+
+#include "simulation/events.h"
+#include "simulation/snapshot.h"
+
+#include <string.h>
+
+hn_status halves_step(hn_simulation *s, double h, double t, int depth)
+{
+    hn_status status = simulation_solve_or_stop(s, h, t, true);
+    double *least = &s->record.step_min; // an attempt counts: it may become the state
+    if (!(*least > 0.0 && *least < h)) *least = h;
+    bool deepest = depth >= s->def.halvings_max;
+    bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
+    if (status == HN_OK && !leaps && !s->borrowed && events_reached(s)) return events_fill(s, h, t);
+    if (status == HN_OK && !leaps) return simulation_commit(s, false);
+    if (status == HN_CANCELLED || deepest) return status;
+    TRY(halves_step(s, 0.5 * h, t, depth + 1));
+    return halves_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
+}
+
+hn_status halves_fill(hn_simulation *s, double h, double time)
+{
+    hn_status status = halves_step(s, 0.5 * h, time, 1);
+    if (status == HN_OK) status = halves_step(s, 0.5 * h, time + 0.5 * h, 1);
+    if (status == HN_OK) {
+        s->statistics.halved_step_count++;
+        s->step_was_halved = true;
+        return HN_OK;
+    }
+    newton_report failed = s->newton;
+    snapshot_take_back(s, s->backup);
+    s->newton = failed;
+    return status;
+}
+
+hn_status halves_look_before_leap(hn_simulation *s, double h, double time)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);
+    snapshot_keep(s, s->backup);
+    TRY(simulation_commit(s, true));
+    memcpy(s->other_impetus, s->state.impetus, size);
+    snapshot_take_back(s, s->backup);
+    hn_status status = halves_fill(s, h, time);
+    if (status == HN_CANCELLED) return status;
+    if (status == HN_OK) {
+        if (!passage_ends_alike(s, s->other_impetus)) return HN_OK;
+        snapshot_take_back(s, s->backup);
+        s->step_was_halved = false;
+        s->passage.probed = true;
+    }
+    status = simulation_solve_or_stop(s, h, time, false);
+    if (status == HN_CANCELLED) snapshot_take_back(s, s->backup); // it was not probed
+    return status == HN_OK ? simulation_commit(s, true) : status;
+}
