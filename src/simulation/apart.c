@@ -8,6 +8,7 @@
 // long as the longest: b makes rho = sigma G^T lambda of the same lambda.
 #include "simulation/apart.h"
 
+#include "simulation/events.h"
 #include "simulation/halves.h"
 #include "simulation/snapshot.h"
 #include "system/decay.h"
@@ -30,9 +31,10 @@ static void layout_state(arena *a, const hn_simulation *s, size_t bodies, apart_
 
 bool apart_is_possible(const hn_simulation *s)
 {
-    // what holds coordinates would have to be parked as well
-    return s->system->mechanism_count > 1 && s->scheme->may_halve && s->hold_count == 0 &&
-           s->def.halvings_max > 0 && s->composition == NULL && !(s->def.step_tolerance > 0.0);
+    // couplings may connect mechanisms
+    return s->system->mechanism_count > 1 && s->scheme->may_halve &&
+           s->system->coupling_count == 0 && s->def.halvings_max > 0 && s->composition == NULL &&
+           !(s->def.step_tolerance > 0.0);
 }
 
 void apart_layout(arena *a, hn_simulation *s)
@@ -50,6 +52,7 @@ void apart_layout(arena *a, hn_simulation *s)
     x->curvatures = arena_doubles(a, s->scheme->both_levels ? CURVATURE_DEPTH * POSE_SIZE * n : 0);
     x->steps.angle_start = arena_doubles(a, possible ? (size_t)system->angle_count : 0);
     x->steps.closure = arena_doubles(a, possible ? (size_t)system->cut_row_count : 0);
+    x->holds = arena_bytes(a, possible ? (size_t)s->hold_count * sizeof(hold) : 0);
     x->point = arena_bytes(a, possible ? hn_simulation_snapshot_size(s) : 0);
 }
 
@@ -145,6 +148,34 @@ static void park_none(hn_simulation *s)
     memset(s->apart.parked, 0, (size_t)s->system->body_count * sizeof(bool));
 }
 
+// What holds coordinates of those that are not parked comes first, and is all there is.
+static void park_holds(hn_simulation *s)
+{
+    const apart_record *x = &s->apart;
+    int place = 0;
+    for (int parked = 0; parked < 2; ++parked) {
+        if (parked > 0) s->hold_count = place;
+        for (int i = 0; i < x->hold_count; ++i) {
+            const element *e = &s->system->elements[x->holds[i].first];
+            if (is_parked(s, e->a, e->b) == (parked > 0)) s->holds[place++] = x->holds[i];
+        }
+    }
+}
+
+// All of them in their order; those that a message is about have their numbers there.
+static void unpark_holds(hn_simulation *s)
+{
+    const apart_record *x = &s->apart;
+    int *const told[] = {&s->stuck, &s->rattling, &s->blocked.hold, &s->blocked.motion};
+    for (size_t k = 0; k < sizeof told / sizeof told[0]; ++k) {
+        int first = *told[k] < 0 ? -1 : s->holds[*told[k]].first;
+        for (int i = 0; i < x->hold_count && first >= 0; ++i)
+            if (x->holds[i].first == first) *told[k] = i;
+    }
+    s->hold_count = x->hold_count;
+    memcpy(s->holds, x->holds, (size_t)s->hold_count * sizeof(hold));
+}
+
 // Mechanisms from `first` to before `last` are at the begin of the step, all others stand still where they are.
 static void park_others(hn_simulation *s, int first, int last)
 {
@@ -164,6 +195,7 @@ static void park_others(hn_simulation *s, int first, int last)
             memset(lagging + width * (size_t)i, 0, DECAY_MEMORY * sizeof(double));
     apart_state live = state_of(s);
     copy_state(s, &s->apart.begin, &live);
+    park_holds(s);
     s->steps[s->ahead].valid = false;
     simulation_forget_derived(s);
 }
@@ -227,18 +259,17 @@ static hn_status take_set(hn_simulation *s, double h, double time, int first, in
     park_others(s, first, last);
     take_past(s, past);
     hn_status status = simulation_solve_or_stop(s, h, time, false);
-    if (status == HN_OK && passage_is_leapt(s, &s->steps[s->ahead])) {
-        status = halves_look_before_leap(s, h, time);
-    } else if (status == HN_OK) {
-        status = simulation_commit(s, false);
-    } else if (status != HN_CANCELLED && last - first == 1) {
-        snapshot_keep(s, s->backup);
-        status = halves_fill(s, h, time);
-    } else if (status != HN_CANCELLED) {
+    bool solved = status == HN_OK, events = solved && events_reached(s), alone = last - first == 1;
+    if (status == HN_CANCELLED) return status;
+    if (!alone && (!solved || events)) {
         int middle = first + (last - first) / 2;
         TRY(take_set(s, h, time, first, middle, past));
         return take_set(s, h, time, middle, last, past);
     }
+    if (events) status = halves_pass_events(s, h, time);
+    else if (!solved) status = halves_fill_from_here(s, h, time);
+    else if (passage_is_leapt(s, &s->steps[s->ahead])) status = halves_look_before_leap(s, h, time);
+    else status = simulation_commit(s, false);
     if (status != HN_OK) return status;
     keep_step(s);
     apart_state live = state_of(s);
@@ -290,11 +321,14 @@ hn_status apart_step(hn_simulation *s, double h, double time)
     x->steps.longest = 0.0;
     int middle = s->system->mechanism_count / 2;
     const apart_past past = past_of(s);
+    x->hold_count = s->hold_count;
+    memcpy(x->holds, s->holds, (size_t)s->hold_count * sizeof(hold));
     if (s->scheme->both_levels) memcpy(x->curvatures, s->levels.history, curvatures_size(s));
     s->parking = true;
     hn_status status = take_set(s, h, time, 0, middle, &past);
     if (status == HN_OK) status = take_set(s, h, time, middle, s->system->mechanism_count, &past);
     s->parking = false;
+    unpark_holds(s);
     if (status != HN_OK) {
         newton_report failed = s->newton;
         snapshot_take_back(s, x->point);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 struct hn_simulation;
+typedef struct hold hold;
 
 /// What a step changes of bodies, joints and elements.
 typedef struct apart_state {
@@ -35,14 +36,17 @@ typedef struct apart_record {
     apart_state begin, end;
     double *curvatures; ///< `both_levels`: history before the step
     apart_steps steps;
+    hold *holds; ///< what holds coordinates, in its order
+    int hold_count;
     void *point; ///< snapshot before the step
 } apart_record;
 
 void apart_layout(arena *a, struct hn_simulation *simulation);
-/// May a step that fails be taken by mechanisms apart?
+/// May a step that fails, or in which a stop is hit, be taken by mechanisms apart?
 bool apart_is_possible(const struct hn_simulation *simulation);
-/// Take the nominal step of size h from `time`, which has failed as a whole: mechanisms whose steps are solved as they
-/// are, and each of the others in halves. On failure the state is that before it. No message is set.
+/// Take the nominal step of size h from `time`, which has failed as a whole or meets events: mechanisms whose steps are
+/// solved as they are, and each of the others in halves or by its events. On failure the state is that before it. No
+/// message is set.
 hn_status apart_step(struct hn_simulation *simulation, double h, double time);
 
 #endif

@@ -36,6 +36,21 @@ hn_status halves_fill(hn_simulation *s, double h, double time)
     return status;
 }
 
+hn_status halves_fill_from_here(hn_simulation *s, double h, double time)
+{
+    snapshot_keep(s, s->backup);
+    return halves_fill(s, h, time);
+}
+
+hn_status halves_pass_events(hn_simulation *s, double h, double time)
+{
+    bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
+    hn_status status = events_pass(s, h, time);
+    // a part of it was too long: the state before is in `backup` still
+    return status != HN_OK && status != HN_CANCELLED && may_halve ? halves_fill(s, h, time)
+                                                                  : status;
+}
+
 hn_status halves_look_before_leap(hn_simulation *s, double h, double time)
 {
     size_t size = POSE_SIZE * (size_t)s->system->body_count * sizeof(double);

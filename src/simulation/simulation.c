@@ -1289,25 +1289,15 @@ static hn_status one_step(hn_simulation *s)
         return count_step(s);
     }
     status = s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
-    if (status == HN_OK && events_reached(s)) {
-        status = events_pass(s, h, time);
-        // a part of it was too long: the state before is in `backup` still
-        if (status != HN_OK && status != HN_CANCELLED && may_halve)
-            status = halves_fill(s, h, time);
-        if (status != HN_OK) return explain_failure(s, status);
-    } else if (status == HN_OK && may_halve && passage_is_leapt(s, &s->steps[s->ahead])) {
+    bool solved = status == HN_OK, events = solved && events_reached(s);
+    if (status == HN_CANCELLED || (!solved && !may_halve)) return explain_failure(s, status);
+    if ((!solved || events) && apart_is_possible(s)) status = apart_step(s, h, time);
+    else if (events) status = halves_pass_events(s, h, time);
+    else if (!solved) status = halves_fill_from_here(s, h, time);
+    else if (may_halve && passage_is_leapt(s, &s->steps[s->ahead]))
         status = halves_look_before_leap(s, h, time);
-        if (status != HN_OK) return explain_failure(s, status);
-    } else if (status == HN_OK) {
-        TRY(simulation_commit(s, true));
-    } else if (status == HN_CANCELLED || !may_halve) {
-        return explain_failure(s, status);
-    } else {
-        // keep the last good state, fill the nominal step with halves
-        if (!apart_is_possible(s)) snapshot_keep(s, s->backup);
-        status = apart_is_possible(s) ? apart_step(s, h, time) : halves_fill(s, h, time);
-        if (status != HN_OK) return explain_failure(s, status);
-    }
+    else TRY(simulation_commit(s, true));
+    if (status != HN_OK) return explain_failure(s, status);
     return count_step(s);
 }
 

@@ -87,7 +87,7 @@ typedef enum hold_stage { STAGE_FIRST, STAGE_STOPS, STAGE_TURNS, STAGE_LAST } ho
 
 /// A relation of joint coordinates that may hold at the end of a step: motions and couplings always, friction that
 /// sticks, latches that are locked and rigid stops in contact while they do.
-typedef struct hold {
+struct hold {
     int term_count;
     int first;    ///< its first element, one per term
     int coupling; ///< or -1
@@ -102,7 +102,7 @@ typedef struct hold {
     bool struck;  ///< a latch or stop in an impact,
     double side;  ///< 1: at its upper value, or from below
     double restitution;
-} hold;
+};
 
 /// A joint whose angle counts turns, with its bodies in the tree or GROUND.
 typedef struct turning_joint {
