@@ -489,7 +489,8 @@ typedef struct hn_ledger {
     hn_ledger_entry entry[HN_PROMISE_COUNT];
     hn_accuracy accuracy;
     double energy_scale;   ///< J, max T + max |V - V0|
-    double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|), of the worst of several mechanisms
+    double momentum_scale; ///< kg m^2/s, max sum (|phi||p| + |J omega|), of the worst of several mechanisms; phi from
+                           ///< its point on the ground, or from the origin
     double energy_min, energy_max; ///< J, extremes of E - W, under `energy-decaying` of E - W and what was lost
     bool energy_decays;       ///< the scheme is one that takes energy: `energy-decaying`
     double energy_lost;       ///< J, `energy-decaying`: taken from T + V so far

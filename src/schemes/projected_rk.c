@@ -651,7 +651,7 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
         TRY(orthogonal_projection_create(&s->jet, &s->orthogonal));
     if (def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet_tree_fits(&s->jet))
         TRY(jet_tree_create(&s->jet));
-    if (def->projected_rk.impose_momentum) TRY(system_symmetries(system, &s->symmetries));
+    if (def->projected_rk.impose_momentum) TRY(system_symmetries(system, &s->symmetries, NULL));
     if (def->projected_rk.impose_momentum) jet_join_mechanisms(&s->jet);
     const jet_space *jet = &s->jet;
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;

@@ -21,20 +21,25 @@ double rk_energy(scheme_solver *s, const double *w)
     return sum;
 }
 
+static hn_vec3 from_point(const scheme_solver *s, const double *pose)
+{
+    return vec3_subtract(pose_center(pose), s->symmetries.point);
+}
+
 // momentum map of symmetry m at the current point; velocities `w` are set
 double rk_momentum(const scheme_solver *s, int m, double *scale)
 {
     const jet_space *jet = &s->jet;
     const double *symmetry = s->symmetries.motions[m];
     hn_vec3 shift = vec3_load(symmetry),
-            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
+            turn = vec3_scale(1.0 / s->symmetries.length, vec3_load(symmetry + 3));
     double sum = 0.0;
     *scale = 0.0;
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         const double *pose = jet->pose + POSE_SIZE * (size_t)i,
                      *twist = jet->twist + TWIST_SIZE * (size_t)i;
-        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose))),
+        hn_vec3 there = vec3_add(shift, vec3_cross(turn, from_point(s, pose))),
                 omega = vec3_load(twist + 3);
         hn_vec3 body = pose_components(pose, omega);
         hn_vec3 spin = vec3(b->moments.x * body.x, b->moments.y * body.y, b->moments.z * body.z);
@@ -55,11 +60,11 @@ static void symmetry_velocities(const scheme_solver *s, int m, double *w)
     const jet_space *jet = &s->jet;
     const double *symmetry = s->symmetries.motions[m];
     hn_vec3 shift = vec3_load(symmetry),
-            turn = vec3_scale(1.0 / s->system->length, vec3_load(symmetry + 3));
+            turn = vec3_scale(1.0 / s->symmetries.length, vec3_load(symmetry + 3));
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         const double *pose = jet->pose + POSE_SIZE * (size_t)i;
-        hn_vec3 there = vec3_add(shift, vec3_cross(turn, pose_center(pose)));
+        hn_vec3 there = vec3_add(shift, vec3_cross(turn, from_point(s, pose)));
         if (b->kind == JET_RIGID || b->kind == JET_POINT) {
             vec3_store(there, w + b->w);
             if (b->kind == JET_RIGID)
@@ -76,7 +81,7 @@ static void symmetry_velocities(const scheme_solver *s, int m, double *w)
 static double momentum_change(const scheme_solver *s, int m, const double *c)
 {
     const jet_space *jet = &s->jet;
-    hn_vec3 turn = vec3_scale(1.0 / s->system->length, vec3_load(s->symmetries.motions[m] + 3));
+    hn_vec3 turn = vec3_scale(1.0 / s->symmetries.length, vec3_load(s->symmetries.motions[m] + 3));
     double sum = 0.0;
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];

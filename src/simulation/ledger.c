@@ -21,8 +21,6 @@ static const double BAND_SEEN = 1e-6; // relative: a band below is not said to g
 static const double BAND_LOST = 0.5;  // relative: a band above tells nothing of the energy
 static const double PROJECTED_CONSTRAINT_BOUND =
     1e-11; // where a projection with its own tolerance holds them
-static const double INDEPENDENT =
-    1e-8; // a direction shorter than this after projection depends on the others
 
 static const char *const PROMISES[HN_PROMISE_COUNT] = {
     "energy", "linear_momentum", "angular_momentum", "joints", "constraints", "equations"};
@@ -43,37 +41,10 @@ bool hn_promise_from_name(const char *name, hn_promise *promise)
     return false;
 }
 
-// Split the symmetries into translations and the rest, the rest with |omega| = 1.
-static void split_symmetries(hn_simulation *s)
+hn_status simulation_find_symmetries(hn_simulation *s)
 {
-    const symmetry_group *group = &s->symmetries;
-    double length = s->system->length;
-    double basis[6][6] = {{0.0}};
-    int count = group->translation_count;
-    for (int c = 0; c < count; ++c) memcpy(basis[c], group->translations[c], 3 * sizeof(double));
-    memcpy(s->translations, group->translations, sizeof s->translations);
-    s->translation_count = count;
-    s->rotation_count = 0;
-    for (int m = 0; m < group->count && s->rotation_count < group->count - s->translation_count;
-         ++m) {
-        double x[6];
-        memcpy(x, group->motions[m], sizeof x);
-        for (int pass = 0; pass < 2; ++pass)
-            for (int c = 0; c < count; ++c) {
-                double dot = 0.0;
-                for (int k = 0; k < 6; ++k) dot += basis[c][k] * x[k];
-                for (int k = 0; k < 6; ++k) x[k] -= dot * basis[c][k];
-            }
-        double size = 0.0;
-        for (int k = 0; k < 6; ++k) size += x[k] * x[k];
-        if (sqrt(size) < INDEPENDENT) continue;
-        for (int k = 0; k < 6; ++k) x[k] /= sqrt(size);
-        memcpy(basis[count++], x, sizeof x);
-        // undo the scaling of omega, then make it a unit vector
-        double spin = sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5]) / length;
-        double *to = s->rotations[s->rotation_count++];
-        for (int k = 0; k < 3; ++k) to[k] = x[k] / spin, to[3 + k] = x[3 + k] / length / spin;
-    }
+    return system_symmetries(s->system, &s->symmetries,
+                             s->part_count > 0 ? s->part_symmetries : NULL);
 }
 
 static ledger_sample take(hn_simulation *s)
@@ -86,17 +57,22 @@ static ledger_sample take(hn_simulation *s)
                        .linear = t->linear_size,
                        .angular = t->angular_size,
                        .distance = t->distance,
+                       .arm = t->arm,
                        .opening = constraints->opening,
                        .residual = constraints->residual,
                        .openness = constraints->openness,
                        .open_bound = constraints->open_bound,
                        .open_joint = constraints->open_joint};
     accuracy_note_spin(s, t->fastest, t->fastest_body);
-    for (int k = 0; k < s->translation_count; ++k)
-        m.maps[k] = vec3_dot(vec3_load(s->translations[k]), t->linear);
-    for (int k = 0; k < s->rotation_count; ++k)
-        m.maps[s->translation_count + k] = vec3_dot(vec3_load(s->rotations[k]), t->linear) +
-                                           vec3_dot(vec3_load(s->rotations[k] + 3), t->angular);
+    const symmetry_group *group = &s->symmetries;
+    for (int k = 0; k < group->translation_count; ++k)
+        m.maps[k] = vec3_dot(vec3_load(group->translations[k]), t->linear);
+    for (int k = 0; k < group->rotation_count; ++k) {
+        hn_vec3 axis = vec3_load(group->rotations[k] + 3),
+                shift = vec3_add(vec3_load(group->rotations[k]), vec3_cross(group->point, axis));
+        m.maps[group->translation_count + k] =
+            vec3_dot(shift, t->linear) + vec3_dot(axis, t->angular);
+    }
     return m;
 }
 
@@ -143,7 +119,6 @@ static hn_status fail_not_finite(hn_simulation *s, const ledger_sample *m)
 
 hn_status ledger_start(hn_simulation *s)
 {
-    split_symmetries(s);
     s->record = (ledger_record){0};
     memset(s->work_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
     if (!s->def.ledger) return HN_OK;
@@ -151,8 +126,8 @@ hn_status ledger_start(hn_simulation *s)
     if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
     mechanisms_note(s, true);
     mechanism_momenta_note(s, true);
-    ledger_record_start(&s->record, &m, s->translation_count,
-                        s->translation_count + s->rotation_count);
+    ledger_record_start(&s->record, &m, s->symmetries.translation_count,
+                        s->symmetries.translation_count + s->symmetries.rotation_count);
     return ledger_sample_is_finite(&m) ? HN_OK : fail_not_finite(s, &m);
 }
 
@@ -206,6 +181,7 @@ static double energy_scale(const hn_simulation *s)
 // Where nothing but round-off of coordinates moves, errors are as large as their scales and mean nothing.
 typedef struct round_off_floor {
     double energy, linear, angular; // J, kg m/s, kg m^2/s
+    double turning;                 // kg m^2/s, of places far from the origin, in every step
     double moving;                  // J, of momenta times what places leave open of velocities
     double work;                    // J, of loads and dampers on what places leave open
 } round_off_floor;
@@ -217,15 +193,19 @@ static round_off_floor find_floor(const hn_simulation *s)
     double speed =
         ROUND_OFF * length / simulation_finest_step(s) * sqrt((double)s->step_count + 1.0);
     for (int i = 0; i < s->system->body_count; ++i) mass += mass_weight(s->system, i);
-    double work = 0.0;
+    double work = 0.0, far = vec3_norm(s->symmetries.point),
+           arm = s->record.arm_max + s->system->length;
+    double turning =
+        ROUND_OFF * far * (mass * arm / simulation_finest_step(s) + s->record.linear_scale);
     for (int m = 0; m < s->system->mechanism_count; ++m) work += s->work_round_off[m];
     return (round_off_floor){
         .energy = mass * speed * speed,
         .work = work,
         .moving = PLACE_ROUND_OFF / simulation_finest_step(s) *
-                  (s->system->length * s->record.linear_scale + s->record.angular_scale),
+                  ((s->system->length + far) * s->record.linear_scale + s->record.angular_scale),
         .linear = mass * speed,
-        .angular = mass * speed * length};
+        .turning = turning,
+        .angular = mass * speed * arm + turning * sqrt((double)s->step_count + 1.0)};
 }
 
 static const double NOTHING_ELSE = 100.0;
@@ -241,6 +221,21 @@ static double energy_above_floor(const hn_simulation *s, double error, double sc
     return s->record.kinetic_max <= NOTHING_ELSE * floor && isfinite(error)
                ? 0.0
                : above_floor(error, scale, floor);
+}
+
+static int symmetry_count(const symmetry_group *group, bool angular)
+{
+    return angular ? group->rotation_count : group->translation_count;
+}
+
+// Does the model conserve a momentum, or one of its mechanisms where they are measured each for itself?
+static bool any_conserved(const hn_simulation *s, bool angular)
+{
+    if (symmetry_count(&s->symmetries, angular) > 0) return true;
+    if (s->scheme->imposes_invariants) return false;
+    for (int m = 0; m < s->part_count; ++m)
+        if (symmetry_count(&s->part_symmetries[m], angular) > 0) return true;
+    return false;
 }
 
 // Momentum of the worst mechanism; of the whole model where it is one that is tied, or where a scheme imposes the sums.
@@ -261,7 +256,8 @@ static void momentum_of(const hn_simulation *s, bool angular, bool conserved, in
            floor = angular ? floors.angular : floors.linear;
     fill(e, conserved, above_floor(angular ? r->angular_error : r->linear_error, scale, floor),
          above_floor(angular ? r->angular_drift : r->linear_drift, scale, floor), MOMENTUM_BOUND,
-         carried, steps);
+         carried + (angular ? fmax(0.0, ratio(floors.turning, scale) - MOMENTUM_BOUND) : 0.0),
+         steps);
 }
 
 static const double SPIN_STEP_BOUND = 0.5; // (h |omega|)^2/12 is 2 % of the angle
@@ -383,26 +379,41 @@ static void describe_energy(const hn_simulation *s, bool kept, const energy_verd
                  s->system->elements[s->fine_load].name);
 }
 
+// Whose symmetries a line tells of: those of the worst mechanism, or of one that has some; of the whole model where it is
+// measured as a whole.
+static const symmetry_group *told_symmetries(const hn_simulation *s, bool angular,
+                                             const momentum_verdict *verdict)
+{
+    if (s->part_count == 0 || s->scheme->imposes_invariants) return &s->symmetries;
+    if (verdict->first >= 0) return &s->part_symmetries[s->system->mechanism[verdict->first]];
+    for (int m = 0; m < s->part_count; ++m)
+        if (symmetry_count(&s->part_symmetries[m], angular) > 0) return &s->part_symmetries[m];
+    return &s->symmetries;
+}
+
 // Which components of the momenta are kept, and why the others are not.
-static void describe_momenta(const hn_simulation *s, bool linear, bool angular, hn_ledger_entry *e)
+static void describe_momenta(const hn_simulation *s, bool linear, bool angular,
+                             const momentum_verdict *verdicts, hn_ledger_entry *e)
 {
     static const char *const NOT_KEPT = "not kept by this scheme";
     const char *reason = s->symmetries.loaded ? "not conserved: loads act"
                                               : "not conserved: gravity or ground reactions";
     size_t size = sizeof e->note;
     char *text = e[HN_PROMISE_LINEAR_MOMENTUM].note;
+    int count = told_symmetries(s, false, &verdicts[0])->translation_count;
     if (!linear) snprintf(text, size, "%s", NOT_KEPT);
-    else if (s->translation_count == 3) snprintf(text, size, "all components");
-    else if (s->translation_count > 0)
-        snprintf(text, size, "%d of 3 directions", s->translation_count);
+    else if (count == 3) snprintf(text, size, "all components");
+    else if (count > 0) snprintf(text, size, "%d of 3 directions", count);
     else snprintf(text, size, "%s", reason);
     text = e[HN_PROMISE_ANGULAR_MOMENTUM].note;
+    const symmetry_group *group = told_symmetries(s, true, &verdicts[1]);
+    count = group->rotation_count;
     if (!angular) snprintf(text, size, "%s", NOT_KEPT);
-    else if (s->rotation_count == 3) snprintf(text, size, "all components");
-    else if (s->rotation_count == 1)
-        snprintf(text, size, "about the axis (%.3g, %.3g, %.3g)", s->rotations[0][3],
-                 s->rotations[0][4], s->rotations[0][5]);
-    else if (s->rotation_count > 1) snprintf(text, size, "%d of 3 axes", s->rotation_count);
+    else if (count == 3) snprintf(text, size, "all components");
+    else if (count == 1)
+        snprintf(text, size, "about the axis (%.3g, %.3g, %.3g)", group->rotations[0][3],
+                 group->rotations[0][4], group->rotations[0][5]);
+    else if (count > 1) snprintf(text, size, "%d of 3 axes", count);
     else snprintf(text, size, "%s", reason);
 }
 
@@ -467,12 +478,12 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
     energy_entry(s, energy, ledger, &verdict);
     describe_energy(s, energy, &verdict, ledger);
     momentum_verdict momenta[2];
-    momentum_of(s, false, linear && s->translation_count > 0, s->step_count,
+    momentum_of(s, false, linear && any_conserved(s, false), s->step_count,
                 &e[HN_PROMISE_LINEAR_MOMENTUM], &momenta[0]);
-    momentum_of(s, true, angular && s->rotation_count > 0, s->step_count,
+    momentum_of(s, true, angular && any_conserved(s, true), s->step_count,
                 &e[HN_PROMISE_ANGULAR_MOMENTUM], &momenta[1]);
     if (momenta[1].first >= 0) ledger->momentum_scale = momenta[1].scale;
-    describe_momenta(s, linear, angular, e);
+    describe_momenta(s, linear, angular, momenta, e);
     for (int k = 0; k < 2; ++k) name_mechanism(s, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
     constraint_entries(s, e);
     return HN_OK;

@@ -80,6 +80,7 @@ static void note(ledger_record *r, const ledger_sample *m)
     r->linear_error = worse_of(r->linear_error, r->linear_drift);
     r->angular_error = worse_of(r->angular_error, r->angular_drift);
     r->distance_max = worse_of(r->distance_max, m->distance);
+    r->arm_max = worse_of(r->arm_max, m->arm);
     r->opening_now = m->opening;
     r->residual_now = m->residual;
     r->opening = worse_of(r->opening, r->opening_now);

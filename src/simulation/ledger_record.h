@@ -16,6 +16,7 @@ typedef struct ledger_sample {
     double maps[MOMENTUM_MAPS_MAX];  ///< conserved momenta: translations, then rotations
     double linear, angular;          ///< their scales: sum |p|, sum (|phi||p| + |J omega|)
     double distance;                 ///< m, largest coordinate of a centre of mass
+    double arm;                      ///< m, its largest distance from the point that phi is from
     double opening, residual;        ///< of joints (m) and of constraints
     double openness, open_bound;     ///< largest opening over what its joint is allowed (m),
     int open_joint;                  ///< and which joint that is
@@ -48,6 +49,7 @@ typedef struct ledger_record {
     double openness, open_bound; ///< the joint that was worst for its size, and what it is allowed (m)
     int open_joint;
     double distance_max; ///< m, round-off of positions grows with it
+    double arm_max;      ///< m
     double equations, equations_now; ///< residual of the equations of motion, relative, in the steps where it is
                                      ///< measured
     int equations_body;              ///< where and when it was worst

@@ -39,13 +39,15 @@ static void measure(hn_simulation *s)
     for (int i = 0; i < system->body_count; ++i) {
         momentum_account *a = account_of(s, i);
         hn_vec3 x = pose_center(system_pose(s->state.q, i)), spin, p = body_momenta(s, i, &spin);
-        double mass = mass_node(system, i)[0], size = vec3_norm(p), far = vec3_norm(x);
+        hn_vec3 place = vec3_subtract(x, s->part_symmetries[system->mechanism[i]].point);
+        double mass = mass_node(system, i)[0], size = vec3_norm(p), arm = vec3_norm(place);
         a->linear = vec3_add(a->linear, p);
-        a->angular = vec3_add(a->angular, vec3_add(spin, vec3_cross(x, p)));
+        a->angular = vec3_add(a->angular, vec3_add(spin, vec3_cross(place, p)));
         a->first_moment = vec3_add_scaled(a->first_moment, mass, x);
         a->size[MOMENTUM_LINEAR] += size;
-        a->size[MOMENTUM_ANGULAR] += far * size + vec3_norm(spin);
-        a->distance = worse_of(a->distance, far);
+        a->size[MOMENTUM_ANGULAR] += arm * size + vec3_norm(spin);
+        a->distance = worse_of(a->distance, vec3_norm(x));
+        a->arm = worse_of(a->arm, arm);
         a->speed = worse_of(a->speed, size / mass);
     }
     for (int i = 0; i < system->body_count; ++i) {
@@ -67,18 +69,18 @@ static void note_change(momentum_account *a, momentum_kind kind, double change)
     a->drift[kind] = worse_of(a->drift[kind], fabs(change));
 }
 
-static void note(const hn_simulation *s, momentum_account *a, bool first)
+static void note(const symmetry_group *group, momentum_account *a, bool first)
 {
     for (int k = 0; k < MOMENTUM_KINDS; ++k) a->drift[k] = 0.0;
-    for (int k = 0; k < s->translation_count; ++k) {
-        double map = vec3_dot(vec3_load(s->translations[k]), a->linear);
+    for (int k = 0; k < group->translation_count; ++k) {
+        double map = vec3_dot(vec3_load(group->translations[k]), a->linear);
         if (first) a->start[k] = map;
         note_change(a, MOMENTUM_LINEAR, map - a->start[k]);
     }
-    for (int k = 0; k < s->rotation_count; ++k) {
-        hn_vec3 axis = vec3_load(s->rotations[k] + 3);
-        double map = vec3_dot(vec3_load(s->rotations[k]), a->linear) + vec3_dot(axis, a->angular);
-        double inner = vec3_dot(axis, a->inner), *start = &a->start[s->translation_count + k];
+    for (int k = 0; k < group->rotation_count; ++k) {
+        hn_vec3 shift = vec3_load(group->rotations[k]), axis = vec3_load(group->rotations[k] + 3);
+        double map = vec3_dot(shift, a->linear) + vec3_dot(axis, a->angular);
+        double inner = vec3_dot(axis, a->inner), *start = &a->start[group->translation_count + k];
         double *inner_start = &a->inner_start[k < 3 ? k : 0];
         if (first) *start = map, *inner_start = inner;
         note_change(a, MOMENTUM_ANGULAR, map - *start);
@@ -94,7 +96,8 @@ void mechanism_momenta_note(hn_simulation *s, bool first)
 {
     if (s->part_count == 0) return;
     measure(s);
-    for (int m = 0; m < s->part_count; ++m) note(s, &s->parts[m].momentum, first);
+    for (int m = 0; m < s->part_count; ++m)
+        note(&s->part_symmetries[m], &s->parts[m].momentum, first);
 }
 
 // Keep the worse of two verdicts. `floor`: round-off of coordinates; `still`: what it makes where nothing else moves.
@@ -123,6 +126,8 @@ void mechanism_momenta_verdict(const hn_simulation *s, bool angular, double boun
     *verdict = (momentum_verdict){.first = -1};
     for (int m = 0; m < s->part_count; ++m) {
         const momentum_account *a = &s->parts[m].momentum;
+        const symmetry_group *group = &s->part_symmetries[m];
+        if ((angular ? group->rotation_count : group->translation_count) == 0) continue;
         int body = s->system->mechanism_first[m];
         double length = a->distance + s->system->unit_length[body];
         double rate = ROUND_OFF * (length / simulation_finest_step(s) + a->speed),
@@ -131,7 +136,12 @@ void mechanism_momenta_verdict(const hn_simulation *s, bool angular, double boun
             judge(a, MOMENTUM_LINEAR, 0.0, p * steps, bound, body, &worst_ratio, verdict);
             continue;
         }
-        judge(a, MOMENTUM_ANGULAR, 0.0, p * length * steps, bound, body, &worst_ratio, verdict);
+        // about a point far from the origin, places are known no better than their distance from it
+        double far = ROUND_OFF * a->mass * vec3_norm(group->point),
+               arm = a->arm + s->system->unit_length[body],
+               known = far * (arm / simulation_finest_step(s) + a->speed);
+        judge(a, MOMENTUM_ANGULAR, known, (p * arm + known) * steps, bound, body, &worst_ratio,
+              verdict);
         if (!a->free) continue;
         double reach = a->radius + s->system->unit_length[body];
         double floor = p * reach + a->mass * ROUND_OFF * length * a->inner_speed;

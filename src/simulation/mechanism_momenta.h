@@ -12,7 +12,7 @@ struct hn_simulation;
 
 typedef enum momentum_kind {
     MOMENTUM_LINEAR,
-    MOMENTUM_ANGULAR, ///< about the axes of symmetries
+    MOMENTUM_ANGULAR, ///< about the axes of symmetries, through a point on the ground or the origin
     MOMENTUM_INNER,   ///< about the centre of mass, of a free mechanism
     MOMENTUM_KINDS
 } momentum_kind;
@@ -21,10 +21,10 @@ typedef enum momentum_kind {
 typedef struct momentum_account {
     bool free;   ///< neither tied to the ground nor forced
     double mass; ///< kg
-    double start[MOMENTUM_MAPS_MAX], inner_start[3]; ///< of the symmetries of the model; of their axes
+    double start[MOMENTUM_MAPS_MAX], inner_start[3]; ///< of its symmetries; of their axes
     double error[MOMENTUM_KINDS], drift[MOMENTUM_KINDS]; ///< kg m/s, kg m^2/s: worst and latest
-    double scale[MOMENTUM_KINDS]; ///< largest sums of |p|, |x||p| + |J omega|, and of these about the centre of mass
-    double distance, radius;      ///< m, largest coordinate, and distance of a body from the centre of mass
+    double scale[MOMENTUM_KINDS]; ///< largest sums of |p|, |x - point||p| + |J omega|, and about the centre of mass
+    double distance, arm, radius; ///< m, of a body: from the origin, the point, the centre of mass; largest
     double speed, inner_speed;    ///< m/s, of a body, and about the centre of mass
     // of the moment
     hn_vec3 linear, angular, first_moment, inner;

@@ -142,6 +142,7 @@ static void layout(arena *a, hn_simulation *s)
     s->part_count = mechanisms_find(s, NULL, NULL);
     s->parts = arena_bytes(a, (size_t)s->part_count * sizeof(energy_part));
     s->part_of = arena_bytes(a, (size_t)s->part_count * sizeof(int));
+    s->part_symmetries = arena_bytes(a, (size_t)s->part_count * sizeof(symmetry_group));
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
     s->work_round_off = arena_doubles(a, mechanisms);
@@ -422,7 +423,7 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
         TRY(s->scheme->solver_create(s->system, &s->def, &s->solver));
     else TRY(create_reductions(s));
     TRY(unless_cancelled(s));
-    TRY(system_symmetries(system, &s->symmetries));
+    TRY(simulation_find_symmetries(s));
     TRY(unless_cancelled(s));
     TRY(count_redundant(s));
     TRY(unless_cancelled(s));

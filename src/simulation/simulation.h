@@ -263,12 +263,12 @@ struct hn_simulation {
     void *progress_user;
     hn_controller_function controller; ///< called before steps; NULL: none
     void *controller_user;
-    symmetry_group symmetries;
-    int translation_count; ///< orthonormal translations among the symmetries
-    double translations[3][3];
-    int rotation_count;    ///< the rest: (v at the origin, omega), |omega| = 1
-    double rotations[6][6];
+    symmetry_group symmetries;       ///< of the whole model
+    symmetry_group *part_symmetries; ///< of each mechanism, `part_count`
 };
+
+/// Of the model, and of its mechanisms where they are measured each for itself.
+hn_status simulation_find_symmetries(hn_simulation *simulation);
 
 /// Give load_times to all loads.
 void simulation_set_load_times(hn_simulation *simulation);

@@ -98,7 +98,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap6";
+static const char MAGIC[8] = "hnsnap7";
 
 // Settings that give the state its meaning; how precisely steps are solved and controlled is not among them.
 static uint64_t method_identity(const hn_simulation *s)

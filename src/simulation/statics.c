@@ -695,7 +695,7 @@ static hn_status start_over(hn_simulation *s)
     memcpy(s->system->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
     s->scheme->start(system, none, none + count, &s->state);
     context_release(s->context, none);
-    TRY(system_symmetries(system, &s->symmetries));
+    TRY(simulation_find_symmetries(s));
     s->steps[0].valid = s->steps[1].valid = false;
     composed_forget(s);
     s->step_count = 0;

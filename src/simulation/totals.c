@@ -82,7 +82,9 @@ static ALWAYS_INLINE state_totals sum_bodies(const hn_simulation *s, exact_sum *
         t.angular = vec3_add(t.angular, vec3_add(spin, vec3_cross(place, momentum)));
         for (int k = 0; k < 3; ++k) t.distance = worse_of(t.distance, fabs(q[k]));
         t.linear_size += size;
-        t.angular_size += vec3_norm(place) * size + turns;
+        const double arm = vec3_norm(vec3_subtract(place, s->symmetries.point));
+        t.angular_size += arm * size + turns;
+        t.arm = worse_of(t.arm, arm);
     }
     t.kinetic = sum_total(&kinetic);
     *weights = potential;

@@ -10,8 +10,9 @@ struct hn_simulation;
 typedef struct state_totals {
     double kinetic, potential;         ///< J
     hn_vec3 linear, angular;           ///< kg m/s, kg m^2/s about the world origin
-    double linear_size, angular_size;  ///< sum |p|, sum (|phi||p| + |J omega|)
+    double linear_size, angular_size;  ///< sum |p|, sum (|phi||p| + |J omega|), phi from the point of the symmetries
     double distance;                   ///< m, largest coordinate of a centre of mass
+    double arm;                        ///< m, its largest distance from that point
     double fastest;                    ///< rad/s, largest |omega|
     int fastest_body;
 } state_totals;

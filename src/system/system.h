@@ -229,18 +229,21 @@ void force_to_wrench(const double *q, const double *f, double *wrench);
 /// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
 void velocity_to_twist(const double *q, const double *v, double *twist);
 
-/// Rigid motions of the whole model that leave ground joints, gravity and loads as they are (symmetries.c): orthonormal
-/// columns (v at the world origin / length, omega) of momentum maps that are conserved.
+/// Rigid motions of a mechanism, or of the whole model, that leave ground joints, gravity and loads as they are
+/// (symmetries.c): momentum maps that are conserved.
 typedef struct symmetry_group {
     int count;
-    double motions[6][6]; ///< rows: (v, omega)
-    int translation_count;
+    double motions[6][6]; ///< orthonormal rows (v at `point`, `length` omega)
+    int translation_count, rotation_count;
     double translations[3][3]; ///< orthonormal directions of the translations among them
-    bool linear[3];       ///< translation along the world axis k is one
-    bool angular[3];      ///< rotation about the world axis k through `point` is one
-    hn_vec3 point;        ///< m
-    bool loaded;          ///< forces or torques act
+    double rotations[6][6];    ///< the rest: (v at `point`, omega), |omega| = 1
+    hn_vec3 point;        ///< m, on the ground, where there is a joint or a spring; otherwise the origin
+    double length;        ///< m
+    bool linear[3];       ///< of the whole model: translation along the world axis k is one
+    bool angular[3];      ///< likewise, rotation about the world axis k through `point`
+    bool loaded;          ///< likewise, forces or torques act
 } symmetry_group;
-hn_status system_symmetries(const hn_system *system, symmetry_group *group);
+/// Of the whole model, and of each mechanism (NULL: not asked for).
+hn_status system_symmetries(const hn_system *system, symmetry_group *whole, symmetry_group *mechanisms);
 
 #endif

@@ -193,7 +193,7 @@ static worst watch(direct *d, double h, int steps)
 {
     symmetry_group group;
     worst w = {0};
-    CHECK_OK(d->context, system_symmetries(d->system, &group));
+    CHECK_OK(d->context, system_symmetries(d->system, &group, NULL));
     measures start = measure(d);
     double kinetic = start.kinetic, potential = 0.0, angular = start.angular_scale,
            linear = start.linear_scale;
@@ -208,10 +208,12 @@ static worst watch(direct *d, double h, int steps)
         linear = fmax(linear, m.linear_scale);
         w.energy = fmax(w.energy, fabs(m.kinetic + m.potential - d->work - balance));
         for (int k = 0; k < group.count; ++k) {
-            // the columns of the group have v in units of the length
+            // velocities at the origin
             double generator[6];
-            for (int c = 0; c < 6; ++c)
-                generator[c] = group.motions[k][c] / (c < 3 ? 1.0 : d->system->length);
+            hn_vec3 turn = vec3_scale(1.0 / group.length, vec3_load(group.motions[k] + 3));
+            vec3_store(vec3_add(vec3_load(group.motions[k]), vec3_cross(group.point, turn)),
+                       generator);
+            vec3_store(turn, generator + 3);
             change =
                 fmax(change, fabs(momentum_map(&m, generator) - momentum_map(&start, generator)));
         }

@@ -688,7 +688,7 @@ TEST(projected_rk, keeps_momenta_when_imposed)
             if (k < 40) jet_step(&r, 0.1);
         }
         symmetry_group group;
-        CHECK_OK(r.context, system_symmetries(r.system, &group));
+        CHECK_OK(r.context, system_symmetries(r.system, &group, NULL));
         double worst = 0.0, scale = 0.0;
         for (int k = 0; k < 3; ++k) {
             if (group.linear[k]) worst = fmax(worst, fabs(now[k] - start[k]));
