@@ -25,7 +25,9 @@ static const double HOLD_ROUND_OFF = 2e-16; // but not below this
 static const double REACH = 1e-5;           // likewise: how far a difference moves a coordinate
 static const double HELD = 1e-7;            // of the response without joints: no effort moves it
 static const double SHARED = 1e-4; // of its own response: no effort moves it but with others
-static const double START_TOLERANCE = 1e-9; // rad, m over the size; of rates over the largest speed
+static const double START_TOLERANCE =
+    1e-9; // rad, m over the size; of rates over the largest of them
+static const double SPEED_ROUND_OFF = 1e-12; // of speeds of the bodies, whose differences rates are
 enum { HOLD_PASSES = 12 };
 
 // Friction, latches and rigid stops hold at times.
@@ -140,18 +142,38 @@ static hn_status check_bounds(const hn_simulation *s, const element *e)
     return HN_OK;
 }
 
+// What the velocities of a joint's bodies, at the start or of a state that is set, leave open of its rate: m/s or rad/s.
+static double rate_round_off(const hn_system *system, const element *e)
+{
+    const int bodies[2] = {e->a, e->b};
+    double apart = 0.0, speed = 0.0;
+    if (e->a >= 0 && e->b >= 0)
+        apart = vec3_norm(vec3_subtract(pose_center(system_pose(system->q_start, e->b)),
+                                        pose_center(system_pose(system->q_start, e->a))));
+    for (int k = 0; k < 2; ++k) {
+        if (bodies[k] < 0) continue;
+        const double *twist = system->twist_start + TWIST_SIZE * (size_t)bodies[k];
+        double turn = vec3_norm(vec3_load(twist + 3));
+        speed += e->displacement
+                     ? vec3_norm(vec3_load(twist)) + turn * (apart + system->sizes[bodies[k]])
+                     : turn;
+    }
+    return SPEED_ROUND_OFF * speed;
+}
+
 static hn_status check_coupling(const hn_simulation *s, const system_coupling *c)
 {
     const hn_system *system = s->system;
-    double sum = 0.0, largest = 0.0;
+    double sum = 0.0, largest = 0.0, known = 0.0;
     for (int k = 0; k < c->term_count; ++k) {
         const element *e = &system->elements[c->first + k];
         double rate = c->factors[k] * s->angles[e->angle + DRIVE_ROTOR];
         sum += rate;
         largest = fmax(largest, fabs(rate));
+        known += fabs(c->factors[k]) * rate_round_off(system, e);
     }
     const element *e = &system->elements[c->first];
-    if (fabs(sum) <= START_TOLERANCE * largest) return HN_OK;
+    if (fabs(sum) <= START_TOLERANCE * largest + known) return HN_OK;
     return context_fail(
         system->context, HN_INVALID_MODEL,
         "coupling '%s': joint '%s' starts with the rate %.9g %s; with the rates of the others "
@@ -178,7 +200,7 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
     for (int i = 0; i < system->coupling_count; ++i) {
         const system_coupling *c = &system->couplings[i];
         double gap = -c->start, rate = 0.0, scale = unit_of(system, &system->elements[c->first]),
-               fastest = 0.0;
+               fastest = 0.0, known = 0.0;
         for (int k = 0; k < c->term_count; ++k) {
             const element *e = &system->elements[c->first + k];
             double factor = c->factors[k] * e->law->sign, own = simulation_rate(e, q, v),
@@ -188,8 +210,10 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
             scale = fmax(scale, fabs(x));
             rate += factor * own;
             fastest = fmax(fastest, fabs(factor * own));
+            known += fabs(factor) * rate_round_off(system, e);
         }
-        if (fabs(gap) <= START_TOLERANCE * scale && fabs(rate) <= s->def.start_tolerance * fastest)
+        if (fabs(gap) <= START_TOLERANCE * scale &&
+            fabs(rate) <= s->def.start_tolerance * fastest + known)
             continue;
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "coupling '%s': coordinates are off by %.3g and rates by %.3g, along "
