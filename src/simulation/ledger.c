@@ -297,18 +297,39 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
                          .leap_joint = s->passage.count > 0 ? s->passage.joint : -1};
 }
 
+// Whose momentum a line tells of: the worst mechanism's, or that of one that keeps some; -1: of the whole model, where it
+// is measured as a whole or where no mechanism keeps any.
+static int told_mechanism(const hn_simulation *s, bool angular, const momentum_verdict *verdict)
+{
+    if (s->part_count == 0 || s->scheme->imposes_invariants) return -1;
+    if (verdict->first >= 0) return s->system->mechanism[verdict->first];
+    for (int m = 0; m < s->part_count; ++m)
+        if (symmetry_count(&s->part_symmetries[m], angular) > 0) return m;
+    return -1;
+}
+
+static const symmetry_group *told_symmetries(const hn_simulation *s, bool angular,
+                                             const momentum_verdict *verdict)
+{
+    int m = told_mechanism(s, angular, verdict);
+    return m < 0 ? &s->symmetries : &s->part_symmetries[m];
+}
+
 // Whose momentum it is: one of several mechanisms, or one about its centre of mass.
-static void name_mechanism(const hn_simulation *s, const momentum_verdict *verdict,
+static void name_mechanism(const hn_simulation *s, bool angular, const momentum_verdict *verdict,
                            hn_ledger_entry *e)
 {
     size_t used = strlen(e->note), size = sizeof e->note - used;
     if (!e->conserved) return;
     if (s->scheme->imposes_invariants && s->system->mechanism_count > 1)
         snprintf(e->note + used, size, ", of all mechanisms together");
-    if (verdict->first < 0) return;
+    int m = told_mechanism(s, angular, verdict);
+    // where nothing moves, all that keep theirs are meant
+    bool all = symmetry_count(&s->symmetries, angular) > 0;
+    if (m < 0 || (verdict->first < 0 && all)) return;
     if (s->part_count > 1)
         snprintf(e->note + used, size, ", the mechanism of '%.60s'%s",
-                 s->system->bodies[verdict->first].name,
+                 s->system->bodies[s->system->mechanism_first[m]].name,
                  verdict->inner ? " about its centre of mass" : "");
     else if (verdict->inner) snprintf(e->note + used, size, ", about the centre of mass");
 }
@@ -377,18 +398,6 @@ static void describe_energy(const hn_simulation *s, bool kept, const energy_verd
     if (s->fine_load >= 0)
         snprintf(text + length, size - length, "; load '%s' is finer than the step",
                  s->system->elements[s->fine_load].name);
-}
-
-// Whose symmetries a line tells of: those of the worst mechanism, or of one that has some; of the whole model where it is
-// measured as a whole.
-static const symmetry_group *told_symmetries(const hn_simulation *s, bool angular,
-                                             const momentum_verdict *verdict)
-{
-    if (s->part_count == 0 || s->scheme->imposes_invariants) return &s->symmetries;
-    if (verdict->first >= 0) return &s->part_symmetries[s->system->mechanism[verdict->first]];
-    for (int m = 0; m < s->part_count; ++m)
-        if (symmetry_count(&s->part_symmetries[m], angular) > 0) return &s->part_symmetries[m];
-    return &s->symmetries;
 }
 
 // Which components of the momenta are kept, and why the others are not.
@@ -484,7 +493,8 @@ hn_status hn_simulation_ledger(const hn_simulation *s, hn_ledger *ledger)
                 &e[HN_PROMISE_ANGULAR_MOMENTUM], &momenta[1]);
     if (momenta[1].first >= 0) ledger->momentum_scale = momenta[1].scale;
     describe_momenta(s, linear, angular, momenta, e);
-    for (int k = 0; k < 2; ++k) name_mechanism(s, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
+    for (int k = 0; k < 2; ++k)
+        name_mechanism(s, k == 1, &momenta[k], &e[HN_PROMISE_LINEAR_MOMENTUM + k]);
     constraint_entries(s, e);
     return HN_OK;
 }

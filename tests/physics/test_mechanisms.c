@@ -481,3 +481,19 @@ TEST(mechanisms, far_from_the_origin_momenta_are_about_what_is_there)
         run_end(&r);
     }
 }
+
+// A free body at rest beside a ball on its joint: the line says whose momentum is meant, as the model keeps none.
+TEST(mechanisms, at_rest_are_named_where_the_model_keeps_nothing)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = empty(context, 0.0);
+    add_ball(context, model, "ball", 1.0, 1.0, 1.0, vec3(0.0, 0.0, 0.0));
+    box(context, model, "still", 1.0, vec3(3.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0));
+    run r = run_start(context, model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.01, true);
+    hn_ledger ledger = ledger_after(&r, 10);
+    const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_LINEAR_MOMENTUM];
+    CHECK(e[0].conserved && e[0].kept && e[1].conserved && e[1].kept);
+    CHECK_TEXT(e[0].note, "all components, the mechanism of 'still'");
+    CHECK_TEXT(e[1].note, "all components, the mechanism of 'ball'");
+    run_end(&r);
+}
