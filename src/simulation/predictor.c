@@ -161,6 +161,14 @@ static inline void predict_pivot(const double *increment, step_data *step, int b
     step_move_centre(b->displacement, start, q, delta);
 }
 
+// Iterations move a planar point mass in its plane alone: what an extrapolation leaves beside it would stay and grow.
+static inline void keep_in_plane(const system_body *body, hn_vec3 *displacement)
+{
+    if (body->kind != HN_BODY_PLANAR_POINT_MASS) return;
+    hn_vec3 normal = body->plane[2];
+    *displacement = vec3_add_scaled(*displacement, -vec3_dot(normal, *displacement), normal);
+}
+
 void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_step *solved,
                   step_guess guess)
 {
@@ -226,6 +234,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
             step->bodies[i].displacement = vec3_load(increment);
             step->bodies[i].rotation = pose_direction(start, vec3_load(increment + 3));
         }
+        if (!joints) keep_in_plane(&system->bodies[i], &step->bodies[i].displacement);
         step_pose_from_body(system, step, i);
         step_delta_from_body(system, step, i);
     }
