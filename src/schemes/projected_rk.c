@@ -147,7 +147,7 @@ static inline double larger(double a, double b)
 
 // (P8) The size of x in y and x1 in y_1 in units of the tolerances, at the current point and another one (y, y1): the
 // root mean square over a mechanism, the largest of all mechanisms. Atol is in lengths of the body, and for rates in
-// the fastest rate of the mechanism.
+// the fastest rate of the mechanism: at the begin of the step, or at its end where it was at rest and nothing acted.
 static double norm_of(scheme_solver *s, const double *x, const double *x1, const double *y,
                       const double *y1)
 {
@@ -157,9 +157,9 @@ static double norm_of(scheme_solver *s, const double *x, const double *x1, const
     jet_rates(&s->jet, s->y, s->w, s->a1);
     memset(s->sums, 0, (size_t)s->jet.mechanism_count * sizeof(double));
     for (int i = 0; i < s->jet.y_count; ++i) {
+        double rate = s->rates[s->part[i]] > 0.0 ? s->rates[s->part[i]] : s->end_rates[s->part[i]];
         double size = absolute * s->unit[i] + relative * larger(s->y[i], y[i]);
-        double size1 =
-            absolute * s->unit[i] * s->rates[s->part[i]] + relative * larger(s->a1[i], y1[i]);
+        double size1 = absolute * s->unit[i] * rate + relative * larger(s->a1[i], y1[i]);
         double in_y = x[i] / size, in_y1 = x1[i] != 0.0 ? x1[i] / size1 : 0.0;
         s->sums[s->part[i]] += in_y * in_y + in_y1 * in_y1;
     }
@@ -257,6 +257,7 @@ static bool run_stages(scheme_solver *s, double h, double end, bool free)
 static bool find_error(scheme_solver *s, double h, double *error)
 {
     const rk_method *method = s->method;
+    jet_mechanism_rates(&s->jet, s->w_next, s->jet.acceleration, s->end_rates);
     *error = embedded_norm(s, h, method->error);
     s->error_part = 1.0;
     if (method->error_low != NULL && *error > 0.0) {
@@ -296,7 +297,8 @@ static double first_step(scheme_solver *s, double interval)
     double fastest = 0.0;
     for (int m = 0; m < s->jet.mechanism_count; ++m) fastest = fmax(fastest, s->rates[m]);
     double h = fmin(interval, fastest > 0.0 ? FIRST_PART / fastest : HUGE_VAL);
-    if (!isfinite(h) || !(h > 0.0)) return s->nominal; // nothing moves, and nothing acts
+    // nothing moves, and nothing acts yet
+    if (!(fastest > 0.0) || !isfinite(h) || !(h > 0.0)) return s->nominal;
     const double one = 1.0;
     double d1 = norm_of(s, s->k[0], s->k[0] + n, s->y, s->k[0]);
     combine(s, h, &one, 1);
@@ -681,12 +683,12 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->v = doubles(s, POSE_SIZE * (size_t)system->body_count);
     s->scratch = doubles(s, nw), s->shift = doubles(s, nw);
     // a workspace of all that is per mechanism
-    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 7) * mechanisms);
-    double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
-                              &s->last.power[0], &s->last.power[1], &s->last.power[2],
-                              &s->last.power[3], &s->last.power[4], &s->last.power[5],
-                              &s->work,          &s->energy,        &s->found,
-                              &s->scale,         &s->rates,         &s->sums};
+    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 8) * mechanisms);
+    double **const lists[] = {
+        &s->last.energy,   &s->last.work,     &s->work_done,     &s->last.power[0],
+        &s->last.power[1], &s->last.power[2], &s->last.power[3], &s->last.power[4],
+        &s->last.power[5], &s->work,          &s->energy,        &s->found,
+        &s->scale,         &s->rates,         &s->end_rates,     &s->sums};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !s->memory.failed;
          ++k, block += mechanisms)
         *lists[k] = block;

@@ -81,6 +81,7 @@ struct scheme_solver {
     double *energy;        // J, per mechanism: to be met
     double *found, *scale; // likewise: what there is, and how large its parts
     double *rates;         // 1/s, per mechanism: the fastest at the begin of a step
+    double *end_rates;     // likewise at the end of the attempted one
     double *sums;          // per mechanism
     double *unit;          // y_count: length of the body, or one
     int *part, *part_size; // y_count: mechanism of a coordinate; per mechanism: how many there are
