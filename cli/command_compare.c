@@ -4,6 +4,7 @@
 #include "command.h"
 #include "model_source.h"
 #include "options.h"
+#include "output_file.h"
 #include "page.h"
 #include "progress.h"
 #include "report.h"
@@ -725,6 +726,7 @@ int command_compare(int argument_count, char **arguments)
                                  sizeof options / sizeof options[0]};
     options_result parsed = options_parse(&usage, argument_count, arguments, &source.path);
     if (parsed != OPTIONS_FINE) return parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;
+    if (page != NULL && complain_output_is_input(page, source.path)) return EXIT_FILE;
 
     hn_context *context = hn_context_create(NULL);
     comparison *c = calloc(1, sizeof *c);

@@ -58,7 +58,7 @@ int command_convert(int argument_count, char **arguments)
         options_complain(COMMAND, "--base is '%s'; expected fixed or free", base);
         return EXIT_USAGE;
     }
-    if (output != NULL && complain_output_is_input(output, robot)) return EXIT_USAGE;
+    if (output != NULL && complain_output_is_input(output, robot)) return EXIT_FILE;
 
     hn_context *context = hn_context_create(NULL);
     if (context == NULL) return report_no_memory();

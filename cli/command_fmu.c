@@ -362,7 +362,7 @@ static int export_unit(unit_export *e, hn_simulation *simulation)
         .sources = listed.names,
         .source_count = listed.count};
     if (code == EXIT_FINE && complain_output_is_input(path, e->words->source.path))
-        code = EXIT_USAGE;
+        code = EXIT_FILE;
     if (code == EXIT_FINE) code = output_write(path, write_archive, e);
     if (code == EXIT_FINE && !e->written) {
         unlink(path);

@@ -268,15 +268,14 @@ static int run_study(const char *path, const char *output, const char *shard, in
     r.output = output != NULL ? output : named;
     r.context = hn_context_create(NULL);
     int code = r.output == NULL || r.context == NULL ? EXIT_RUN_FAILED : EXIT_FINE;
-    if (code == EXIT_FINE && is_same_file(r.output, path)) {
-        say(stderr, "%s: would go over the study; choose another --output\n", r.output);
-        code = EXIT_FILE;
-    }
+    if (code == EXIT_FINE && complain_output_is_input(r.output, path)) code = EXIT_FILE;
     if (code == EXIT_FINE) {
         stop_signal_watch(r.context);
         hn_status status = hn_study_load(r.context, path, &r.study);
         if (status != HN_OK) code = report_study(r.context, status);
     }
+    for (int i = 0; code == EXIT_FINE && hn_study_source(r.study, i)[0] != '\0'; ++i)
+        if (complain_output_is_input(r.output, hn_study_source(r.study, i))) code = EXIT_FILE;
     if (code == EXIT_FINE && r.shards > hn_study_member_count(r.study)) {
         options_complain("study", "--shard: %d shards of %" PRId64 " members", r.shards,
                          hn_study_member_count(r.study));
@@ -297,6 +296,8 @@ static int run_study(const char *path, const char *output, const char *shard, in
 
 static int merge_tables(const char *const *paths, int count, const char *output, bool quiet)
 {
+    for (int i = 0; i < count; ++i)
+        if (complain_output_is_input(output, paths[i])) return EXIT_FILE;
     hn_context *context = hn_context_create(NULL);
     hn_study_table *whole = NULL;
     hn_status status = context == NULL ? HN_OUT_OF_MEMORY : HN_OK;

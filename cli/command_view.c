@@ -2,10 +2,23 @@
 // `holonom view`: one page that shows a result, or several in one picture.
 #include "command.h"
 #include "options.h"
+#include "output_file.h"
 #include "page.h"
 #include "study_page.h"
 
 #include <stdlib.h>
+
+static int write_page(const char *const *words, page_result *results, int count, const char *page,
+                      const char *template_path)
+{
+    for (int i = 0; i < count; ++i) {
+        if (complain_output_is_input(page, words[i])) return EXIT_FILE;
+        results[i].path = words[i];
+    }
+    if (template_path != NULL && complain_output_is_input(page, template_path)) return EXIT_FILE;
+    return count == 1 && is_study_table(words[0]) ? study_page_write(words[0], page, template_path)
+                                                  : page_write(results, count, page, template_path);
+}
 
 int command_view(int argument_count, char **arguments)
 {
@@ -42,12 +55,9 @@ int command_view(int argument_count, char **arguments)
         parsed = OPTIONS_WRONG;
     }
     if (parsed == OPTIONS_FINE) {
-        for (int i = 0; i < count; ++i) results[i].path = words[i];
         char *chosen = output == NULL ? name_with_ending(words[0], ".html") : NULL;
         const char *page = output == NULL ? chosen : output;
-        if (page != NULL && count == 1 && is_study_table(words[0]))
-            code = study_page_write(words[0], page, template_path);
-        else if (page != NULL) code = page_write(results, count, page, template_path);
+        if (page != NULL) code = write_page(words, results, count, page, template_path);
         free(chosen);
     } else {
         code = parsed == OPTIONS_HELP ? EXIT_FINE : EXIT_USAGE;

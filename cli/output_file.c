@@ -82,11 +82,11 @@ bool is_same_file(const char *one, const char *other)
 
 bool complain_output_is_input(const char *path, const char *input)
 {
-    static const char *const ENDINGS[] = {"", ".part", ".checkpoint"};
+    static const char *const ENDINGS[] = {"", ".part", ".checkpoint", ".journal"};
     bool same = false;
     size_t size = strlen(path) + sizeof ".checkpoint";
     char *name = malloc(size);
-    for (int i = 0; i < 3 && name != NULL && !same; ++i) {
+    for (int i = 0; i < 4 && name != NULL && !same; ++i) {
         snprintf(name, size, "%s%s", path, ENDINGS[i]);
         same = is_same_file(name, input);
     }

@@ -32,6 +32,8 @@ HN_API uint64_t hn_study_identity(const hn_study *study);
 /// Texts of the study and its model, and their lengths.
 HN_API const char *hn_study_text(const hn_study *study, size_t *length);
 HN_API const char *hn_study_model_text(const hn_study *study, size_t *length);
+/// Files that a study was read from besides its own: its model, then its table; "" beyond the last.
+HN_API const char *hn_study_source(const hn_study *study, int index);
 
 HN_API int hn_study_parameter_count(const hn_study *study);
 HN_API const char *hn_study_parameter_name(const hn_study *study, int index); ///< "" beyond the last

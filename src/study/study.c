@@ -71,6 +71,7 @@ void hn_study_destroy(hn_study *study)
     context_release(context, study->text);
     context_release(context, study->model_text);
     context_release(context, study->model_name);
+    for (int i = 0; i < study->source_count; ++i) context_release(context, study->sources[i]);
     context_release(context, study);
     context_drop(context);
 }
@@ -100,6 +101,11 @@ const char *hn_study_model_text(const hn_study *study, size_t *length)
 {
     if (length != NULL) *length = study == NULL ? 0 : study->model_length;
     return study == NULL ? NULL : study->model_text;
+}
+
+const char *hn_study_source(const hn_study *study, int index)
+{
+    return study == NULL || index < 0 || index >= study->source_count ? "" : study->sources[index];
 }
 
 int hn_study_parameter_count(const hn_study *study)

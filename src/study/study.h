@@ -64,6 +64,8 @@ typedef struct study_setting {
 struct hn_study {
     hn_context *context;
     char *name, *text, *model_text, *model_name;
+    char *sources[2]; ///< paths of the model and the table, as far as they are files
+    int source_count;
     size_t text_length, model_length;
     uint64_t identity;
     int64_t member_count;

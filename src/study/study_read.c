@@ -319,7 +319,7 @@ static hn_status read_table(study_reader *s, int index, const hn_model *base)
     if (status == HN_OK) status = read_rows(s, index, path, ended, base);
     context_release(s->study->context, ended);
     context_release(s->study->context, text);
-    context_release(s->study->context, path);
+    s->study->sources[s->study->source_count++] = path;
     return status;
 }
 
@@ -652,6 +652,11 @@ static hn_status take_model(study_reader *s, int root, const char *model, size_t
         TRY(reader_require(&s->r, root, "model", "the study", &node));
         TRY(reader_word(&s->r, node, "model", &name));
         TRY(beside(s, name, &path));
+        study->sources[study->source_count] = context_copy_string(study->context, path);
+        if (study->sources[study->source_count++] == NULL) {
+            context_release(study->context, path);
+            return HN_OUT_OF_MEMORY;
+        }
     } else {
         path = context_copy_string(study->context, "model");
         if (path == NULL) return HN_OUT_OF_MEMORY;

@@ -412,6 +412,47 @@ class Output(ToolTest):
             os.remove(self.path("r.h5.part"))
 
 
+class Inputs(ToolTest):
+    """No command writes over a file that it reads, by whatever name or link."""
+
+    def refuse(self, kept, *words):
+        with open(self.path(kept), "rb") as file:
+            before = file.read()
+        for output in (kept, "link", "twin"):
+            for name in ("link", "twin"):
+                if os.path.lexists(self.path(name)):
+                    os.remove(self.path(name))
+            os.symlink(kept, self.path("link"))
+            os.link(self.path(kept), self.path("twin"))
+            said = self.check(5, *words, "--output", output).stderr
+            self.assertIn("it is the file that is read", said)
+            with open(self.path(kept), "rb") as file:
+                self.assertEqual(file.read(), before, (words, output))
+
+    def test_no_output_goes_over_what_is_read(self):
+        self.write("study.yaml", "holonom_study: 1\nmodel: swing.yaml\ntable: table.csv\n"
+                                 "outputs: {e: {of: energy}}\n")
+        self.write("swing.yaml", DOUBLE_PENDULUM.replace("bodies:", "parameters: {m: 1}\nbodies:", 1))
+        self.write("table.csv", "m\n1\n2\n")
+        self.write("page.html", "")
+        shutil.copy(os.path.join(SOURCE, "models", "two-link-arm.urdf"), self.path("arm.urdf"))
+        self.check(0, "run", "pendulum.yaml", "--quiet")
+        self.check(0, "study", "study.yaml", "--quiet")
+        for shard in ("1/2", "2/2"):
+            self.check(0, "study", "study.yaml", "--quiet", "--shard", shard)
+        shards = ("study.1-of-2.h5", "study.2-of-2.h5")
+        self.refuse("pendulum.h5", "view", "pendulum.h5")
+        self.refuse("study.h5", "view", "study.h5")
+        self.refuse("page.html", "view", "pendulum.h5", "--template", "page.html")
+        self.refuse("pendulum.yaml", "compare", "pendulum.yaml", "--schemes", "rattle")
+        self.refuse("pendulum.yaml", "fmu", "pendulum.yaml")
+        self.refuse("arm.urdf", "convert", "arm.urdf")
+        for kept in ("study.yaml", "swing.yaml", "table.csv"):
+            self.refuse(kept, "study", "study.yaml")
+        for kept in shards:
+            self.refuse(kept, "study", "merge", *shards)
+
+
 class Tables(ToolTest):
     def test_compare_shows_every_combination_and_the_order(self):
         text = self.check(0, "compare", "pendulum.yaml", "--steps", "0.02,0.01,0.005", "--end", "0.2").stdout

@@ -1058,6 +1058,8 @@ TEST(misuse, of_studies)
     CHECK_EQUAL(hn_study_parameter_count(NULL), 0);
     CHECK_EQUAL(hn_study_output_count(NULL), 0);
     CHECK(hn_study_text(NULL, NULL) == NULL && hn_study_model_text(NULL, NULL) == NULL);
+    CHECK_TEXT(hn_study_source(NULL, 0), "");
+    CHECK_TEXT(hn_study_source(study, 9), "");
     REFUSED(hn_study_table_create(w.context, NULL, &table));
     REFUSED(hn_study_table_create(w.context, study, NULL));
     CHECK_OK(w.context, hn_study_table_create(w.context, study, &table));
