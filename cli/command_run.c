@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_SIZE = 160, LABEL_WIDTH = 50 };
+enum { LABEL_SIZE = 160, LABEL_WIDTH = 50, SETTING_SIZE = 64 };
 
 static const double BATCH_SECONDS = 0.05; // steps are taken in batches of about this long
 static const int CONDITION_UNKNOWNS_CHEAP =
@@ -362,6 +362,15 @@ static void print_broken_promises(const hn_ledger *ledger)
                 ledger->entry[i].error, ledger->entry[i].bound);
 }
 
+/// The exit code that a ledger means; promises that are not kept are said unless it is `shown`.
+static int judge(const run *r, const hn_ledger *ledger, bool shown)
+{
+    if (!check_requirements(&r->required, ledger)) return EXIT_REQUIRE_FAILED;
+    if (ledger_is_kept(ledger)) return EXIT_FINE;
+    if (!shown) print_broken_promises(ledger);
+    return EXIT_NOT_KEPT;
+}
+
 /// What the run begins with: the simulation, what is to be said about it, the result file. `*spin_said`: the spin has
 /// been warned about.
 static int prepare(run *r, bool *spin_said)
@@ -458,10 +467,7 @@ static int perform(run *r)
     }
     if (code == EXIT_FINE) code = finish(r);
     if (code != EXIT_FINE) return code;
-    if (!check_requirements(&r->required, &ledger)) return EXIT_REQUIRE_FAILED;
-    if (ledger_is_kept(&ledger)) return EXIT_FINE;
-    if (r->quiet) print_broken_promises(&ledger);
-    return EXIT_NOT_KEPT;
+    return judge(r, &ledger, !r->quiet);
 }
 
 /// The words that say how to run; NULL where not given.
@@ -473,35 +479,70 @@ typedef struct run_words {
     run_texts texts;
 } run_words;
 
+/// Name of the first setting in which two runs differ; NULL: none.
+static const char *different_setting(const hn_simulation_def *one, const hn_simulation_def *other)
+{
+    hn_context *context = hn_context_create(NULL);
+    const char *different = NULL;
+    for (int i = 0; i < hn_simulation_option_count() && different == NULL; ++i) {
+        const char *name = hn_simulation_option_name(i);
+        char a[SETTING_SIZE] = "", b[SETTING_SIZE] = "";
+        if (hn_simulation_def_get(context, one, name, a, sizeof a) != HN_OK ||
+            hn_simulation_def_get(context, other, name, b, sizeof b) != HN_OK || strcmp(a, b) != 0)
+            different = name;
+    }
+    hn_context_destroy(context);
+    return different;
+}
+
+/// In what a complete result is not the one that is asked for; NULL: it is.
+static const char *difference_of_complete(const run *r, const run_words *words,
+                                          const stopped_run *found, const hn_simulation_def *def,
+                                          int64_t step_count)
+{
+    const char *setting = different_setting(def, &found->settings);
+    if (setting != NULL) return setting;
+    if (step_count != found->run.step_count) return "number of steps";
+    if (words->every != NULL && r->every != found->run.every) return "--every";
+    if (words->series != NULL &&
+        strcmp(words->series, found->series == NULL ? "" : found->series) != 0)
+        return "choice of series";
+    if (words->all_series != NULL && !found->run.all_series) return "choice of series";
+    return NULL;
+}
+
+/// The result is there already: it is taken if it is the one that is asked for, and judged as when it was made.
+static int take_complete(const run *r, const run_words *words, const stopped_run *found,
+                         const hn_simulation_def *def, int64_t step_count, bool *complete)
+{
+    const char *different = difference_of_complete(r, words, found, def, step_count);
+    *complete = different == NULL;
+    if (different != NULL)
+        say(stderr, "note: %s is complete with another %s: the run starts from the beginning\n",
+            r->output, different);
+    else if (!r->quiet) say(stderr, "note: %s is complete: nothing is left to do\n", r->output);
+    return *complete && found->has_ledger ? judge(r, &found->ledger, false) : EXIT_FINE;
+}
+
 /// A run that goes on keeps the settings it was started with; words given now must agree with them, but for the end.
 /// Returns an exit code after reporting what is wrong. `*complete`: there is nothing left to do.
-static int take_up(run *r, const run_words *words, bool *complete)
+static int take_up_found(run *r, const run_words *words, stopped_run_state state,
+                         const stopped_run *found, bool *complete)
 {
-    stopped_run found;
-    *complete = false;
-    stopped_run_state state = stopped_run_find(r->context, r->model, r->output, &found);
-    if (state == STOPPED_RUN_UNREADABLE) return EXIT_FILE;
-    if (state == STOPPED_RUN_NONE) {
-        say(stderr, "note: %s: %s: the run starts from the beginning\n", r->output, found.missing);
-        return EXIT_FINE;
-    }
-    hn_run_options options = {.scheme = found.settings.scheme,
-                              .reduction = found.settings.reduction,
-                              .step = found.settings.step_size,
-                              .end = (double)found.run.step_count * found.settings.step_size};
-    hn_simulation_def def = found.settings;
-    int64_t step_count = 0, every = found.run.every > 0 ? found.run.every : 1;
+    hn_run_options options = {.scheme = found->settings.scheme,
+                              .reduction = found->settings.reduction,
+                              .step = found->settings.step_size,
+                              .end = (double)found->run.step_count * found->settings.step_size};
+    hn_simulation_def def = found->settings;
+    int64_t step_count = 0, every = found->run.every > 0 ? found->run.every : 1;
     if (!apply_scheme_settings("run", words->settings, &def) ||
         !merge_run_texts("run", &words->texts, &options, &step_count))
         return EXIT_USAGE;
-    if (state == STOPPED_RUN_COMPLETE) {
-        *complete = step_count == found.run.step_count;
-        if (!*complete || !r->quiet)
-            say(stderr, "note: %s is complete%s\n", r->output,
-                *complete ? ": nothing is left to do"
-                          : " with another number of steps: the run starts from the beginning");
-        return EXIT_FINE;
-    }
+    def.scheme = options.scheme;
+    def.reduction = options.reduction;
+    def.step_size = options.step;
+    if (state == STOPPED_RUN_COMPLETE)
+        return take_complete(r, words, found, &def, step_count, complete);
     if (words->every != NULL && r->every != every) {
         options_complain("run",
                          "%s was started with --every %" PRId64 "; it goes on with that only",
@@ -514,6 +555,19 @@ static int take_up(run *r, const run_words *words, bool *complete)
     r->every = every;
     r->resumed = true;
     return EXIT_FINE;
+}
+
+static int take_up(run *r, const run_words *words, bool *complete)
+{
+    stopped_run found;
+    *complete = false;
+    stopped_run_state state = stopped_run_find(r->context, r->model, r->output, &found);
+    int code = state == STOPPED_RUN_UNREADABLE ? EXIT_FILE : EXIT_FINE;
+    if (state == STOPPED_RUN_NONE)
+        say(stderr, "note: %s: %s: the run starts from the beginning\n", r->output, found.missing);
+    else if (code == EXIT_FINE) code = take_up_found(r, words, state, &found, complete);
+    stopped_run_release(&found);
+    return code;
 }
 
 static int run_model(run *r, const run_words *words)

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stopped_run.h"
 
+#include "report.h"
 #include "say.h"
 
 #include <stdio.h>
@@ -44,9 +45,22 @@ static bool read_settings(hn_context *context, const hn_model *model, const char
     const hn_result_info *info = hn_result_file_info(file);
     found->settings = info->settings;
     found->run = info->run;
+    found->series = info->run.series == NULL ? NULL : name_with(info->run.series, "");
+    bool copied = info->run.series == NULL || found->series != NULL;
+    found->run.series = found->series;
+    found->has_ledger = info->has_ledger;
+    found->ledger = info->ledger;
     *complete = info->complete && same_text(info, model);
     hn_result_file_close(file);
-    return true;
+    if (!copied) report_no_memory();
+    return copied;
+}
+
+void stopped_run_release(stopped_run *found)
+{
+    free(found->series);
+    found->series = NULL;
+    found->run.series = NULL;
 }
 
 stopped_run_state stopped_run_find(hn_context *context, const hn_model *model, const char *output,
@@ -55,6 +69,7 @@ stopped_run_state stopped_run_find(hn_context *context, const hn_model *model, c
     char *part = name_with(output, ".part"), *checkpoint = name_with(output, ".checkpoint");
     stopped_run_state state = STOPPED_RUN_NONE;
     bool complete = false;
+    *found = (stopped_run){0};
     found->missing = "there is no result of a stopped run under this name";
     if (is_there(part)) {
         found->missing = "it has no checkpoint";

@@ -15,6 +15,9 @@ typedef enum stopped_run_state {
 typedef struct stopped_run {
     hn_simulation_def settings;
     hn_results_def run;
+    char *series;        ///< run.series, released by stopped_run_release
+    bool has_ledger;     ///< of a complete run
+    hn_ledger ledger;    ///< at its end
     const char *missing; ///< why there is nothing to go on with, in words
 } stopped_run;
 
@@ -22,6 +25,9 @@ typedef struct stopped_run {
 /// STOPPED_RUN_THERE and STOPPED_RUN_COMPLETE.
 stopped_run_state stopped_run_find(hn_context *context, const hn_model *model, const char *output,
                                    stopped_run *found);
+
+/// Release what stopped_run_find has filled.
+void stopped_run_release(stopped_run *found);
 
 /// Are there a .part and a checkpoint under this name?
 bool stopped_run_is_there(const char *output);

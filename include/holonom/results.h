@@ -34,7 +34,8 @@ typedef struct hn_results_def {
     hn_result_kind kind;        ///< since 0.2
     bool all_series;            ///< also write what costs more than a step: ledger/hidden_projected. Since 0.2
     const char *series;         ///< series or groups of them to write, such as "outputs,bodies/position", with commas;
-                                ///< time and step are always there. NULL: all. What is left out is not computed
+                                ///< time and step are always there. NULL: all. What is left out is not computed.
+                                ///< hn_results_resume: NULL, or the same words as before
 } hn_results_def;
 HN_API void hn_results_def_init(hn_results_def *def, size_t size);
 static inline hn_results_def hn_results_def_default(void)

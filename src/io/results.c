@@ -626,10 +626,11 @@ static hn_status open_for_appending(hn_results *results, hid_t access)
         H5Lexists(results->file, "ledger/hidden_projected", H5P_DEFAULT) > 0;
     for (int i = 0; i < SERIES_COUNT; ++i) {
         series_writer *series = &results->series[i];
+        results->left_out[i] = false;
         if (!has_series(results, (series_id)i)) continue;
         char place[64];
         series_place((series_id)i, place, sizeof place);
-        results->left_out[i] = H5Lexists(results->file, place, H5P_DEFAULT) == 0;
+        results->left_out[i] = H5Lexists(results->file, place, H5P_DEFAULT) <= 0;
         if (results->left_out[i]) continue;
         series->dataset = open_series(results, (series_id)i);
         if (series->dataset < 0 || !hdf5_has_chunks(series->dataset, series->chunk_records,
@@ -790,7 +791,6 @@ static hn_status make_writer(const hn_model *model, hn_simulation *simulation, c
     created->has_ledger = simulation_has_ledger(simulation);
 
     hn_status status = choose_series(created, own.series);
-    created->description.run.series = NULL;
     if (status == HN_OK) status = take_memory(created, model, path);
     if (status == HN_OK) status = claim_path(created, model, create);
     if (status != HN_OK) {
@@ -832,7 +832,9 @@ hn_status hn_results_create_for(const hn_model *model, hn_simulation *simulation
         release_memory(created);
         return status;
     }
-    created->description.model = NULL; // it may be destroyed from now on
+    created->description.model =
+        NULL; // it may be destroyed from now on, and the words are the caller's
+    created->description.run.series = NULL;
     created->commit_time = clock_seconds();
     *results = created;
     return HN_OK;
@@ -1101,8 +1103,15 @@ static hn_status check_settings(hn_results *results, hn_results_def *before)
     hn_simulation_def settings = hn_simulation_def_default();
     hid_t group = H5Gopen2(results->file, "options", H5P_DEFAULT);
     bool read = group >= 0 && options_read(group, &settings, before);
+    char *words = NULL;
+    hn_status status = read ? options_read_series(group, results->context, &words) : HN_FILE_FORMAT;
     if (group >= 0) H5Gclose(group);
-    if (!read) return fail_damaged(results, "its settings cannot be read");
+    if (status == HN_OUT_OF_MEMORY) return status;
+    if (status != HN_OK) return fail_damaged(results, "its settings cannot be read");
+    const char *asked = results->description.run.series;
+    bool same = asked == NULL || strcmp(asked, words == NULL ? "" : words) == 0;
+    context_release(results->context, words);
+    if (!same) return fail_other(results, "it was started with other series");
     const char *different = options_difference(&settings, &results->simulation->def);
     if (different == NULL) return HN_OK;
     char text[80];
@@ -1132,6 +1141,8 @@ static hn_status reopen(hn_results *results, const hn_model *model, const checkp
 {
     char format[32];
     int64_t version = 0, counted = 0;
+    const bool all_series =
+        results->description.run.all_series; // asked for; the file says what it has
     if (disk_settle_killed(results->part_path) != 0)
         return fail_damaged(results, "it is not a result file");
     hid_t access = access_properties();
@@ -1147,6 +1158,8 @@ static hn_status reopen(hn_results *results, const hn_model *model, const checkp
         return fail_damaged(results, "it is not a result file of this version");
     TRY(check_text(results, model));
     TRY(check_settings(results, before));
+    if (all_series && !results->description.run.all_series)
+        return fail_other(results, "it was started without --all-series");
     if (counted < data->record_count)
         return fail_damaged(results, "it has fewer records than its checkpoint says");
     results->counted = (hsize_t)counted;

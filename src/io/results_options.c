@@ -2,6 +2,7 @@
 // One table of the settings, walked to write, to read and to compare.
 #include "io/results_options.h"
 
+#include "base/context.h"
 #include "simulation/options.h"
 
 #include <stddef.h>
@@ -36,7 +37,27 @@ bool options_write(hid_t group, const hn_simulation_def *simulation, const hn_re
     return written && hdf5_attribute_integer(group, "every", results->every) &&
            hdf5_attribute_integer(group, "step_count", results->step_count) &&
            (results->kind == HN_RESULT_RUN ||
-            hdf5_attribute_text(group, "kind", hn_result_kind_name(results->kind), 0));
+            hdf5_attribute_text(group, "kind", hn_result_kind_name(results->kind), 0)) &&
+           (results->series == NULL || results->series[0] == '\0' ||
+            hdf5_attribute_text(group, "series", results->series, 0));
+}
+
+hn_status options_read_series(hid_t group, hn_context *context, char **words)
+{
+    *words = NULL;
+    if (H5Aexists(group, "series") <= 0) return HN_OK;
+    hid_t attribute = H5Aopen(group, "series", H5P_DEFAULT);
+    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    size_t size = type >= 0 ? H5Tget_size(type) + 1 : 0;
+    if (type >= 0) H5Tclose(type);
+    if (attribute >= 0) H5Aclose(attribute);
+    if (size == 0) return HN_FILE_FORMAT;
+    *words = context_allocate(context, size);
+    if (*words == NULL) return HN_OUT_OF_MEMORY;
+    if (hdf5_read_text(group, "series", *words, size)) return HN_OK;
+    context_release(context, *words);
+    *words = NULL;
+    return HN_FILE_FORMAT;
 }
 
 // Files of runs do not say so.

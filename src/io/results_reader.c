@@ -255,8 +255,12 @@ static hn_status read_options(hn_result_file *file)
     info->run = hn_results_def_default();
     hid_t group = H5Gopen2(file->file, "options", H5P_DEFAULT);
     bool read = group >= 0 && options_read(group, &info->settings, &info->run);
+    hn_status words =
+        read ? options_read_series(group, file->context, &file->series_words) : HN_FILE_FORMAT;
+    info->run.series = file->series_words;
     if (group >= 0) H5Gclose(group);
-    if (!read) return fail_format(file, "a setting among the options", "cannot be read");
+    if (words == HN_OUT_OF_MEMORY) return words;
+    if (words != HN_OK) return fail_format(file, "a setting among the options", "cannot be read");
 
     string_list text = {NULL, 0, 0};
     hn_status status = read_strings(file, "model/text", &text);
@@ -907,11 +911,11 @@ void hn_result_file_close(hn_result_file *file)
     hn_context *context = file->context;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; ++i)
         context_release(context, lists[i]->text);
-    void *blocks[] = {
-        file->version,    file->model_name, file->scheme,        file->reduction,
-        file->model_text, file->bodies,     file->joints,        file->coordinate_joint,
-        file->shapes,     file->loads,      file->load_profiles, file->name,
-        file->path,       file->beams};
+    void *blocks[] = {file->version,   file->model_name, file->scheme,
+                      file->reduction, file->model_text, file->series_words,
+                      file->bodies,    file->joints,     file->coordinate_joint,
+                      file->shapes,    file->loads,      file->load_profiles,
+                      file->name,      file->path,       file->beams};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         context_release(context, blocks[i]);
     context_release(context, file);

@@ -32,6 +32,7 @@ struct hn_result_file {
     hn_result_info info;
     char *version, *model_name, *scheme, *reduction; ///< texts of `info`
     char *model_text;
+    char *series_words; ///< that chose the series; NULL: all
     string_list body_names, body_kinds, joint_names, joint_kinds;
     string_list coordinate_names, coordinate_units, coordinate_rate_units;
     int *coordinate_joint;   ///< coordinate_count

@@ -112,6 +112,49 @@ class Resume(FileTest):
         self.check(0, "run", "pendulum.yaml", "--output", "whole.h5", *settings, "--steps", str(steps))
         self.assert_equal_results("r.h5", "whole.h5")
 
+    @need_h5py
+    def test_a_run_goes_on_with_its_own_series(self):
+        for words, others in (((), ("--series", "ledger")), (("--series", "ledger,joints"), ("--series", "bodies")),
+                              (("--series", "ledger"), ("--all-series",))):
+            self.kill_run(*LONG, *words)
+            before = self.all_files()
+            for other in (others, ("--series", "ledger/energy")):
+                done = self.check(2, "run", "pendulum.yaml", "--output", "r.h5", "--resume", *other)
+                self.assertRegex(done.stderr, "it was started with(out --all-series| other series)")
+            self.assertEqual(self.all_files().keys(), before.keys())
+            self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--resume", *words)
+            with h5py.File(self.path("r.h5")) as file:
+                self.assertEqual(file["options"].attrs.get("series", b"").decode(), "".join(words[1:]))
+                lengths = {len(file[name]) for name in ("time", "ledger/energy", "ledger/kinetic")}
+                self.assertEqual(lengths, {20000 // 3 + 2})
+                self.assertEqual("position" in file["bodies"], words == ())
+            self.check(0, "rerun", "r.h5")
+            os.remove(self.path("r.h5"))
+
+    def test_a_complete_result_counts_if_it_is_the_one_asked_for(self):
+        def run(code, *words):
+            return self.check(code, "run", "pendulum.yaml", "--resume", *words).stderr
+
+        run(0)
+        kept = self.bytes_of("pendulum.h5")
+        for words in ((), ("--scheme", "energy-momentum"), ("--steps", "50"), ("--every", "1"), ("--step", "1e-2")):
+            self.assertIn("is complete: nothing is left to do", run(0, *words))
+        self.assertEqual(self.bytes_of("pendulum.h5"), kept)
+        for words, name in ((("--scheme", "rattle"), "scheme"), (("--reduction", "multipliers"), "reduction"),
+                            (("--set", "residual_tolerance=1e-9"), "residual_tolerance"), (("--every", "7"), "--every"),
+                            (("--step", "0.005"), "step_size"), (("--series", "ledger"), "choice of series"),
+                            (("--all-series",), "choice of series")):
+            self.assertIn(f"is complete with another {name}: the run starts from the beginning", run(0, *words))
+            self.assertIn("is complete: nothing is left to do", run(0, *words))
+
+    def test_a_complete_result_is_judged_as_when_it_was_made(self):
+        required = ("run", "pendulum.yaml", "--resume", "--quiet", "--require", "energy=1e-30")
+        first, second = self.check(4, *required), self.check(4, *required)
+        self.assertIn(second.stderr.strip().splitlines()[-1], first.stderr)
+        loose = ("run", "pendulum.yaml", "--resume", "--quiet", "--set", "residual_tolerance=1", "--output", "loose.h5")
+        first, second = self.check(6, *loose), self.check(6, *loose)
+        self.assertIn("energy NOT KEPT", second.stderr)
+
     def test_a_new_run_says_that_it_replaces_a_stopped_one(self):
         self.kill_run(*ENDLESS)
         done = self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--quiet")
