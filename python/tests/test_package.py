@@ -200,6 +200,22 @@ def test_tables() -> None:
     assert np.array_equal(data["bodies_position"].sel(body="lower").to_numpy(), result["bodies/position"][:, 1])
 
 
+def test_tables_of_a_model_with_outputs() -> None:
+    """Also where bodies and outputs are called as series are."""
+    model = hn.Model.from_dict({
+        "holonom": 1, "bodies": {"position": {"point_mass": {"mass": 1}}},
+        "outputs": {"place": {"position": {"body": "position"}}, "value": {"energy": "kinetic"}},
+        "run": {"step": 1e-3, "end": 0.05}})
+    result = hn.run(model, progress=False)
+    frame = pytest.importorskip("pandas") and result.to_pandas()
+    assert {"outputs/place/z", "outputs/value", "bodies/position/position/z", "ledger/energy", "step"} <= set(frame)
+    assert np.array_equal(frame["outputs/place/z"].to_numpy(), frame["bodies/position/position/z"].to_numpy())
+    assert frame.shape == (51, sum(int(np.prod(result[name].shape[1:], dtype=int)) for name in result.series) - 1)
+    data = pytest.importorskip("xarray") and result.to_xarray()
+    assert list(data["output"].to_numpy()) == ["place/x", "place/y", "place/z", "value"]
+    assert np.array_equal(data["outputs_value"].sel(output="value"), result["ledger/kinetic"])
+
+
 def test_eight_threads_step_eight_simulations_of_one_model() -> None:
     model = arm()
     expected = hn.Simulation(model, step=1e-3)

@@ -526,24 +526,36 @@ static hid_t access_properties(void)
 
 // ---- which series -----------------------------------------------------------------------------------
 
+static bool is_word(const char *name, const char *word, size_t length)
+{
+    return name[0] != '\0' && strlen(name) == length && strncmp(name, word, length) == 0;
+}
+
+/// May the name stand without its group, as in tables? Those of the ledger and of Newton's method may.
+static bool is_short(const series_info *info)
+{
+    return strcmp(info->group, "ledger") == 0 || strcmp(info->group, "newton") == 0;
+}
+
 /// Does a word of `length` bytes mean a series: by its name or by its group?
 static bool word_means(const char *word, size_t length, const series_info *info)
 {
-    return (strlen(info->full) == length && strncmp(info->full, word, length) == 0) ||
-           (info->group[0] != '\0' && strlen(info->group) == length &&
-            strncmp(info->group, word, length) == 0);
+    return is_word(info->full, word, length) || is_word(info->group, word, length) ||
+           (is_short(info) && is_word(info->name, word, length));
 }
 
 static hn_status fail_unknown_word(const hn_results *results, const char *word, size_t length)
 {
-    const char *words[2 * SERIES_COUNT];
+    const char *words[3 * SERIES_COUNT];
     char asked[64];
     snprintf(asked, sizeof asked, "%.*s", (int)length, word);
     for (int i = 0; i < SERIES_COUNT; ++i) {
-        words[2 * i] = series_get((series_id)i)->full;
-        words[2 * i + 1] = series_get((series_id)i)->group;
+        const series_info *info = series_get((series_id)i);
+        words[3 * i] = info->full;
+        words[3 * i + 1] = info->group;
+        words[3 * i + 2] = is_short(info) ? info->name : info->full;
     }
-    const char *nearest = nearest_word(asked, words, 2 * SERIES_COUNT);
+    const char *nearest = nearest_word(asked, words, 3 * SERIES_COUNT);
     if (nearest != NULL && nearest[0] != '\0')
         return context_fail(results->context, HN_INVALID_ARGUMENT,
                             "unknown series '%s' to write (did you mean '%s'?)", asked, nearest);

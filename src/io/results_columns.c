@@ -91,6 +91,11 @@ static bool word_selects(hn_result_file *file, const char *word, column_parts pa
 static hn_status fail_with_suggestion(hn_result_file *file, const char *word,
                                       const char *suggestion)
 {
+    if (suggestion != NULL && strcmp(suggestion, word) == 0)
+        return context_fail(file->context, HN_FILE_FORMAT,
+                            "%s: has no series '%s': the model has none, or the run has not "
+                            "written it",
+                            file->path, word);
     if (suggestion == NULL)
         return context_fail(
             file->context, HN_FILE_FORMAT,
@@ -170,6 +175,12 @@ hn_status hn_result_file_select(hn_result_file *file, const char *word, hn_resul
             if (*count < capacity) columns[*count] = (hn_result_column){i, k};
             *count += 1;
         }
+    }
+    // outputs go by names of their own; the series of all of them has its name too, unless an output is called so
+    int whole = *count == 0 ? hn_result_file_find_series(file, word) : -1;
+    for (size_t k = 0; whole >= 0 && k < file->series[whole].about.width; ++k) {
+        if (*count < capacity) columns[*count] = (hn_result_column){whole, k};
+        *count += 1;
     }
     return *count > 0 ? HN_OK : fail_unknown_series(file, word);
 }

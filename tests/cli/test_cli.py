@@ -412,6 +412,30 @@ class Output(ToolTest):
             os.remove(self.path("r.h5.part"))
 
 
+class SeriesNames(ToolTest):
+    def test_every_series_of_a_file_is_selected_by_its_name(self):
+        self.write("out.yaml", DOUBLE_PENDULUM.replace("run:", "outputs: {tip: {position: {body: link2}}}\nrun:"))
+        self.check(0, "run", "out.yaml", "--quiet")
+        both = [self.check(0, "export", "out.h5", "--series", word, "--output", "-").stdout
+                for word in ("outputs/value", "outputs")]
+        self.assertEqual(both[0], both[1])
+        self.assertTrue(both[0].startswith("time,outputs/tip/x,outputs/tip/y,outputs/tip/z\n"))
+
+    def test_names_are_as_short_when_written_as_when_read(self):
+        self.check(0, "run", "pendulum.yaml", "--series", "energy,iterations", "--quiet")
+        table = self.check(0, "export", "pendulum.h5", "--output", "-").stdout
+        self.assertTrue(table.startswith("time,step,ledger/energy,newton/iterations\n"), table[:80])
+        done = self.check(2, "run", "pendulum.yaml", "--series", "enrgy")
+        self.assertIn("did you mean 'energy'?", done.stderr)
+
+    def test_a_series_that_was_not_written_is_said_to_be_missing(self):
+        self.check(0, "run", "pendulum.yaml", "--series", "ledger", "--quiet")
+        for word in ("bodies", "bodies/link1/position", "outputs"):
+            said = self.check(5, "export", "pendulum.h5", "--series", word, "--output", "-").stderr
+            self.assertIn(f"has no series '{word}': the model has none, or the run has not written it", said)
+            self.assertNotIn("did you mean", said)
+
+
 class Inputs(ToolTest):
     """No command writes over a file that it reads, by whatever name or link."""
 

@@ -28,7 +28,8 @@ from .model import Model
 from .simulation import Simulation
 
 _BATCH = 0.05  # s between looks at Ctrl-C and the progress bar
-_OWNERS = {"bodies": "body", "joints": "joint", "drives": "drive", "couplings": "coupling", "beams": "element"}
+_OWNERS = {"bodies": "body", "joints": "joint", "drives": "drive", "couplings": "coupling", "beams": "element",
+           "outputs": "output"}
 _HDF5 = threading.RLock()  # HDF5 is not made for threads
 
 
@@ -191,6 +192,16 @@ class Result:
                 found[text(lib.hn_result_file_column_name(self._pointer, column[0]))] = self._column(column)
         return found
 
+    def _all_columns(self) -> dict[str, Array]:
+        """All columns but time; by their places, since a word may be the name of a body and of a series."""
+        found = {}
+        for index in range(lib.hn_result_file_series_count(self._pointer)):
+            about = lib.hn_result_file_series(self._pointer, index)
+            for k in range(0 if text(about.name) == "time" else about.width):
+                column = ffi.new("hn_result_column *", {"series": index, "component": k})
+                found[text(lib.hn_result_file_column_name(self._pointer, column[0]))] = self._column(column)
+        return found
+
     def unit(self, word: str) -> str:
         """Unit of the first column that a word selects."""
         return text(lib.hn_result_file_column_unit(self._pointer, self._select(word)[0][0]))
@@ -201,7 +212,7 @@ class Result:
         """A pandas.DataFrame of the columns that words select (default: all), indexed by time."""
         import pandas
 
-        chosen = self.columns(*(words or [n for n in self.series if n != "time"]))
+        chosen = self.columns(*words) if words else self._all_columns()
         return pandas.DataFrame(chosen, index=pandas.Index(self.time, name="time"))
 
     def _labels(self, index: int, about: Any) -> list[str]:
@@ -210,6 +221,9 @@ class Result:
         for k in range(about.dims[0]):
             column = ffi.new("hn_result_column *", {"series": index, "component": k * (about.width // about.dims[0])})
             words = text(lib.hn_result_file_column_name(self._pointer, column[0])).split("/")
+            if words[0] == "outputs":
+                labels.append("/".join(words[1:]))
+                continue
             labels.append("/".join([words[1], *words[3:]]) if about.rank == 1 and len(words) > 3 else words[1])
         return labels
 
@@ -231,7 +245,7 @@ class Result:
             for k, size in enumerate(values.shape[1:]):
                 if k == 0 and group in _OWNERS and size > 0:
                     labels = self._labels(index, about)
-                    owner = _OWNERS[group] + ("_coordinate" if any("/" in label for label in labels) else "")
+                    owner = _OWNERS[group] + ("_coordinate" if group == "joints" and any("/" in one for one in labels) else "")
                     coords[owner] = labels
                     dims.append(owner)
                 elif size == 3:
