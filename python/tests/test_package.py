@@ -2,12 +2,14 @@
 """The installed package against the tool, the C headers, HDF5 and itself."""
 
 import _thread
+import contextlib
 import gc
 import inspect
 import pathlib
 import pickle
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -198,6 +200,49 @@ def test_tables() -> None:
     assert np.array_equal(data["joints_rates"].sel(joint_coordinate="elbow/angle"), result["joints/elbow/rates/angle"])
     assert np.array_equal(data["joints_reaction_force"].sel(joint="elbow", xyz="z"), result["joints/elbow/reaction_force/z"])
     assert np.array_equal(data["bodies_position"].sel(body="lower").to_numpy(), result["bodies/position"][:, 1])
+
+
+def test_threads_do_not_meet_in_one_simulation() -> None:
+    """Without a word four threads stepped one state at once, and it was none that the model can have."""
+    model = arm()
+    expected, shared = hn.Simulation(model, step=1e-3), hn.Simulation(model, step=1e-3)
+    done, refused = [], []
+
+    def work() -> None:
+        for _ in range(200):
+            try:
+                shared.step(10)
+                done.append(10)
+            except hn.Busy:
+                refused.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert shared.step_count == sum(done)
+    expected.step(sum(done))
+    assert np.array_equal(shared.positions, expected.positions)
+    began = threading.Event()
+
+    def long() -> None:
+        began.set()
+        with contextlib.suppress(hn.Cancelled):
+            shared.step(10**9)
+
+    thread = threading.Thread(target=long)
+    thread.start()
+    began.wait()
+    time.sleep(0.05)
+    for call in (shared.save, shared.reverse, shared.accelerations, lambda: shared.ledger, lambda: shared.set_joints([0, 0])):
+        with pytest.raises(hn.Busy, match="another thread is at work"):
+            call()
+    assert shared.time > 0.0  # may be looked at
+    while thread.is_alive():
+        shared.cancel()
+        thread.join(0.01)
+    shared.save()
 
 
 def test_tables_of_a_model_with_outputs() -> None:

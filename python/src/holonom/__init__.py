@@ -7,7 +7,7 @@
 >>> print(result.ledger)
 """
 
-from ._library import (Cancelled, Closed, FileAccess, FileFormat, HolonomError, InvalidArgument, InvalidModel, NotConverged,
+from ._library import (Busy, Cancelled, Closed, FileAccess, FileFormat, HolonomError, InvalidArgument, InvalidModel, NotConverged,
                        version)
 from .ledger import Entry, Ledger
 from .model import Beam, Body, Coupling, Drive, Joint, Load, Model, ground
@@ -16,7 +16,7 @@ from .simulation import LinearSystem, Mode, Simulation, Snapshot, fields, scheme
 from .studies import Plan, plan, read_study, study
 
 __version__ = version()
-__all__ = ["Beam", "Body", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError",
+__all__ = ["Beam", "Body", "Busy", "Cancelled", "Closed", "Coupling", "Drive", "Entry", "FileAccess", "FileFormat", "HolonomError",
            "InvalidArgument", "InvalidModel", "Joint", "Ledger", "LinearSystem", "Load", "Mode", "Model", "NotConverged", "Plan", "Result",
            "Simulation", "Snapshot", "fields", "ground", "plan", "read_study", "run", "run_tool", "schemes", "settings",
            "study", "version"]

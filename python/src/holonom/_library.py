@@ -63,6 +63,10 @@ class Cancelled(HolonomError):
     """HN_CANCELLED: the run was cancelled."""
 
 
+class Busy(HolonomError, RuntimeError):
+    """Another thread is at work with the simulation."""
+
+
 class Closed(HolonomError):
     """The simulation or result has been closed."""
 

@@ -3,21 +3,40 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import threading
 import time as clock
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Callable, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
+from ._library import Array, Busy, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
 from .ledger import Ledger
 from .model import Beam, Coupling, Drive, Joint, Model
 
 _BATCH = 0.05  # s between looks at Ctrl-C
 _FEW = 16  # steps that are taken without such a look
+_BUSY = "another thread is at work with this simulation; threads need simulations of their own"
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _alone(method: _Method) -> _Method:
+    """Of one thread at a time: the library is outside the interpreter's lock, and a simulation has one state."""
+    @functools.wraps(method)
+    def turn(self: Simulation, *values: Any, **named: Any) -> Any:
+        if not self._turn.acquire(False):
+            raise Busy(_BUSY)
+        try:
+            return method(self, *values, **named)
+        finally:
+            self._turn.release()
+    return cast(_Method, turn)
 
 
 def schemes() -> list[str]:
@@ -123,6 +142,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_create_in(self._context.pointer, model._pointer, def_, out))
         self._handle: Any = ffi.gc(out[0], lib.hn_simulation_destroy)
         self._arrays: dict[str, Array] = {}
+        self._turn = threading.RLock()
 
     # ---- life ----
 
@@ -163,17 +183,22 @@ class Simulation:
     # ---- stepping ----
 
     def step(self, count: int = 1) -> None:
-        """Advance by `count` steps; other threads run meanwhile. On failure, and after Ctrl-C, the state is that of the last
-        good step."""
+        """Advance by `count` steps; other threads run meanwhile, with simulations of their own. On failure, and after Ctrl-C,
+        the state is that of the last good step."""
         handle = self._handle
         if handle is None:
             raise Closed("the simulation has been closed")
-        if count > _FEW:
-            self._step_many(handle, count)
-            return
-        status = lib.hn_simulation_step(handle, count)
-        if status:
-            self._context.check(status)
+        if not self._turn.acquire(False):
+            raise Busy(_BUSY)
+        try:
+            if count > _FEW:
+                self._step_many(handle, count)
+                return
+            status = lib.hn_simulation_step(handle, count)
+            if status:
+                self._context.check(status)
+        finally:
+            self._turn.release()
 
     def _step_many(self, handle: Any, count: int) -> None:
         """In batches, between which Python looks at Ctrl-C."""
@@ -313,6 +338,7 @@ class Simulation:
 
     # ---- setting states ----
 
+    @_alone
     def set_joints(self, coordinates: Vector | None = None, rates: Vector | None = None) -> None:
         """Set all joint coordinates and rates (None: they stay); for trees of joints with angles and displacements."""
         def numbers(values: Vector | None) -> tuple[Any, int]:
@@ -328,6 +354,7 @@ class Simulation:
             raise InvalidArgument("coordinates and rates have different lengths")
         self._context.check(lib.hn_simulation_set_joints(self._pointer, q, v, counts.pop()))
 
+    @_alone
     def set_bodies(self, position: Any = None, orientation: Any = None, velocity: Any = None,
                    angular_velocity: Any = None) -> None:
         """Set poses and velocities of all bodies (None: they stay); they must fit the joints."""
@@ -344,6 +371,7 @@ class Simulation:
             setattr(values, name, keep[-1])
         self._context.check(lib.hn_simulation_set_bodies(self._pointer, values, bodies))
 
+    @_alone
     def accelerations(self) -> tuple[Array, Array]:
         """Accelerations of the bodies at the current state with the current inputs: m/s^2 and rad/s^2, world axes."""
         bodies = len(self._model.bodies)
@@ -353,6 +381,7 @@ class Simulation:
             ffi.from_buffer("double[]", angular, require_writable=True), bodies))
         return linear, angular
 
+    @_alone
     def reverse(self) -> None:
         """Turn all velocities round: a time-symmetric scheme then goes back the way it came."""
         self._context.check(lib.hn_simulation_reverse(self._pointer))
@@ -371,6 +400,7 @@ class Simulation:
         """Newton iterations and the like: the fields of hn_statistics."""
         return dict(plain(lib.hn_simulation_statistics(self._pointer)))
 
+    @_alone
     def redundancy(self) -> dict[str, Any]:
         """Constraints that follow from others at the current configuration: redundant_count, misfit, misfit_joint, and by
         joint whether its reaction is unique."""
@@ -389,6 +419,7 @@ class Simulation:
             raise InvalidArgument(f"no joint {name!r} in the model {self._model.name!r}")
         return lib.hn_simulation_joint(self._pointer, names.index(name))
 
+    @_alone
     def joint_state(self, joint: Joint | str) -> dict[str, Any]:
         """Coordinates, rates and reaction of a joint: the fields of hn_joint_state. Reactions act on the second body."""
         out = ffi.new("hn_joint_state *")
@@ -398,12 +429,14 @@ class Simulation:
             found[key] = np.array(found[key][: out.coordinate_count])
         return found
 
+    @_alone
     def reaction_verdict(self, joint: Joint | str) -> dict[str, Any]:
         """What of a joint's reaction is unique though constraints are redundant: the fields of hn_reaction_verdict."""
         out = ffi.new("hn_reaction_verdict *")
         self._context.check(lib.hn_simulation_reaction_verdict(self._pointer, self._joint(joint), out))
         return dict(plain(out[0]))
 
+    @_alone
     def drive_state(self, drive: Drive | str) -> dict[str, float]:
         """Coordinate, effort, power (W) and work (J) of a drive: the fields of hn_drive_state."""
         name = drive if isinstance(drive, str) else drive.name
@@ -413,6 +446,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_drive(self._pointer, self._model.drives.index(name), out))
         return dict(plain(out[0]))
 
+    @_alone
     def coupling_state(self, coupling: Coupling | str) -> dict[str, float]:
         """Effort (N, N m) along the first coordinate and gap (m, rad) of a coupling: the fields of hn_coupling_state."""
         name = coupling if isinstance(coupling, str) else coupling.name
@@ -422,6 +456,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_coupling(self._pointer, self._model.couplings.index(name), out))
         return dict(plain(out[0]))
 
+    @_alone
     def beam_element(self, beam: Beam | str, element: int) -> dict[str, Any]:
         """Strains, resultants (N, N m) and angle (rad) of an element: the fields of hn_beam_element_state."""
         name = beam if isinstance(beam, str) else beam.name
@@ -433,6 +468,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_beam_element(self._pointer, id, element, out))
         return {"strain": np.array(list(out.strain)), "resultant": np.array(list(out.resultant)), "angle": out.angle}
 
+    @_alone
     def find_equilibrium(self, **settings: Any) -> dict[str, Any]:
         """Go to an equilibrium under the loads, at rest. Settings by the names of hn_static_def: load_steps, relax, ...
         Returns the fields of hn_equilibrium."""
@@ -442,6 +478,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_find_equilibrium(self._pointer, def_, out))
         return dict(plain(out[0]))
 
+    @_alone
     def modes(self, count: int = 10, *, at_start: bool = False, **settings: Any) -> list[Mode]:
         """Small free motions about the equilibrium found from here (at_start: about the configuration as it is), from the
         lowest frequency on. Settings by the names of hn_static_def."""
@@ -457,6 +494,7 @@ class Simulation:
         return [Mode(found[i].frequency, found[i].growth_rate, bool(found[i].rigid), bodies[found[i].body.index1 - 1],
                      shapes[i].copy()) for i in range(report.count)]
 
+    @_alone
     def linearise(self) -> LinearSystem:
         """Linearise at the current state, time and inputs, for the motion itself; loops and motions hold."""
         out = ffi.new("hn_linear_system **")
@@ -476,6 +514,7 @@ class Simulation:
             names(found.state_names, found.state_units, n), names(found.input_names, found.input_units, m),
             names(found.output_names, found.output_units, k))
 
+    @_alone
     def follow(self, count: int = 1, efforts: bool = True) -> None:
         """Advance as the drives of the kind motion say, and nothing else; efforts: with what that takes of them (inverse
         dynamics). 0 steps: the state as it is."""
@@ -484,12 +523,14 @@ class Simulation:
     # ---- ledger and snapshots ----
 
     @property
+    @_alone
     def ledger(self) -> Ledger:
         """What is promised and what was measured so far."""
         out = ffi.new("hn_ledger *")
         self._context.check(lib.hn_simulation_ledger(self._pointer, out))
         return Ledger(out[0], [b.name for b in self._model.bodies])
 
+    @_alone
     def save(self) -> Snapshot:
         """The current state, to go back to."""
         size = lib.hn_simulation_snapshot_size(self._pointer)
@@ -497,6 +538,7 @@ class Simulation:
         self._context.check(lib.hn_simulation_save(self._pointer, data, size))
         return Snapshot(bytes(ffi.buffer(data, size)), self.time)
 
+    @_alone
     def restore(self, snapshot: Snapshot) -> None:
         """Go back; stepping on is bit for bit the same."""
         self._context.check(lib.hn_simulation_restore(self._pointer, snapshot.data, len(snapshot.data)))
