@@ -195,6 +195,17 @@ static bool is_unit(const char *text, int position, const char *word)
     return unit_split(number, &factor, &kind) < strlen(number);
 }
 
+// Would a blank before `position` make the rest of the text the unit of what is before?
+static bool is_unit_to_the_end(const char *text, int position)
+{
+    char number[PARAMETER_NAME_MAX + 16];
+    double factor;
+    unit_kind kind;
+    if (strlen(text + position) > PARAMETER_NAME_MAX) return false;
+    snprintf(number, sizeof number, "1 %s", text + position);
+    return unit_split(number, &factor, &kind) <= 2; // behind "1" and the blank
+}
+
 static bool ends_in_parenthesis(const char *text)
 {
     int open = 0;
@@ -232,6 +243,11 @@ static bool fail_parse(const expression_set *set, const char *text, expression_e
         if (nearest != NULL)
             return fail(error, position, "unknown word '%s' in an expression (did you mean '%s'?)",
                         word, nearest);
+        // "30deg", with nothing behind it
+        if (is_unit(text, position, word) && position > 0 && text[position - 1] != ' ' &&
+            is_unit_to_the_end(text, position))
+            return fail(error, position,
+                        "'%s' stands close to its number; expected a blank between them", word);
         if (is_unit(text, position, word))
             return fail(
                 error, position,

@@ -155,6 +155,38 @@ static hn_status read_drive(const model_reader *r, int map, const char *owner, h
     return status;
 }
 
+// A word of an expression must mean one thing: t or pi, a parameter, or a number of an output above.
+static hn_status check_word(const model_reader *r, int node, const char *word, bool parameter)
+{
+    bool own = strcmp(word, "t") == 0 || strcmp(word, "pi") == 0;
+    int meanings = (own ? 1 : 0) + (parameter ? 1 : 0);
+    for (int i = 0; i < hn_model_output_count(r->model); ++i) {
+        static const char *const ENDINGS[] = {"_x", "_y", "_z"};
+        const char *name = hn_model_output_name(r->model, i);
+        size_t length = strlen(name);
+        int components = 0;
+        (void)hn_model_output_place(r->model, i, &components);
+        if (strncmp(word, name, length) != 0) continue;
+        const char *rest = word + length;
+        if (rest[0] == '\0' && components == 3 && meanings == 0)
+            return reader_fail(r, node,
+                               "output '%.60s' has three numbers; expected %.60s_x, %.60s_y or "
+                               "%.60s_z",
+                               name, name, name, name);
+        meanings += components == 1 && rest[0] == '\0' ? 1 : 0;
+        for (int k = 0; k < 3 && components == 3; ++k)
+            meanings += strcmp(rest, ENDINGS[k]) == 0 ? 1 : 0;
+    }
+    if (meanings < 2) return HN_OK;
+    return reader_fail(r, node,
+                       "'%.60s' has two meanings here: an output, and %s; expected another name "
+                       "for one of them",
+                       word,
+                       own         ? "a word of expressions"
+                       : parameter ? "a parameter"
+                                   : "a component of another");
+}
+
 // Parameters become numbers; the words of outputs, t, pi and functions stay.
 static hn_status read_expression(const model_reader *r, int node, char *text)
 {
@@ -176,6 +208,7 @@ static hn_status read_expression(const model_reader *r, int node, char *text)
         bool parameter = word[0] != '\0' && strcmp(word, "pi") != 0 && strcmp(word, "t") != 0 &&
                          from[i + length] != '(' &&
                          expression_evaluate(r->expressions, word, &value, &error);
+        if (word[0] != '\0' && from[i + length] != '(') TRY(check_word(r, node, word, parameter));
         if (length == 0) length = 1;
         if (used + length + 32 > TEXT_MAX)
             return reader_fail(r, node, "the expression is too long; expected less than %d bytes",

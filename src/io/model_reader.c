@@ -251,11 +251,13 @@ hn_status reader_direction(const model_reader *r, int index, const char *what, c
     return HN_OK;
 }
 
-// "unknown body 'x' (did you mean 'y'?)"; very large models are not searched to the end.
-static hn_status fail_name(const model_reader *r, int index, const char *kind, const char *name,
-                           int count, const char *(*name_at)(const hn_model *model, int index))
+// "unknown body 'x' (did you mean 'y'?)"; very large models are not searched to the end. `own`: a name that every model
+// has there, or NULL.
+static hn_status fail_name(const model_reader *r, int index, const char *kind, const char *own,
+                           const char *name, int count,
+                           const char *(*name_at)(const hn_model *model, int index))
 {
-    const char *nearest = NULL;
+    const char *nearest = own == NULL ? NULL : nearest_word(name, &own, 1);
     for (int i = 0; i < count && i < LISTED_NAMES_MAX; ++i) {
         const char *pair[2] = {name_at(r->model, i), nearest};
         nearest = nearest_word(name, pair, nearest == NULL ? 1 : 2);
@@ -264,8 +266,8 @@ static hn_status fail_name(const model_reader *r, int index, const char *kind, c
     if (nearest != NULL)
         return reader_fail(r, index, "unknown %s '%.60s' (did you mean '%s'?)", kind, name,
                            nearest);
-    return reader_fail(r, index, "unknown %s '%.60s'; expected the name of a %s of this model",
-                       kind, name, kind);
+    return reader_fail(r, index, "unknown %s '%.60s'; expected the name of a %s of this model%s%s",
+                       kind, name, kind, own == NULL ? "" : ", or ", own == NULL ? "" : own);
 }
 
 static const char *body_name_at(const hn_model *model, int index)
@@ -287,7 +289,8 @@ hn_status reader_body(const model_reader *r, int index, bool ground_allowed, hn_
     if (!ground_allowed && body->index1 == hn_ground().index1)
         return reader_fail(r, index, "the ground cannot stand here; expected a body that can move");
     if (body->index1 != 0) return HN_OK;
-    return fail_name(r, index, "body", name, hn_model_body_count(r->model), body_name_at);
+    return fail_name(r, index, "body", ground_allowed ? "ground" : NULL, name,
+                     hn_model_body_count(r->model), body_name_at);
 }
 
 hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint)
@@ -296,5 +299,5 @@ hn_status reader_joint(const model_reader *r, int index, hn_joint_id *joint)
     TRY(reader_word(r, index, "a joint's name", &name));
     *joint = hn_model_find_joint(r->model, name);
     if (joint->index1 != 0) return HN_OK;
-    return fail_name(r, index, "joint", name, hn_model_joint_count(r->model), joint_name_at);
+    return fail_name(r, index, "joint", NULL, name, hn_model_joint_count(r->model), joint_name_at);
 }

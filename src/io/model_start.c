@@ -64,6 +64,12 @@ static hn_status read_body_start(model_reader *r, int key, int map)
     hn_beam_id beam = hn_model_find_beam(r->model, reader_text(r, key));
     if (beam.index1 != 0 && hn_model_find_body(r->model, reader_text(r, key)).index1 == 0)
         return read_beam_start(r, map, beam);
+    if (hn_model_find_body(r->model, reader_text(r, key)).index1 == 0 &&
+        hn_model_find_joint(r->model, reader_text(r, key)).index1 != 0)
+        return reader_fail(r, map,
+                           "'%.100s' is a joint; expected its coordinates, rate or rates: velocity "
+                           "and angular_velocity are of bodies",
+                           reader_text(r, key));
     TRY(reader_body(r, key, false, &body));
     hn_mat3 axes = hn_model_body_orientation(r->model, body);
     int velocity = reader_find(r, map, "velocity"),
