@@ -2,6 +2,8 @@
 // Phases, variables and steps of a unit.
 #include "unit.h"
 
+#include "base/number_text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -76,7 +78,7 @@ static char *read_resource(unit *u, const char *folder, const char *name)
 static bool build(unit *u, hn_model **model, hn_simulation **simulation)
 {
     int count = 0;
-    size_t number_size = 40;
+    size_t number_size = NUMBER_TEXT_SIZE;
     hn_parameter *parameters = calloc((size_t)u->variables.count + 1, sizeof *parameters);
     char *texts = calloc((size_t)u->variables.count + 1, number_size);
     hn_simulation_def def = u->setup.def;
@@ -86,8 +88,8 @@ static bool build(unit *u, hn_model **model, hn_simulation **simulation)
         if (v->role == UNIT_STEP && u->given[i]) def.step_size = u->values[i];
         if (v->role != UNIT_PARAMETER || !u->given[i]) continue;
         char *text = texts + number_size * (size_t)count;
-        snprintf(text, number_size, "%.17g", u->values[i]);
-        parameters[count++] = (hn_parameter){strchr(v->name, '/') + 1, text};
+        parameters[count++] =
+            (hn_parameter){strchr(v->name, '/') + 1, number_text(u->values[i], text)};
     }
     if (!fine) unit_say(u, UNIT_ERROR, "no memory");
     fine = fine &&

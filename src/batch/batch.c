@@ -2,6 +2,7 @@
 // Batches: making members, stepping them on threads, what went wrong in which.
 #include "batch/batch.h"
 
+#include "base/number_text.h"
 #include "base/sized.h"
 #include "simulation/snapshot.h"
 
@@ -151,8 +152,6 @@ typedef struct creation {
     const hn_batch_def *def;
 } creation;
 
-enum { NUMBER_SIZE = 32 };
-
 // The model of a member: the file with its values.
 static hn_status member_model(const creation *c, hn_context *context, size_t member,
                               hn_model **model)
@@ -161,13 +160,13 @@ static hn_status member_model(const creation *c, hn_context *context, size_t mem
     size_t length, n = c->batch->member_count;
     const char *text = hn_model_text(c->model, &length);
     hn_parameter *parameters =
-        context_allocate(context, (size_t)count * (sizeof *parameters + NUMBER_SIZE));
+        context_allocate(context, (size_t)count * (sizeof *parameters + NUMBER_TEXT_SIZE));
     if (parameters == NULL) return HN_OUT_OF_MEMORY;
     char *numbers = (char *)(parameters + count);
     for (int k = 0; k < count; ++k) {
-        char *number = numbers + NUMBER_SIZE * k;
-        snprintf(number, NUMBER_SIZE, "%.17g", c->def->parameter_values[(size_t)k * n + member]);
-        parameters[k] = (hn_parameter){c->def->parameters[k], number};
+        char *number = numbers + NUMBER_TEXT_SIZE * k;
+        double value = c->def->parameter_values[(size_t)k * n + member];
+        parameters[k] = (hn_parameter){c->def->parameters[k], number_text(value, number)};
     }
     hn_status status = hn_model_parse_with(context, text, length, hn_model_name(c->model),
                                            parameters, count, model);

@@ -7,6 +7,7 @@
 #include "io/expression.h"
 
 #include "base/nearest_word.h"
+#include "base/number_text.h"
 #include "io/units.h"
 #include "model/names.h"
 
@@ -417,9 +418,10 @@ bool expression_in_time(expression_set *set, const char *text, char *plain, size
         size_t length = (size_t)(end - c);
         if (is_word_character(*c) && length < sizeof word) memcpy(word, c, length);
         int known = word[0] == '\0' ? -1 : name_table_find(&set->table, word);
-        int written = known < 0
-                          ? snprintf(plain + used, size - used, "%.*s", (int)length, c)
-                          : snprintf(plain + used, size - used, "(%.17g)", set->values[known]);
+        char number[NUMBER_TEXT_SIZE];
+        int written = known < 0 ? snprintf(plain + used, size - used, "%.*s", (int)length, c)
+                                : snprintf(plain + used, size - used, "(%s)",
+                                           number_text(set->values[known], number));
         used += (size_t)written;
         if (used >= size) return fail(error, 0, "the expression is too long with its parameters");
     }

@@ -2,6 +2,8 @@
 // The outputs of a model file: quantities by name.
 #include "io/model_reader.h"
 
+#include "base/number_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -214,7 +216,9 @@ static hn_status read_expression(const model_reader *r, int node, char *text)
             return reader_fail(r, node, "the expression is too long; expected less than %d bytes",
                                TEXT_MAX);
         if (parameter) {
-            used += (size_t)snprintf(text + used, TEXT_MAX - used, "(%.17g)", value);
+            char number[NUMBER_TEXT_SIZE];
+            used +=
+                (size_t)snprintf(text + used, TEXT_MAX - used, "(%s)", number_text(value, number));
         } else {
             memcpy(text + used, from + i, length);
             used += length;

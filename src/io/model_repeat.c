@@ -10,6 +10,8 @@
 // become digits, in names too, and the words i and angle in values become numbers. Copies keep line and column.
 #include "io/model_reader.h"
 
+#include "base/number_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,9 +88,10 @@ static void put(writer *w, const char *text, size_t length)
 
 static void put_number(writer *w, double value)
 {
-    char number[40];
-    int length = snprintf(number, sizeof number, value < 0.0 ? "(%.17g)" : "%.17g", value);
-    put(w, number, (size_t)length);
+    char number[NUMBER_TEXT_SIZE], text[NUMBER_TEXT_SIZE + 2];
+    int length =
+        snprintf(text, sizeof text, value < 0.0 ? "(%s)" : "%s", number_text(value, number));
+    put(w, text, (size_t)length);
 }
 
 static hn_status replace_words(const repetition *p, int node, const char *text, size_t length,

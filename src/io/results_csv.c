@@ -4,7 +4,7 @@
 #include <holonom/results.h>
 
 #include "base/context.h"
-#include "io/number_text.h"
+#include "base/number_text.h"
 #include "io/results_hdf5.h"
 #include "io/whole_file.h"
 #include "simulation/series.h"

@@ -10,7 +10,7 @@
 
 #include "base/rotation.h"
 #include "base/vector.h"
-#include "io/number_text.h"
+#include "base/number_text.h"
 #include "io/results_hdf5.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 // without mass become one joint where there is one that moves alike, and what is left out is listed at the top.
 #include "io/urdf.h"
 
-#include "io/number_text.h"
+#include "base/number_text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 #include "study/study.h"
 
 #include "base/nearest_word.h"
+#include "base/number_text.h"
 #include "io/model_file.h"
 #include "io/model_reader.h"
 #include "study/counter_random.h"
@@ -287,9 +288,8 @@ static hn_status read_rows(study_reader *s, int index, const char *path, char *t
         if (line[strspn(line, " \r")] == '\0') continue;
         for (int k = 0; k < columns; ++k) {
             study_parameter *p = &study->parameters[first + k];
-            char *end = NULL;
-            double value = next_cell(&line, &cell) ? strtod(cell, &end) : (double)NAN;
-            if (end == NULL || end == cell || *end != '\0' || !isfinite(value))
+            double value;
+            if (!next_cell(&line, &cell) || !number_read(cell, &value))
                 return reader_fail(&s->r, index, "%s:%d: expected %d numbers, one per parameter",
                                    path, line_number, columns);
             p->values[p->count++] = value;

@@ -2,11 +2,11 @@
 // Running one member: its model, its steps, the numbers that are kept of them.
 #include "study/study.h"
 
+#include "base/number_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { NUMBER_SIZE = 32 };
 
 static const double STEP_COUNT_MAX = 9e15; // whole numbers are exact so far
 
@@ -28,16 +28,15 @@ static hn_status make_model(hn_context *context, const hn_study *study, int64_t 
                             hn_model **model)
 {
     size_t count = (size_t)study->parameter_count;
-    size_t size = count * (sizeof(hn_parameter) + sizeof(double) + NUMBER_SIZE);
+    size_t size = count * (sizeof(hn_parameter) + sizeof(double) + NUMBER_TEXT_SIZE);
     hn_parameter *parameters = context_allocate(context, size);
     if (parameters == NULL) return HN_OUT_OF_MEMORY;
     double *values = (double *)(parameters + count);
     char *numbers = (char *)(values + count);
     hn_status status = hn_study_parameters(study, member, values);
     for (size_t i = 0; i < count && status == HN_OK; ++i) {
-        char *number = numbers + NUMBER_SIZE * i;
-        snprintf(number, NUMBER_SIZE, "%.17g", values[i]);
-        parameters[i] = (hn_parameter){study->parameters[i].name, number};
+        char *number = numbers + NUMBER_TEXT_SIZE * i;
+        parameters[i] = (hn_parameter){study->parameters[i].name, number_text(values[i], number)};
     }
     if (status == HN_OK)
         status = hn_model_parse_with(context, study->model_text, study->model_length,

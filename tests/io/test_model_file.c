@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Model files: what good ones give, what each wrong one in tests/io/bad is told and where, hostile and large ones.
+#define _POSIX_C_SOURCE 200809L // setenv
 #include "io/expression.h"
 #include "elements/element.h"
 #include "model/model.h"
 
 #include "base/rotation.h"
 
-#include <holonom/simulation.h>
+#include <holonom/holonom.h>
 
 #include "support/check.h"
 #include "support/failing_allocator.h"
@@ -936,12 +937,65 @@ TEST(format, counts_columns_in_quotes_and_aliases)
     hn_context_destroy(context);
 }
 
+// A decimal comma where the machine has such a locale or can make one, else a repetition.
+static void speak_with_a_comma(void)
+{
+    static const char *const LOCALES[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    for (int i = 0; i < 3; ++i)
+        if (setlocale(LC_ALL, LOCALES[i]) != NULL) return;
+    if (system("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1") < 0) return;
+    setenv("LOCPATH", ".", 1);
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) fprintf(stderr, "no locale with a comma\n");
+    unsetenv("LOCPATH");
+}
+
+#define COMMA_MODEL                                                                                \
+    "holonom: 1\ngravity: [0, 0, 0]\nparameters: {half: 0.5}\nbodies:\n"                           \
+    "  a: {point_mass: {mass: 2*half}}\n"                                                          \
+    "loads:\n  push: {force: {body: a, vector: [1, 0, 0], factor: 'half + 0*t'}}\n"                \
+    "repeat:\n  for: {i: 2}\n  with: {place: 0.25*i}\n"                                            \
+    "  bodies: {b$i: {point_mass: {mass: 1}, position: ['max(place, 0.125)', 0, 0]}}\n"            \
+    "outputs:\n  twice: {expression: 'half*t*4'}\nrun: {step: 0.125, end: 1}\n"
+
+TEST(format, numbers_it_writes_itself_do_not_depend_on_the_locale)
+{
+    static const char STUDY[] = "holonom_study: 1\nparameters: {half: {list: [0.5, 0.75]}}\n"
+                                "outputs: {v: {of: bodies/a/velocity/x}, o: {of: outputs/twice}}\n";
+    speak_with_a_comma();
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = parse(context, COMMA_MODEL);
+    CHECK_NEAR(model->bodies[2].position.x, 0.5, 0.0); // max(0,5, 0,125) would be 5
+    hn_study *study = NULL;
+    CHECK_OK(context, hn_study_parse(context, STUDY, strlen(STUDY), "study", COMMA_MODEL,
+                                     strlen(COMMA_MODEL), &study));
+    for (int k = 0; k < 2 && study != NULL; ++k) {
+        const double half = k == 0 ? 0.5 : 0.75;
+        double outputs[2];
+        hn_study_outcome outcome;
+        CHECK_OK(context, hn_study_run(context, study, k, outputs, &outcome));
+        CHECK_NEAR(outputs[0], 0.5, 1e-14); // m/s: half N on 2 half kg for 1 s; measured 0
+        CHECK_NEAR(outputs[1], 4.0 * half, 1e-14);
+    }
+    const double values[2] = {0.5, 0.75};
+    const char *const names[1] = {"half"};
+    hn_batch_def def = hn_batch_def_default();
+    def.simulation.step_size = 0.125;
+    def.member_count = 2;
+    def.parameters = names;
+    def.parameter_count = 1;
+    def.parameter_values = values;
+    hn_batch *batch = NULL;
+    CHECK_OK(context, hn_batch_create(context, model, &def, &batch));
+    hn_batch_destroy(batch);
+    hn_study_destroy(study);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+    setlocale(LC_ALL, "C");
+}
+
 TEST(format, does_not_depend_on_the_locale)
 {
-    // with a decimal comma where the machine has such a locale, else a repetition
-    static const char *const LOCALES[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C"};
-    for (int i = 0; i < 4; ++i)
-        if (setlocale(LC_ALL, LOCALES[i]) != NULL) break;
+    speak_with_a_comma();
     hn_context *context = hn_context_create(NULL);
     hn_model *model = parse(context, TOP "  b: {mass: 0.5, inertia: [0.1*2.5, 0.25, 0.25]}\n");
     CHECK_NEAR(model->bodies[0].mass, 0.5, 0.0);

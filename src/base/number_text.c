@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Numbers as text: short, exact, with a point in every locale.
-#include "io/number_text.h"
+#define _GNU_SOURCE // newlocale, strtod_l: a decimal point whatever the locale of the program
+#include "base/number_text.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,4 +27,14 @@ const char *number_text(double value, char text[NUMBER_TEXT_SIZE])
     }
     *to = '\0';
     return text;
+}
+
+bool number_read(const char *text, double *value)
+{
+    char *end = NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) return false;
+    *value = strtod_l(text, &end, plain);
+    freelocale(plain);
+    return end != text && *end == '\0' && isfinite(*value);
 }
