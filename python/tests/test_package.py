@@ -245,6 +245,14 @@ def test_threads_do_not_meet_in_one_simulation() -> None:
     shared.save()
 
 
+def test_ends_that_cannot_be_are_said() -> None:
+    for end in (-1.0, 0.0, float("nan"), float("inf")):
+        with pytest.raises(hn.InvalidArgument, match="end: .*expected a positive number of seconds"):
+            hn.run(arm(), end=end, step=1e-3, progress=False)
+    with pytest.warns(RuntimeWarning, match=r"the end 0.0104 s is no multiple of the step 0.001 s; the run ends at 0.01 s"):
+        assert len(hn.run(arm(), end=0.0104, step=1e-3, progress=False)) == 11
+
+
 def test_tables_of_a_model_with_outputs() -> None:
     """Also where bodies and outputs are called as series are."""
     model = hn.Model.from_dict({

@@ -147,6 +147,15 @@ def test_samples_may_be_columns_rows_or_tables() -> None:
     assert single["tip"].values[0] == columns["tip"].values[2]
 
 
+def test_a_number_is_of_all_members_and_a_list_is_a_list() -> None:
+    model = hn.Model.parse(MODEL)
+    outputs = {"x": "bodies/lower/position/x"}
+    data = hn.study(model, {"length": [0.9, 1.1], "mass": 2.0}, outputs=outputs)
+    assert list(data["mass"].to_numpy()) == [2.0, 2.0]
+    with pytest.raises(hn.FileFormat, match="entries"):  # as in study files
+        hn.study(model, {"length": [0.9, 1.1], "mass": [2.0]}, outputs=outputs)
+
+
 def test_a_member_that_fails_is_told_and_the_others_are_there() -> None:
     model = hn.Model.parse(MODEL)
     table = hn.study(model, {"length": [1.0, -1.0, 1.1]}, outputs={"energy": "energy"})

@@ -30,6 +30,7 @@ from .simulation import Simulation
 _BATCH = 0.05  # s between looks at Ctrl-C and the progress bar
 _OWNERS = {"bodies": "body", "joints": "joint", "drives": "drive", "couplings": "coupling", "beams": "element",
            "outputs": "output"}
+_GRID = 1e-6  # of a step: how near the end must be to the grid, as in the tool
 _HDF5 = threading.RLock()  # HDF5 is not made for threads
 
 
@@ -353,12 +354,18 @@ def run(model: Model, end: float | None = None, step: float | None = None, schem
     until = end if end is not None else model.run_options["end"]
     if until is None:
         raise InvalidArgument("end: the model does not say; give a time in seconds")
+    if not (0.0 < until < float("inf")):
+        raise InvalidArgument(f"end: {until}; expected a positive number of seconds")
     options.setdefault("inputs", False)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="holonom-")) if output is None else None
     path = folder / "result.h5" if folder is not None else pathlib.Path(os.fspath(output or ""))
     try:
         with Simulation(model, step, scheme, reduction, **options) as sim:
-            _record(sim, path, max(1, round(until / sim.step_size)), every, progress)
+            count = max(1, round(until / sim.step_size))
+            if abs(until / sim.step_size - count) > _GRID:
+                warnings.warn(f"the end {until:.9g} s is no multiple of the step {sim.step_size:.9g} s; the run ends at "
+                              f"{count * sim.step_size:.9g} s", RuntimeWarning, stacklevel=2)
+            _record(sim, path, count, every, progress)
         return Result(path, temporary=folder is not None)
     except BaseException:
         if folder is not None:

@@ -102,18 +102,21 @@ def _numbers(values: Any) -> list[float]:
 
 
 def _columns(samples: Any) -> dict[str, list[float]]:
-    """A mapping of names to numbers, a table (pandas), or a list of mappings, as one list per parameter."""
+    """A mapping of names to lists or numbers, which all members have, a table (pandas), or a list of mappings, as one list per
+    parameter."""
     if hasattr(samples, "to_dict") and hasattr(samples, "columns"):
         return {str(name): _numbers(samples[name]) for name in samples.columns}
+    single: set[str] = set()
     if isinstance(samples, Mapping):
         columns = {str(name): _numbers(values) for name, values in samples.items()}
+        single = {str(name) for name, values in samples.items() if np.ndim(values) == 0}
     else:
         rows = [dict(row) for row in samples]
         if not rows:
             raise InvalidArgument("there are no samples")
         columns = {str(name): _numbers([row[name] for row in rows]) for name in rows[0]}
     longest = max((len(values) for values in columns.values()), default=0)
-    return {name: values * longest if len(values) == 1 else values for name, values in columns.items()}
+    return {name: values * longest if name in single else values for name, values in columns.items()}
 
 
 def plan(model: Model | str | os.PathLike[str], samples: Any, outputs: Mapping[str, Any], *,
