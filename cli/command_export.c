@@ -139,6 +139,10 @@ int command_export(int argument_count, char **arguments)
         options_complain("export", "--series goes with --csv and --mat; scenes have all bodies");
         return EXIT_USAGE;
     }
+    if (FORMATS[format].table != NULL && frames_text != NULL) {
+        options_complain("export", "--frames goes with --gltf and --vtk; tables have all records");
+        return EXIT_USAGE;
+    }
     if (frames < 2 || frames > INT_MAX) {
         options_complain("export", "--frames is '%s'; expected 2 or more", frames_text);
         return EXIT_USAGE;

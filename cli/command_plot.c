@@ -326,6 +326,17 @@ static int count_results(const char **words, int word_count)
     return count;
 }
 
+/// Are there more texts for the legend than curves? Says so.
+static bool complain_labels(const char *labels, int curve_count)
+{
+    int count = labels == NULL ? 0 : 1;
+    for (const char *c = labels; c != NULL && *c != '\0'; ++c) count += *c == ',' ? 1 : 0;
+    if (count <= curve_count) return false;
+    options_complain("plot", "--labels: %d texts for %d curve%s", count, curve_count,
+                     curve_count == 1 ? "" : "s");
+    return true;
+}
+
 static int draw_plot(const plot_request *request, figure *f, const char *labels, const char *path,
                      figure_format format, double resolution)
 {
@@ -336,6 +347,7 @@ static int draw_plot(const plot_request *request, figure *f, const char *labels,
     if (data != NULL && data->context != NULL) {
         hn_context_set_log(data->context, report_log_line, NULL);
         hn_status status = read_all(data, request);
+        if (status == HN_OK && complain_labels(labels, data->count)) status = HN_INVALID_ARGUMENT;
         char y_label[2 * LABEL_SIZE] = "";
         make_labels(data, request, labels, y_label, sizeof y_label);
         for (int i = 0; i < data->count; ++i)

@@ -675,6 +675,9 @@ static bool begin_run(const run_words *words, run *r)
     const char *with_output = words->output != NULL       ? "--output"
                               : words->checkpoint != NULL ? "--checkpoint"
                               : words->resume != NULL     ? "--resume"
+                              : words->series != NULL     ? "--series"
+                              : words->all_series != NULL ? "--all-series"
+                              : words->every != NULL      ? "--every"
                                                           : NULL;
     if (!apply_scheme_settings("run", words->settings, &r->def)) return false;
     if (words->no_output != NULL && with_output != NULL) {

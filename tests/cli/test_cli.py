@@ -412,6 +412,20 @@ class Output(ToolTest):
             os.remove(self.path("r.h5.part"))
 
 
+class NothingIsIgnored(ToolTest):
+    def test_options_that_would_do_nothing_are_refused(self):
+        for words in (("--series", "energy"), ("--all-series",), ("--every", "2"), ("--output", "x.h5")):
+            said = self.check(2, "run", "pendulum.yaml", "--no-output", *words).stderr
+            self.assertIn(f"--no-output excludes {words[0]}", said)
+        self.check(0, "run", "pendulum.yaml", "--quiet")
+        for words in ((), ("--mat",), ("--output", "x.csv")):
+            said = self.check(2, "export", "pendulum.h5", "--frames", "5", *words).stderr
+            self.assertIn("--frames goes with --gltf and --vtk", said)
+        said = self.check(2, "plot", "pendulum.h5", "energy", "--labels", "a,b").stderr
+        self.assertIn("--labels: 2 texts for 1 curve", said)
+        self.assertFalse(os.path.exists(self.path("pendulum.svg")))
+
+
 class SeriesNames(ToolTest):
     def test_every_series_of_a_file_is_selected_by_its_name(self):
         self.write("out.yaml", DOUBLE_PENDULUM.replace("run:", "outputs: {tip: {position: {body: link2}}}\nrun:"))
