@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_SIZE = 160, LABEL_WIDTH = 50, SETTING_SIZE = 64 };
+enum { LABEL_SIZE = 160, LABEL_WIDTH = 50 };
 
 static const double BATCH_SECONDS = 0.05; // steps are taken in batches of about this long
 static const int CONDITION_UNKNOWNS_CHEAP =
@@ -478,22 +478,6 @@ typedef struct run_words {
     const char *settings[OPTION_REPEAT_MAX]; ///< NAME=VALUE,...
     run_texts texts;
 } run_words;
-
-/// Name of the first setting in which two runs differ; NULL: none.
-static const char *different_setting(const hn_simulation_def *one, const hn_simulation_def *other)
-{
-    hn_context *context = hn_context_create(NULL);
-    const char *different = NULL;
-    for (int i = 0; i < hn_simulation_option_count() && different == NULL; ++i) {
-        const char *name = hn_simulation_option_name(i);
-        char a[SETTING_SIZE] = "", b[SETTING_SIZE] = "";
-        if (hn_simulation_def_get(context, one, name, a, sizeof a) != HN_OK ||
-            hn_simulation_def_get(context, other, name, b, sizeof b) != HN_OK || strcmp(a, b) != 0)
-            different = name;
-    }
-    hn_context_destroy(context);
-    return different;
-}
 
 /// In what a complete result is not the one that is asked for; NULL: it is.
 static const char *difference_of_complete(const run *r, const run_words *words,

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "say.h"
+#include "scheme_settings.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -60,6 +61,14 @@ int exit_code_of(hn_status status)
     return EXIT_RUN_FAILED;
 }
 
+/// Are the settings those that the model file asks for, and nothing else?
+static bool is_settings_of_model(const hn_model *model, const hn_simulation_def *def)
+{
+    hn_simulation_def own = hn_simulation_def_default();
+    return hn_simulation_def_from_model(model, &own) == HN_OK &&
+           different_setting(&own, def) == NULL;
+}
+
 int report_create_simulation(const hn_model *model, const hn_simulation_def *def,
                              hn_simulation **simulation)
 {
@@ -69,8 +78,9 @@ int report_create_simulation(const hn_model *model, const hn_simulation_def *def
     bool placed = hn_model_text(model, NULL) != NULL && status != HN_CANCELLED;
     say(stderr, "%s%s%s\n", placed ? "" : SHOWN(hn_model_name(model)), placed ? "" : ": ",
         hn_context_message(hn_model_context(model)));
-    // what cannot be assembled is the model's fault, a singular start included
-    bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED;
+    // what cannot be assembled is the model's fault, a singular start and what its `run` asks for included
+    bool assembly = status == HN_SINGULAR_SYSTEM || status == HN_NOT_CONVERGED ||
+                    (status == HN_INVALID_ARGUMENT && is_settings_of_model(model, def));
     return assembly || status == HN_NOT_FINITE ? EXIT_MODEL : exit_code_of(status);
 }
 

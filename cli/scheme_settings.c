@@ -81,3 +81,20 @@ bool apply_scheme_settings(const char *command, const char *const *texts, hn_sim
     hn_context_destroy(context);
     return fine;
 }
+
+enum { SETTING_SIZE = 64 }; // bytes of a value as text
+
+const char *different_setting(const hn_simulation_def *one, const hn_simulation_def *other)
+{
+    hn_context *context = hn_context_create(NULL);
+    const char *different = NULL;
+    for (int i = 0; i < hn_simulation_option_count() && different == NULL; ++i) {
+        const char *name = hn_simulation_option_name(i);
+        char a[SETTING_SIZE] = "", b[SETTING_SIZE] = "";
+        if (hn_simulation_def_get(context, one, name, a, sizeof a) != HN_OK ||
+            hn_simulation_def_get(context, other, name, b, sizeof b) != HN_OK || strcmp(a, b) != 0)
+            different = name;
+    }
+    hn_context_destroy(context);
+    return different;
+}

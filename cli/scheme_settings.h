@@ -9,4 +9,7 @@
 /// once. False after reporting what is wrong.
 bool apply_scheme_settings(const char *command, const char *const *texts, hn_simulation_def *def);
 
+/// Name of the first setting in which two runs differ; NULL: none.
+const char *different_setting(const hn_simulation_def *one, const hn_simulation_def *other);
+
 #endif

@@ -412,6 +412,18 @@ class Output(ToolTest):
             os.remove(self.path("r.h5.part"))
 
 
+class Settings(ToolTest):
+    def test_a_setting_that_cannot_be_is_the_fault_of_whoever_gave_it(self):
+        for scheme, name, value in (("energy-decaying", "rho", "5"), ("generalized-alpha", "spectral_radius", "7"),
+                                    ("energy-momentum", "order", "4"), ("energy-momentum", "iterations_max", "0")):
+            text = DOUBLE_PENDULUM.replace("scheme: energy-momentum", f"scheme: {scheme}")
+            self.write("plain.yaml", text)
+            self.write("own.yaml", text.replace("end: 0.5", f"end: 0.5, {name}: {value}"))
+            for command in (("run", "--no-output"), ("check",)):
+                self.check(3, command[0], "own.yaml", *command[1:])
+            self.check(2, "run", "plain.yaml", "--no-output", "--set", f"{name}={value}")
+
+
 class NothingIsIgnored(ToolTest):
     def test_options_that_would_do_nothing_are_refused(self):
         for words in (("--series", "energy"), ("--all-series",), ("--every", "2"), ("--output", "x.h5")):
