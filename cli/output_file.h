@@ -24,8 +24,8 @@ int output_write(const char *path, void (*write)(const void *what, FILE *file), 
 /// Do both names lead to one file, through links of any kind? False when one of them leads to none.
 bool is_same_file(const char *one, const char *other);
 
-/// Would output to `path` (or to its .part, .checkpoint or .journal, where results are written) go over the file `input`?
-/// Says so; the exit code is EXIT_FILE.
+/// Would output to `path` (or to its .part, .checkpoint or .journal, where results are written) go over the file
+/// `input`? Says so; the exit code is EXIT_FILE.
 bool complain_output_is_input(const char *path, const char *input);
 
 #endif
