@@ -7,7 +7,6 @@
 #include "output_file.h"
 #include "say.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "report.h"
 #include "say.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

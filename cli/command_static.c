@@ -10,7 +10,6 @@
 #include "stop_signal.h"
 #include "table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

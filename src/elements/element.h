@@ -33,7 +33,6 @@ typedef struct element {
     element_kind kind;
     const char *name;       ///< the load's
     int a, b;               ///< tree index of the bodies or -1 for the ground; force, torque: b alone, a is -1
-    bool b_is_point;        ///< body b is a point mass
     double link[8];         ///< force: point of b; spring, displacement: p_b - p_a, coefficients
     hn_vec3 a1, a2, b1;     ///< torsional spring, drive: frame vectors in the directors of a and b
     hn_vec3 vector;         ///< force, torque: N, N m; world, or directors of b when body_fixed

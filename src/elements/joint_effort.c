@@ -110,13 +110,13 @@ static void vectors_at(const element *e, const element_step *step, double weight
         vec3_combination(v.b1, step->a, step->b));
 }
 
-// gradient of theta at vectors x1, x2, y, times `scale`
-static void theta_gradient(hn_vec3 x1, hn_vec3 x2, hn_vec3 y, double scale, torsion_form *f)
+// gradient of theta at vectors x1, x2, y
+static void theta_gradient(hn_vec3 x1, hn_vec3 x2, hn_vec3 y, torsion_form *f)
 {
     double c = vec3_dot(x1, y), s = vec3_dot(x2, y), square = c * c + s * s;
-    f->gx1 = vec3_scale(-scale * s / square, y);
-    f->gx2 = vec3_scale(scale * c / square, y);
-    f->gy = vec3_scale(scale / square, vec3_add_scaled(vec3_scale(c, x2), -s, x1));
+    f->gx1 = vec3_scale(-s / square, y);
+    f->gx2 = vec3_scale(c / square, y);
+    f->gy = vec3_scale(1.0 / square, vec3_add_scaled(vec3_scale(c, x2), -s, x1));
 }
 
 // torque(theta_n+1) in the discrete-gradient form; `slope` = d torque/d theta_n+1
@@ -135,7 +135,7 @@ static void add_secant_torque(const element *e, const element_step *step, double
     vectors_at(e, step, 0.5, &f);
     torsion_form end = {0};
     vectors_at(e, step, 1.0, &end);
-    theta_gradient(end.x1, end.x2, end.y, 1.0, &f);
+    theta_gradient(end.x1, end.x2, end.y, &f);
     add_form(e, &f, step->want_terms, out);
 }
 
@@ -154,7 +154,7 @@ static void add_pose_torque(const element *e, const element_step *step, double w
         f.ds = slope_end * c / square;
         torsion_form end = {0};
         vectors_at(e, step, 1.0, &end);
-        theta_gradient(end.x1, end.x2, end.y, 1.0, &f);
+        theta_gradient(end.x1, end.x2, end.y, &f);
     }
     add_form(e, &f, step->want_terms, out);
     if (!step->want_terms || w == 0.0) return;
@@ -279,7 +279,7 @@ bool joint_coordinate_rate_row(const element *e, const double *a, const double *
     double c = vec3_dot(x1, y), s = vec3_dot(x2, y);
     if (!(c * c + s * s > 0.0)) return false;
     torsion_form f = {0};
-    theta_gradient(x1, x2, y, 1.0, &f);
+    theta_gradient(x1, x2, y, &f);
     element_add_to_row(v.a1, f.gx1, row);
     element_add_to_row(v.a2, f.gx2, row);
     element_add_to_row(v.b1, f.gy, row);

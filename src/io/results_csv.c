@@ -5,14 +5,10 @@
 
 #include "base/context.h"
 #include "base/number_text.h"
-#include "io/results_hdf5.h"
 #include "io/whole_file.h"
 #include "simulation/series.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -11,7 +11,6 @@
 #include "base/rotation.h"
 #include "base/vector.h"
 #include "base/number_text.h"
-#include "io/results_hdf5.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -37,7 +36,7 @@ typedef struct byte_block {
 
 typedef struct gltf_scene {
     byte_block nodes, meshes, accessors, views, samplers, channels, numbers;
-    int node_count, mesh_count, accessor_count, sampler_count, channel_count;
+    int node_count, mesh_count, accessor_count, sampler_count;
 } gltf_scene;
 
 static void put_bytes(byte_block *b, const void *bytes, size_t count)

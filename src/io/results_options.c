@@ -6,7 +6,6 @@
 #include "simulation/options.h"
 
 #include <stddef.h>
-#include <string.h>
 
 enum { WORD_SIZE = 64 };
 

@@ -5,11 +5,9 @@
 
 #include "io/results_disk.h"
 #include "io/results_options.h"
-#include "base/vector.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

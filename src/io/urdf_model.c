@@ -6,8 +6,6 @@
 #include "base/number_text.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const double AXES_TOLERANCE =

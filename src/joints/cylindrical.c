@@ -79,7 +79,6 @@ void cylindrical_coordinates(const joint *j, const double *a, const double *b, d
 }
 
 const joint_type joint_cylindrical = {
-    .name = "cylindrical",
     .dof = 2,
     .row_count = 4,
     .coordinate_count = 2,

@@ -115,7 +115,6 @@ static void distance_coordinates(const joint *j, const double *a, const double *
 }
 
 const joint_type joint_distance = {
-    .name = "distance",
     .dof = 5,
     .row_count = 1,
     .coordinate_count = 0,

@@ -51,7 +51,6 @@ static void fixed_coordinates(const joint *j, const double *a, const double *b, 
 }
 
 const joint_type joint_fixed = {
-    .name = "fixed",
     .dof = 0,
     .row_count = 6,
     .coordinate_count = 0,

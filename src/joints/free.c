@@ -79,7 +79,6 @@ static void free_coordinates(const joint *j, const double *a, const double *b, d
 }
 
 const joint_type joint_free = {
-    .name = "free",
     .dof = 6,
     .row_count = 0,
     .coordinate_count = 6,

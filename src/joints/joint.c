@@ -27,19 +27,9 @@ void joint_swap_sides(joint *j)
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-static const double NO_COEFFICIENTS[8] = {0.0};
-
-static void copy_coefficients(const double *from, double *to)
-{
-    for (int k = 0; k < 8; ++k) to[k] = from[k];
-}
-
 static constraint_row row_empty(bool product, bool rotational)
 {
-    constraint_row row = {.product = product, .rotational = rotational, .factor = 1.0};
-    copy_coefficients(NO_COEFFICIENTS, row.alpha);
-    copy_coefficients(NO_COEFFICIENTS, row.beta);
-    return row;
+    return (constraint_row){.product = product, .rotational = rotational, .factor = 1.0};
 }
 
 static void set_frame_vector(double *coefficients, int body, hn_vec3 local)

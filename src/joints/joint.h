@@ -144,7 +144,6 @@ typedef struct planar_rule {
 
 /// A joint kind: one file each.
 typedef struct joint_type {
-    const char *name;
     int dof;        ///< between rigid bodies
     int row_count;  ///< between rigid bodies
     pivot_kind pivot; ///< between rigid bodies

@@ -81,7 +81,6 @@ static void planar_coordinates(const joint *j, const double *a, const double *b,
 }
 
 const joint_type joint_planar = {
-    .name = "planar",
     .dof = 3,
     .row_count = 3,
     .coordinate_count = 3,

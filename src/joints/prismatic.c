@@ -66,7 +66,6 @@ static void prismatic_coordinates(const joint *j, const double *a, const double 
 }
 
 const joint_type joint_prismatic = {
-    .name = "prismatic",
     .dof = 1,
     .row_count = 5,
     .coordinate_count = 1,

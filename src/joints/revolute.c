@@ -52,7 +52,6 @@ static void revolute_coordinates(const joint *j, const double *a, const double *
 }
 
 const joint_type joint_revolute = {
-    .name = "revolute",
     .dof = 1,
     .row_count = 5,
     .pivot = PIVOT_AXIS,

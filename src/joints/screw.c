@@ -11,7 +11,6 @@
 #include "joints/cylindrical.h"
 
 const joint_type joint_screw = {
-    .name = "screw",
     .dof = 2, // of the rows; the thread takes one
     .row_count = 4,
     .coordinate_count = 2,

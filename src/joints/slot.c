@@ -119,7 +119,6 @@ static void slot_coordinates(const joint *j, const double *a, const double *b, d
 }
 
 const joint_type joint_slot = {
-    .name = "slot",
     .dof = 4,
     .row_count = 2,
     .coordinate_count = 4,

@@ -63,7 +63,6 @@ static void spherical_coordinates(const joint *j, const double *a, const double 
 }
 
 const joint_type joint_spherical = {
-    .name = "spherical",
     .dof = 3,
     .row_count = 3,
     .pivot = PIVOT_FREE,

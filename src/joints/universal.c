@@ -69,7 +69,6 @@ static void universal_coordinates(const joint *j, const double *a, const double 
 }
 
 const joint_type joint_universal = {
-    .name = "universal",
     .dof = 2,
     .row_count = 4,
     .coordinate_count = 2,

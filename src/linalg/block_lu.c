@@ -21,8 +21,6 @@
 #include "linalg/inertia.h"
 #include "linalg/small_lu.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

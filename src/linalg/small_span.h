@@ -3,9 +3,7 @@
 #ifndef LINALG_SMALL_SPAN_H
 #define LINALG_SMALL_SPAN_H
 
-enum { SMALL_SPAN_MAX = 6 };
-
-/// Orthonormal basis, at most `size` <= SMALL_SPAN_MAX vectors one after the other, of what `count` vectors of `size`
+/// Orthonormal basis, at most `size` vectors one after the other, of what `count` vectors of `size`
 /// numbers span (row-major, changed): the largest first, while what is left of one is longer than `tolerance`.
 /// Returns the dimension.
 int small_span(int size, int count, double *vectors, double tolerance, double *basis);

@@ -209,7 +209,6 @@ hn_status hn_model_add_body(hn_model *model, const hn_body_def *def, hn_body_id 
         .position = def->position,
         .orientation = def->orientation,
         .plane_normal = normal,
-        .through_joints = def->through_joints,
         .unplaced = def->through_joints,
         .shapes = shapes,
         .shape_count = def->shape_count,

@@ -5,7 +5,6 @@
 #include "base/sized.h"
 
 #include <math.h>
-#include <string.h>
 
 void hn_coupling_def_init(hn_coupling_def *def, size_t size, hn_coupling_kind kind)
 {

@@ -6,7 +6,6 @@
 #include "model/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { OWNER_SIZE = 160 };
 

@@ -28,7 +28,6 @@ typedef struct model_body {
     hn_vec3 position;       ///< m, world, of the body frame's origin
     hn_mat3 orientation;    ///< body axes in the world
     hn_vec3 plane_normal;   ///< unit vector, planar point mass only
-    bool through_joints;    ///< position and orientation follow from its joints
     bool unplaced;          ///< and are not known yet (hn_model_assemble)
     hn_shape *shapes;       ///< shape_count
     int shape_count;

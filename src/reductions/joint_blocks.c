@@ -176,7 +176,8 @@ static int find_links(const hn_system *system, const joint_blocks *blocks, int (
     return count;
 }
 
-bool joint_blocks_is_forest(const hn_system *system)
+// Do bodies meet at joints of the tree alone? Blocks are then eliminated from the leaves inward.
+static bool is_forest(const hn_system *system)
 {
     if (system->cut_count > 0) return false;
     for (int e = 0; e < system->element_count; ++e)
@@ -217,7 +218,7 @@ static hn_status order_blocks(const hn_system *system, bool with_bodies, joint_b
     if (status != HN_OK) goto done;
     int link_count = find_links(system, blocks, links);
     int hubs = mark_hubs(system, blocks, joints_at);
-    if (joint_blocks_is_forest(system)) {
+    if (is_forest(system)) {
         // from the leaves inward, so that the multipliers of a joint meet nothing that came before
         for (int i = 0; i < system->body_count; ++i) bodies[i] = system->body_count - 1 - i;
     } else {

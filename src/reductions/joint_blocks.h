@@ -61,9 +61,6 @@ hn_status joint_blocks_create(hn_system *system, const int *body_sizes, const jo
                               joint_blocks *blocks);
 void joint_blocks_destroy(joint_blocks *blocks);
 
-/// Do bodies meet at joints of the tree alone? Blocks are then eliminated from the leaves inward.
-bool joint_blocks_is_forest(const hn_system *system);
-
 /// The joint's rows are a block of their own.
 static inline bool joint_is_block(const hn_system *system, const joint_place *place)
 {

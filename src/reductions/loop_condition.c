@@ -21,7 +21,7 @@ static const double DEPENDENT_SQUARED = 1e-16;
 
 // Dense matrices, row-major. `w`: where forces act, `q`: at the end of the step, `n`: at its start.
 typedef struct workspace {
-    size_t n, d, m;                   // coordinates, joint increments of the tree, constraints
+    size_t n, d;                      // coordinates, joint increments of the tree
     double *stiffness;                // K, n x n
     double *null_w, *null_q, *null_n; // P, n x d
     double *rows_w, *rows_q, *rows_n; // G, m x n
@@ -37,7 +37,7 @@ typedef struct workspace {
 static void layout(arena *a, const hn_system *system, workspace *w)
 {
     size_t n = w->n = (size_t)system->coordinate_count, d = w->d = (size_t)system->dof,
-           m = w->m = (size_t)system->constraint_count, bodies = (size_t)system->body_count;
+           m = (size_t)system->constraint_count, bodies = (size_t)system->body_count;
     double **const null_spaces[] = {&w->null_w, &w->null_q, &w->null_n, &w->half};
     double **const rows[] = {&w->rows_w, &w->rows_q, &w->rows_n};
     for (int k = 0; k < 4; ++k) *null_spaces[k] = arena_doubles(a, n * d);

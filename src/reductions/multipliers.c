@@ -79,7 +79,6 @@ static const char *multipliers_loops(const reduction *r)
 }
 
 const reduction_type reduction_multipliers = {
-    .name = "multipliers",
     .create = multipliers_create,
     .destroy = multipliers_destroy,
     .solve = multipliers_solve,

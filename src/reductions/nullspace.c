@@ -743,7 +743,6 @@ static const char *nullspace_loops(const reduction *r)
 }
 
 const reduction_type reduction_nullspace = {
-    .name = "nullspace",
     .create = nullspace_create,
     .destroy = nullspace_destroy,
     .solve = nullspace_solve,

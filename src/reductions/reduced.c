@@ -743,7 +743,6 @@ static const char *reduced_loops(const reduction *r)
 }
 
 const reduction_type reduction_reduced = {
-    .name = "reduced",
     .create = reduced_create,
     .destroy = reduced_destroy,
     .solve = reduced_solve,

@@ -10,7 +10,6 @@ typedef struct reduction reduction;
 
 /// A way to solve a step: one file each.
 typedef struct reduction_type {
-    const char *name;
     /// Take all work memory.
     hn_status (*create)(hn_system *system, reduction **out);
     void (*destroy)(reduction *r);

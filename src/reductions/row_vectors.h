@@ -5,8 +5,6 @@
 
 #include "system/step.h"
 
-#include <float.h>
-
 /// Pose of a body between q (part 0) and q_n (part 1)
 static inline void pose_between(const step_data *step, int body, double part, double *pose)
 {

@@ -264,9 +264,9 @@ hn_status saddle_create_apart(hn_system *system, saddle **out)
     return HN_OK;
 }
 
-hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out)
+hn_status saddle_create_as_defined(hn_system *system, saddle **out)
 {
-    return create(system, level, true, false, out);
+    return create(system, SADDLE_TWISTS, true, false, out);
 }
 
 hn_status saddle_create_for_statics(hn_system *system, saddle **out)

@@ -32,7 +32,7 @@ hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
 /// The system in twists of bodies that move each for itself.
 hn_status saddle_create_apart(hn_system *system, saddle **out);
 /// The same with rows as the user has bodies a and b of the joints.
-hn_status saddle_create_as_defined(hn_system *system, saddle_level level, saddle **out);
+hn_status saddle_create_as_defined(hn_system *system, saddle **out);
 /// The system in twists for statics (`row_factor` of the equations): a body without inertia and stiffness of its own
 /// cannot be eliminated before what holds it, and joints lend it some (C9).
 hn_status saddle_create_for_statics(hn_system *system, saddle **out);

@@ -164,12 +164,12 @@ static void carry_times(const motion *m, double *matrix)
     if (m->carry == CARRY_NONE) memset(matrix, 0, 36 * sizeof(double));
 }
 
-// matrix (6 x 6) rows 3..5, columns `column`..: += s F^
-static void add_skew(double *matrix, int column, double s, hn_vec3 f)
+// matrix (6 x 6) rows 3..5, columns 0..2: += s F^
+static void add_skew(double *matrix, double s, hn_vec3 f)
 {
-    matrix[18 + column + 1] -= s * f.z, matrix[18 + column + 2] += s * f.y;
-    matrix[24 + column + 0] += s * f.z, matrix[24 + column + 2] -= s * f.x;
-    matrix[30 + column + 0] -= s * f.y, matrix[30 + column + 1] += s * f.x;
+    matrix[18 + 1] -= s * f.z, matrix[18 + 2] += s * f.y;
+    matrix[24 + 0] += s * f.z, matrix[24 + 2] -= s * f.x;
+    matrix[30 + 0] -= s * f.y, matrix[30 + 1] += s * f.x;
 }
 
 // U and K_pc of a body's edge, or NULL
@@ -233,8 +233,8 @@ static void pass_stiffness(tree_solver *solver, int body, const tree_joint_state
     carry_times(outer, carried);
     if (state->weight != 0.0 && outer->carry == CARRY_RIGID) {
         // A^T W has the moment M + c x F with c = phi_c - phi_p
-        add_skew(carried, 0, -state->weight, force);
-        add_skew(above->stiffness, 0, state->weight, force);
+        add_skew(carried, -state->weight, force);
+        add_skew(above->stiffness, state->weight, force);
     } else if (state->weight != 0.0 && outer->carry == CARRY_POINT) {
         // c is fixed in the parent
         const six none[3] = {{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}}};

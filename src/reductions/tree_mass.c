@@ -274,7 +274,9 @@ static void make_general_tangent(tree_mass *x, const double *q, int body, double
     if (!x->tree.bodies[body].rigid) vec3_store(vec3(0.0, 0.0, 0.0), t + 3);
 }
 
-void tree_mass_make_tangent(tree_mass *x, const double *q, double *twists)
+// Twists of the centres of mass (6 per body) at q made such as the joints allow, root to leaves: each body's rates at
+// its joint stay, as far as it has any.
+static void make_tangent(tree_mass *x, const double *q, double *twists)
 {
     for (int i = 0; i < x->system->body_count; ++i) {
         const tree_body *b = &x->tree.bodies[i];
@@ -335,7 +337,7 @@ bool tree_mass_project_between(tree_mass *x, const double *q_start, const double
     for (size_t i = 0; i < n; ++i)
         velocity_to_twist(q + POSE_SIZE * i, v + POSE_SIZE * i, x->given + TWIST_SIZE * i);
     memcpy(twists, x->given, TWIST_SIZE * n * sizeof(double));
-    tree_mass_make_tangent(x, q, twists);
+    make_tangent(x, q, twists);
     for (size_t k = 0; k < TWIST_SIZE * n; ++k) twists[k] -= x->given[k];
     for (size_t i = 0; i < n; ++i)
         wrench_beside(x, (int)i, q + POSE_SIZE * i, x->middle + POSE_SIZE * i, p + POSE_SIZE * i,
@@ -413,7 +415,7 @@ bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *t
     for (int i = 0; i < system->body_count; ++i)
         mass_twist(system, i, q + POSE_SIZE * (size_t)i, p + POSE_SIZE * (size_t)i,
                    twists + TWIST_SIZE * (size_t)i);
-    tree_mass_make_tangent(x, q, twists);
+    make_tangent(x, q, twists);
     double *rest = x->loads;
     for (int i = 0; i < system->body_count; ++i) {
         const double *pose = q + POSE_SIZE * (size_t)i;

@@ -40,9 +40,6 @@ bool tree_mass_factor(tree_mass *x, const tree_place *place, const double *wrenc
 /// Once more with the same factors.
 void tree_mass_solve(tree_mass *x, const double *wrenches);
 
-/// Twists of the centres of mass (6 per body) at q made such as the joints allow, root to leaves: each body's rates at
-/// its joint stay, as far as it has any.
-void tree_mass_make_tangent(tree_mass *x, const double *q, double *twists);
 /// (T10) at q for momenta p, 12 per body: twists (6 per body), zero turns of point masses. What is tangent already
 /// stays as it is, and the matrix is solved for the rest alone: its error, the same in every step, does not change the
 /// speed of all bodies by its part. False when the matrix is singular.

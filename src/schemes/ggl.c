@@ -189,7 +189,7 @@ static hn_status allocate(scheme_solver *s)
     // body a rows are linear where those with the ground as b are not
     joint_blocks_options options = {.width = 2, .as_defined = true, .cycles = s->variational};
     TRY(joint_blocks_create(system, sizes, &options, &s->blocks));
-    TRY(saddle_create_as_defined(system, SADDLE_TWISTS, &s->choice));
+    TRY(saddle_create_as_defined(system, &s->choice));
     double **const vectors[] = {&s->x,     &s->y,        &s->bar,   &s->end,         &s->push,
                                 &s->force, &s->velocity, &s->still, &s->stress_force};
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; ++k)

@@ -98,7 +98,6 @@ hn_status jet_space_finish(jet_space *jet)
             if (body[side] >= 0)
                 jet->joints[k].length = fmax(jet->joints[k].length, jet->bodies[body[side]].length);
         jet->joints[k].first = jet->row_count;
-        jet->joints[k].node = k;
         jet->row_count += jet->joints[k].row_count;
     }
     size_t n = (size_t)jet->body_count, rows = (size_t)jet->row_count, ws = (size_t)jet->w_count;
@@ -708,7 +707,7 @@ void jet_joint_bias(const jet_space *jet, int k, double *out)
     }
 }
 
-void jet_bias(const jet_space *jet, double *out)
+static void jet_bias(const jet_space *jet, double *out)
 {
     for (int k = 0; k < jet->joint_count; ++k) jet_joint_bias(jet, k, out + jet->joints[k].first);
 }

@@ -58,7 +58,6 @@ typedef struct jet_joint {
     hn_vec3 rho_a, rho_b; ///< m, joint points in the directors
     int row_count;
     int first;      ///< of its rows among all
-    int node;       ///< block
     int multiplier; ///< place of its first multiplier in the public order, -1: not known one by one
     basic_row rows[JET_ROWS];
     bool dropped[JET_ROWS];
@@ -195,12 +194,9 @@ void jet_add_rows_transposed(const jet_space *jet, jet_metric metric, double fac
 /// Solve S x = x in place, or with B W B^T; dropped rows give zero.
 void jet_solve(const jet_space *jet, jet_metric metric, double *x);
 /// out = second time derivative of g without accelerations: d^2 g(y_1, y_1) - dg l y
-void jet_bias(const jet_space *jet, double *out);
-/// The same of the rows of one joint.
 void jet_joint_bias(const jet_space *jet, int k, double *out);
 /// out = change of B w when the point moves by H^T c and w stays.
 void jet_rate_change(const jet_space *jet, const double *c, double *out);
-/// The same of the rows of one joint.
 void jet_joint_rate_change(const jet_space *jet, int k, const double *c, double *out);
 
 // ---- dynamics at the current point --------------------------------------------------------------------

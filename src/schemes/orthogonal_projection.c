@@ -176,7 +176,7 @@ static void pose_of(const jet_body *body, const double *y, const double *y1, dou
 
 // Second derivatives of x contracted with f, and in the plane the third with f_1 and y_1: symmetric, added to `matrix`.
 static void add_curvature(const jet_body *body, const double *x, const double *y1, const double *f,
-                          const double *f1, double factor, int stride, double *matrix)
+                          const double *f1, int stride, double *matrix)
 {
     if (body->kind == JET_RIGID) {
         // sum f_k . d_k(theta) = theta^T K theta
@@ -193,7 +193,7 @@ static void add_curvature(const jet_body *body, const double *x, const double *y
         k[1][3] = k[3][1] = c[0] + a[2];
         k[2][3] = k[3][2] = c[1] + b[2];
         for (int i = 0; i < 4; ++i)
-            for (int j = 0; j < 4; ++j) matrix[(3 + i) * stride + 3 + j] += 2.0 * factor * k[i][j];
+            for (int j = 0; j < 4; ++j) matrix[(3 + i) * stride + 3 + j] += 2.0 * k[i][j];
     } else if (body->kind == JET_PLANAR_RIGID) {
         // d'' = -(d in the plane), d''' = -(n x d)
         for (int k = 0; k < 3; ++k) {
@@ -201,7 +201,7 @@ static void add_curvature(const jet_body *body, const double *x, const double *y
             hn_vec3 in = vec3_add_scaled(d, -vec3_dot(n, d), n);
             double value = -vec3_dot(vec3_load(f + 3 + 3 * k), in);
             if (f1 != NULL) value -= y1[2] * vec3_dot(vec3_load(f1 + 3 + 3 * k), vec3_cross(n, d));
-            matrix[2 * stride + 2] += factor * value;
+            matrix[2 * stride + 2] += value;
         }
     }
 }
@@ -257,12 +257,11 @@ static void gradient_of(const row_form *f, hn_vec3 u, hn_vec3 z, double *gradien
 }
 
 // out (y_count) += T^T f
-static void pull_back(int count, const double *t, const double *f, double factor, double *out)
+static void pull_back(int count, const double *t, const double *f, double *out)
 {
     for (int i = 0; i < POSE_SIZE; ++i) {
-        double value = factor * f[i];
-        if (value == 0.0) continue;
-        for (int k = 0; k < count; ++k) out[k] += value * t[i * JET_COORDINATES + k];
+        if (f[i] == 0.0) continue;
+        for (int k = 0; k < count; ++k) out[k] += f[i] * t[i * JET_COORDINATES + k];
     }
 }
 
@@ -384,9 +383,9 @@ static void add_row_gradients(orthogonal_projection *p, int node, int r, int row
     int n = p->jet->bodies[body].y_count, columns = block_lu_node_size(p->lu, body),
         size = 2 * rows;
     double dg[JET_COORDINATES] = {0.0}, drate[JET_COORDINATES] = {0.0};
-    pull_back(n, t, gradient, 1.0, dg);
-    pull_back(n, t1, gradient, 1.0, drate);
-    pull_back(n, t, gradient1, 1.0, drate);
+    pull_back(n, t, gradient, dg);
+    pull_back(n, t1, gradient, drate);
+    pull_back(n, t, gradient1, drate);
     double *lower = block_lu_block(p->lu, node, body), *upper = block_lu_block(p->lu, body, node);
     double *right = p->right + block_lu_offset(p->lu, body);
     for (int k = 0; k < n; ++k) {
@@ -476,9 +475,9 @@ static double assemble(orthogonal_projection *p, const double *a, const double *
         double *diagonal = block_lu_block(p->lu, i, i);
         const double *y1 = p->x + block_lu_offset(p->lu, i) + n, *f = p->force + at,
                      *f1 = p->force1 + at;
-        add_curvature(b, p->pose + at, y1, f, f1, 1.0, size, diagonal);
-        add_curvature(b, p->pose + at, y1, f1, NULL, 1.0, size, diagonal + n);
-        add_curvature(b, p->pose + at, y1, f1, NULL, 1.0, size, diagonal + n * size);
+        add_curvature(b, p->pose + at, y1, f, f1, size, diagonal);
+        add_curvature(b, p->pose + at, y1, f1, NULL, size, diagonal + n);
+        add_curvature(b, p->pose + at, y1, f1, NULL, size, diagonal + n * size);
     }
     return worst;
 }

@@ -18,8 +18,6 @@
 // Needs: h |omega| < 1 for every body.
 #include "schemes/scheme.h"
 
-#include "system/mass.h"
-
 #include <string.h>
 
 static void variational_equations(const hn_system *system, const hn_simulation_def *def,

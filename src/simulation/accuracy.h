@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "system/local_error.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /// What is known of the steps so far.

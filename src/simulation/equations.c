@@ -7,8 +7,6 @@
 // relative to the sizes of all terms that are summed in it: those of the body and of the branch that its joints carry.
 #include "simulation/equations.h"
 
-#include "base/sum.h"
-
 #include <string.h>
 
 enum { FIRST_STEPS = 16, EVERY = 32 };

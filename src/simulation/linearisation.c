@@ -27,7 +27,7 @@ typedef struct linear_work {
         coordinates; // free coordinates, servos with an integral, all outputs of places
     int *shown;      // candidates that are outputs
     int *servos;     // drives with an integral
-    double *dq, *dv, *da, *force, *zero;
+    double *dq, *dv, *da, *force;
     void *memory;
 } linear_work;
 

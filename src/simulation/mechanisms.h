@@ -6,8 +6,6 @@
 
 #include "simulation/mechanism_momenta.h"
 
-#include <stddef.h>
-
 struct hn_simulation;
 
 /// One mechanism, or all loaded ones where a scheme does not tell their work apart.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The way back: velocities turned round.
 #include "simulation/composed.h"
-#include "simulation/ownership.h"
 #include "simulation/simulation.h"
 #include "system/mass.h"
 

@@ -198,22 +198,17 @@ const char *series_component_name(series_shape shape, size_t index)
     static const char *const ENTRIES[9] = {"xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"};
     static const char *const SIX[6] = {"force_1",  "force_2",  "force_3",
                                        "torque_1", "torque_2", "torque_3"};
+    static const char *const STRAINS[6] = {"shear_1",   "shear_2",   "axial",
+                                           "bending_1", "bending_2", "torsion"};
     switch (shape) {
     case SERIES_VECTOR:
     case SERIES_BODY_VECTOR:
     case SERIES_JOINT_VECTOR: return AXES[index % 3];
     case SERIES_BODY_MATRIX: return ENTRIES[index % 9];
     case SERIES_JOINT_SIX: return SIX[index % 6];
-    case SERIES_BEAM_SIX: return beam_component_name((int)(index % 6));
+    case SERIES_BEAM_SIX: return STRAINS[index % 6];
     default: return NULL;
     }
-}
-
-const char *beam_component_name(int index)
-{
-    static const char *const NAMES[6] = {"shear_1",   "shear_2",   "axial",
-                                         "bending_1", "bending_2", "torsion"};
-    return index >= 0 && index < 6 ? NAMES[index] : "";
 }
 
 const char *beam_component_unit(bool resultant, int index)

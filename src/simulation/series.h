@@ -130,8 +130,7 @@ size_t series_components(series_shape shape);
 /// for coordinates of joints, whose kind says.
 const char *series_component_name(series_shape shape, size_t index);
 
-/// Name and unit of component 0 to 5 of strains (`resultant` false) or stress resultants.
-const char *beam_component_name(int index);
+/// Unit of component 0 to 5 of strains (`resultant` false) or stress resultants.
 const char *beam_component_unit(bool resultant, int index);
 
 /// Name and unit of a joint's coordinate: "angle" in "rad", "displacement" in "m", ...

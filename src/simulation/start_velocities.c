@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "linalg/dense.h"
-#include "system/kinematics.h"
 #include "system/mass.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/context.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { CONTROL_DEPTH = 3 }; // steps that the predictor looks back where they vary

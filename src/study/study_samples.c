@@ -4,8 +4,6 @@
 
 #include "study/counter_random.h"
 
-#include <math.h>
-
 // Streams of random numbers under a seed: one per dimension for draws, for orders and for shifts.
 enum { STREAM_DRAWS = 0, STREAM_ORDERS = 0x10000, STREAM_SHIFTS = 0x20000 };
 

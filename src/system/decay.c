@@ -200,8 +200,7 @@ static bool has_rates(const element *e)
 
 // Add rows^T sigma to the bodies; `masked`: to vectors with inertia alone
 static void add_to_bodies(const hn_system *system, const element *e, const rate_step *r,
-                          const double rows[][ELEMENT_COLUMNS], double factor, bool masked,
-                          double *to)
+                          const double rows[][ELEMENT_COLUMNS], bool masked, double *to)
 {
     const int body[2] = {e->a, e->b};
     for (int side = 0; side < 2; ++side) {
@@ -211,7 +210,7 @@ static void add_to_bodies(const hn_system *system, const element *e, const rate_
             double sum = 0.0;
             if (masked && !(mass_node(system, body[side])[k / 3] > 0.0)) continue;
             for (int i = 0; i < r->count; ++i) sum += r->sigma[i] * rows[i][POSE_SIZE * side + k];
-            own[k] += factor * sum;
+            own[k] += sum;
         }
     }
 }
@@ -248,8 +247,7 @@ static bool find_impulse(const hn_system *system, const step_equations *equation
             if (!has_rates(e)) continue;
             find_rates(system, step, i, equations->decay, step->velocity, rates_before(step, i),
                        &r);
-            add_to_bodies(system, e, &r, (const double(*)[ELEMENT_COLUMNS])r.middle, 1.0, true,
-                          next);
+            add_to_bodies(system, e, &r, (const double(*)[ELEMENT_COLUMNS])r.middle, true, next);
         }
         for (size_t at = 0; at < n; at += 3) {
             double change = 0.0, size = 0.0, momentum = 0.0;
@@ -304,8 +302,7 @@ void decay_add_forces(const hn_system *system, const step_equations *equations,
         if (!has_rates(e)) continue;
         find_rates(system, step, i, equations->decay, step->velocity, rates_before(step, i), &r);
         find_left_rows(system, equations, e, &r, left);
-        add_to_bodies(system, e, &r, (const double(*)[ELEMENT_COLUMNS])left, 1.0, false,
-                      step->force);
+        add_to_bodies(system, e, &r, (const double(*)[ELEMENT_COLUMNS])left, false, step->force);
     }
 }
 

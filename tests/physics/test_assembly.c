@@ -78,7 +78,7 @@ static void forget_places(hn_model *model, const hn_simulation *simulation, uint
         if (is_node(model, i)) continue;
         model->bodies[i].position = vec3(0.0, 0.0, 0.0);
         model->bodies[i].orientation = mat3_identity();
-        model->bodies[i].unplaced = model->bodies[i].through_joints = true;
+        model->bodies[i].unplaced = true;
     }
 }
 
