@@ -179,6 +179,14 @@ typedef struct joint_type {
 /// The table of joint kinds, indexed by hn_joint_kind.
 const joint_type *joint_type_of(hn_joint_kind kind);
 
+/// Constraint row r of a joint.
+static inline constraint_row joint_row(const joint *j, int r)
+{
+    constraint_row row;
+    joint_type_of(j->kind)->row(j, r, &row);
+    return row;
+}
+
 /// Body a becomes body b. The rows are then other functions of q with the same zeros.
 void joint_swap_sides(joint *j);
 

@@ -107,11 +107,10 @@ bool closure_range_find(closure_range *c, const step_equations *equations, const
             step_projection_pose(equations, step, body[side], pose[side]);
         for (int r = 0; r < j->row_count; ++r) {
             if (!closures_is_kept(c->rows, k, r)) continue;
-            constraint_row row;
             row_vectors v;
             double *column = c->basis + (size_t)c->count * (size_t)system->dof;
             memset(column, 0, (size_t)system->dof * sizeof(double));
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             find_row_vectors(&row, pose[0], pose[1], &v);
             for (int side = 0; side < 2; ++side) {
                 double wrench[TWIST_SIZE];

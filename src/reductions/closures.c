@@ -46,8 +46,7 @@ int closures_column_count(const hn_system *system)
         row_group groups[JOINT_ROWS_MAX];
         int group_count = 0;
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             if (row.product) group_of(groups, &group_count, &row);
         }
         count += j->row_count + 6 * group_count;
@@ -264,9 +263,8 @@ int closures_terms(const closures *c, const step_equations *equations, const ste
         equations->mass_factor * c->system->unit_mass[j->child < 0 ? j->parent : j->child];
     if (equations->weight == 0.0) return 0;
     for (int r = 0; r < j->row_count; ++r) {
-        constraint_row row;
         double mu = step->closure[c->system->cut_row[cut] + r];
-        joint_type_of(j->kind)->row(j, r, &row);
+        const constraint_row row = joint_row(j, r);
         if (!row.product || mu == 0.0) continue;
         row_group *g = &groups[group_of(groups, &count, &row)];
         for (int k = 0; k < 8; ++k)
@@ -310,11 +308,10 @@ void closures_add_columns(closures *c, const step_equations *equations, const st
             int *place = &c->columns[system->cut_row[k] + r];
             *place = -1;
             if (!closures_is_kept(c, k, r)) continue;
-            constraint_row row;
             row_vectors projected, now;
             *place = b->count;
             border_column *column = border_add(b, j->parent, j->child);
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             find_row_vectors(&row, pose[0], pose[1], &projected);
             find_row_vectors(&row, system_pose(step->q, j->parent), system_pose(step->q, j->child),
                              &now);
@@ -356,10 +353,9 @@ void closures_find_gaps(const closures *c, const border *b, const double *q, dou
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
             int column = c->columns[system->cut_row[k] + r];
             if (column < 0) continue;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             gaps[column] = c->units[system->cut_row[k] + r] *
                            row_value(&row, system_pose(q, j->parent), system_pose(q, j->child));
         }
@@ -372,8 +368,7 @@ bool closures_kept_hold(const closures *c, const step_data *step)
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             if (closures_is_kept(c, k, r) &&
                 !(fabs(row_gap(&row, j, step)) <=
                   measure_row_tolerance(system, j, &row, j->parent, j->child, step->q)))
@@ -389,8 +384,7 @@ bool closures_all_hold(const closures *c, const double *q)
     for (int k = 0; k < system->cut_count; ++k) {
         const joint *j = &system->cuts[k];
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             if (!(fabs(row_value(&row, system_pose(q, j->parent), system_pose(q, j->child))) <=
                   measure_row_tolerance(system, j, &row, j->parent, j->child, q)))
                 return false;

@@ -63,8 +63,7 @@ static bool joint_couples_bodies(const hn_system *system, const joint_place *p, 
     if (p->a < 0 || p->b < 0) return false;
     if (coupled || !joint_is_block(system, p) || joint_is_at_rod(system, p)) return true;
     for (int r = 0; r < p->rows->row_count; ++r) {
-        constraint_row row;
-        joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+        const constraint_row row = joint_row(p->rows, r);
         if (row.product) return true;
     }
     return false;

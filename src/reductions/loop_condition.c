@@ -118,7 +118,7 @@ static int constraint_matrix(const hn_system *system, const double *q, const wor
         int a = !cut && j->child_is_a ? j->child : j->parent,
             b = !cut && j->child_is_a ? j->parent : j->child;
         for (int r = 0; r < j->row_count; ++r, ++rows) {
-            joint_type_of(j->kind)->row(j, r, &row);
+            row = joint_row(j, r);
             row_gradient(&row, system_pose(q, a), system_pose(q, b), gradient);
             for (int x = 0; x < 8; ++x) {
                 int body = x < 4 ? a : b;

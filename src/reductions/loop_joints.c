@@ -31,9 +31,7 @@ static void scaled_row(const hn_system *system, int body, double turn_scale, con
         coordinates_of(b, gradient[0], row);
         return;
     }
-    double flat[POSE_SIZE];
-    for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
-    force_to_wrench(system_pose(q, body), flat, row);
+    vectors_to_wrench(system_pose(q, body), gradient, row);
     for (int k = 3; k < TWIST_SIZE; ++k) row[k] *= turn_scale;
 }
 
@@ -44,9 +42,8 @@ void loop_joints_rows(const hn_system *system, const loop_joint *joints, int joi
         const loop_joint *j = &joints[k];
         const double *pose[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
         for (int i = 0; i < j->rows->row_count; ++i) {
-            constraint_row row;
             hn_vec3 gradient[8];
-            joint_type_of(j->rows->kind)->row(j->rows, i, &row);
+            const constraint_row row = joint_row(j->rows, i);
             row_gradient(&row, pose[0], pose[1], gradient);
             for (int side = 0; side < 2; ++side) {
                 int body = j->body[side];

@@ -496,8 +496,7 @@ static double residual_size(const reduction *r, const step_equations *equations,
             if (k < l.first_internal) {
                 value = measure_residual(&m, k - l.first_residual, momentum * value, &r->scales[i]);
             } else if (k >= l.first_joint) {
-                constraint_row row;
-                joint_type_of(j->kind)->row(j, k - l.first_joint, &row);
+                const constraint_row row = joint_row(j, k - l.first_joint);
                 value /= measure_row(system, j, &row, j->parent, i, step->q, step->delta);
             }
             if (!(value <= largest)) largest = value, *worst = i;
@@ -537,10 +536,9 @@ static void closure_products(const reduction *r, const step_data *step, const do
         const int body[2] = {j->parent, j->child};
         for (int k = 0; k < j->row_count; ++k) {
             if (!closures_is_kept(r->closures, c, k)) continue;
-            constraint_row row;
             hn_vec3 gradient[8];
             double sum = 0.0;
-            joint_type_of(j->kind)->row(j, k, &row);
+            const constraint_row row = joint_row(j, k);
             row_gradient(&row, system_pose(step->q, body[0]), system_pose(step->q, body[1]),
                          gradient);
             for (int side = 0; side < 2; ++side) {
@@ -566,8 +564,7 @@ static double closure_gaps(const reduction *r, const step_data *step, double *ga
         const joint *j = &system->cuts[c];
         for (int k = 0; k < j->row_count; ++k) {
             if (!closures_is_kept(r->closures, c, k)) continue;
-            constraint_row row;
-            joint_type_of(j->kind)->row(j, k, &row);
+            const constraint_row row = joint_row(j, k);
             gaps[place] =
                 row_value(&row, system_pose(step->q, j->parent), system_pose(step->q, j->child));
             double size = fabs(gaps[place]) /

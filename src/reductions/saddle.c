@@ -93,11 +93,11 @@ static void covector_of(const saddle *s, int body, const double *pose, const hn_
                         double *out)
 {
     const system_body *b = &s->system->bodies[body];
-    double flat[POSE_SIZE];
-    for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
-    if (s->level == SADDLE_COORDINATES) coordinates_contract(b, flat, out);
-    else if (b->has_directors) force_to_wrench(pose, flat, out);
-    else coordinates_of(b, gradient[0], out);
+    int vectors = s->level == SADDLE_COORDINATES ? coordinate_vectors(b) : 1;
+    if (s->level == SADDLE_TWISTS && b->has_directors) vectors_to_wrench(pose, gradient, out);
+    else
+        for (int k = 0; k < vectors; ++k)
+            coordinates_of(b, gradient[k], out + coordinate_width(b) * k);
 }
 
 static bool is_loop_node(const saddle *s, const joint_place *p)
@@ -118,8 +118,7 @@ static void fill_views(saddle *s)
         v->width = block_lu_node_size(s->lu, p->node);
         v->rigid = s->level == SADDLE_TWISTS;
         for (int r = 0; r < p->rows->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             v->size[r] = measure_row(system, p->rows, &row, p->a, p->b, system->q_start, NULL);
         }
         for (int side = 0; side < 2; ++side) {
@@ -171,8 +170,7 @@ static hn_status choose_units(saddle *s)
         const joint_place *p = &s->joints[k];
         double l = measure_unit(system, p->b < 0 ? p->a : p->b);
         for (int r = 0; r < p->rows->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             double unit = row.rotational ? 1.0 : p->rows->length > 0.0 ? l * l : l;
             set_unit(s, s->views[k].right + r, 1.0 / unit, l * l / unit);
         }
@@ -701,8 +699,7 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
             }
             bool absolute = view->loop_row >= 0 && s->restored[view->loop_row + r];
             double mu = s->external[p->multiplier + r];
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             if (view->rigid) add_twist_row(x, &row, p, view, r, mu, absolute);
             else add_row(x, &row, p->a, p->b, p->node, p->place + r, mu, view->square, absolute);
         }
@@ -873,7 +870,7 @@ void saddle_solve_motion(saddle *s, const double *force, const saddle_pair *pair
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
             if (row_dropped(s, k, r)) continue;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            row = joint_row(p->rows, r);
             s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
                 row_right(&row, p->a, p->b, pairs, pair_count);
         }
@@ -938,7 +935,7 @@ void saddle_add_curved_forces(const saddle *s, const double *multipliers, const 
     for (int k = 0; k < s->joint_count; ++k) {
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            row = joint_row(p->rows, r);
             add_curved_row(&row, p->a, p->b, joints[p->multiplier + r], x, to);
         }
     }
@@ -988,21 +985,6 @@ void saddle_project_again(saddle *s, const double *q, const double *p, double *t
     solve_twists(s, twists);
 }
 
-// G(q) v of a row
-static double row_rate(const constraint_row *row, const joint_place *p, const double *q,
-                       const double *v)
-{
-    const int body[2] = {p->a, p->b};
-    hn_vec3 gradient[8];
-    double sum = 0.0;
-    row_gradient(row, system_pose(q, p->a), system_pose(q, p->b), gradient);
-    for (int k = 0; k < 8; ++k)
-        if (body[k / 4] >= 0)
-            sum += vec3_dot(gradient[k],
-                            vec3_load(v + POSE_SIZE * (size_t)body[k / 4] + 3 * (size_t)(k % 4)));
-    return sum;
-}
-
 // Row r of joint k has the right side `rate`; what (C9) adds to the equations of its bodies goes there too.
 static void set_rate(saddle *s, int k, int r, const constraint_row *row, double rate)
 {
@@ -1033,10 +1015,9 @@ hn_status saddle_project_between(saddle *s, const double *q_start, const double 
     set_momenta(s, s->poses, p);
     for (int k = 0; k < s->joint_count; ++k)
         for (int r = 0; r < s->joints[k].rows->row_count; ++r) {
-            constraint_row row;
             if (row_dropped(s, k, r)) continue;
-            joint_type_of(s->joints[k].rows->kind)->row(s->joints[k].rows, r, &row);
-            set_rate(s, k, r, &row, -row_rate(&row, &s->joints[k], q, v));
+            const constraint_row row = joint_row(s->joints[k].rows, r);
+            set_rate(s, k, r, &row, -row_rate(&row, s->joints[k].a, s->joints[k].b, q, v));
         }
     solve_twists(s, twists);
     return HN_OK;
@@ -1097,8 +1078,7 @@ bool saddle_rows_hold(const saddle *s, const step_data *step)
         pose_between(step, p->b, 0.5, middle[1]);
         for (int r = 0; is_loop_node(s, p) && r < p->rows->row_count; ++r) {
             if (s->dropped[s->views[k].loop_row + r]) continue;
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             row_vectors v;
             find_row_vectors(&row, middle[0], middle[1], &v);
             if (!(fabs(row_secant(&row, &v, p->a, p->b, step)) <=
@@ -1117,8 +1097,7 @@ bool saddle_joints_hold(const saddle *s, const step_data *step)
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
             if (row_dropped(s, k, r)) continue;
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             double value = row_value(&row, system_pose(step->q, p->a), system_pose(step->q, p->b));
             double allowed = measure_row_tolerance(s->system, p->rows, &row, p->a, p->b, step->q);
             if (!(fabs(value) <= WELL * allowed)) return false;
@@ -1134,8 +1113,7 @@ bool saddle_restore_rows(saddle *s, const double *q)
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
             if (!row_dropped(s, k, r)) continue;
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            const constraint_row row = joint_row(p->rows, r);
             double value = row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
             if (fabs(value) <= measure_row_tolerance(s->system, p->rows, &row, p->a, p->b, q))
                 continue;
@@ -1270,7 +1248,7 @@ bool saddle_solve_constraints(saddle *s, const double *q)
         const joint_place *p = &s->joints[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
             if (row_dropped(s, k, r)) continue;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+            row = joint_row(p->rows, r);
             s->right[block_lu_offset(s->lu, p->node) + p->place + r] =
                 -row_value(&row, system_pose(q, p->a), system_pose(q, p->b));
         }

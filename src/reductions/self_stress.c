@@ -360,14 +360,12 @@ hn_status self_stress_probe(self_stress *s, const double *q)
 static void row_wrench(const self_stress *s, const loop_joint *j, bool on_a, int r, const double *q,
                        double length, double *wrench)
 {
-    constraint_row row;
     hn_vec3 gradient[8];
-    double flat[POSE_SIZE], own[TWIST_SIZE];
+    double own[TWIST_SIZE];
     const double *poses[2] = {system_pose(q, j->body[0]), system_pose(q, j->body[1])};
-    joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+    const constraint_row row = joint_row(j->rows, r);
     row_gradient(&row, poses[0], poses[1], gradient);
-    for (int k = 0; k < 4; ++k) vec3_store(gradient[on_a ? k : 4 + k], flat + 3 * k);
-    force_to_wrench(poses[on_a ? 0 : 1], flat, own);
+    vectors_to_wrench(poses[on_a ? 0 : 1], gradient + (on_a ? 0 : 4), own);
     double size = s->length[j->first_row + r], factor = size > 0.0 ? -1.0 / size : 0.0;
     hn_vec3 force = vec3_load(own), arm = on_a ? j->rows->rho_a : j->rows->rho_b;
     hn_vec3 torque = vec3_subtract(vec3_load(own + 3),
@@ -491,9 +489,8 @@ hn_status self_stress_departure(self_stress *s, const double *q, const double *t
     for (int k = 0; k < s->joint_count; ++k) {
         const loop_joint *j = &s->joints[k];
         for (int r = 0; r < j->rows->row_count; ++r) {
-            constraint_row row;
             double length = row_length(s, j->first_row + r);
-            joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+            const constraint_row row = joint_row(j->rows, r);
             s->given[j->first_row + r] =
                 length > 0.0 ? row_acceleration(&row, j, q, twists) / length : 0.0;
         }

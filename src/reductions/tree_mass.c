@@ -354,15 +354,13 @@ static void row_wrenches(const tree_mass *x, const joint_place *j,
 {
     const int body[2] = {j->a, j->b};
     for (int r = 0; r < j->rows->row_count; ++r) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        joint_type_of(j->rows->kind)->row(j->rows, r, &row);
+        const constraint_row row = joint_row(j->rows, r);
         row_gradient(&row, system_pose(x->middle, j->a), system_pose(x->middle, j->b), gradient);
         for (int side = 0; side < 2; ++side) {
-            double flat[POSE_SIZE];
             if (body[side] < 0) continue;
-            for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-            force_to_wrench(system_pose(x->middle, body[side]), flat, wrenches[side][r]);
+            vectors_to_wrench(system_pose(x->middle, body[side]), gradient + 4 * side,
+                              wrenches[side][r]);
             if (!x->tree.bodies[body[side]].rigid)
                 vec3_store(vec3(0.0, 0.0, 0.0), wrenches[side][r] + 3);
         }

@@ -6,22 +6,6 @@
 
 #include <string.h>
 
-// force += factor times the gradient of a row at two "poses" on the vectors of its bodies
-static void add_gradient(const constraint_row *row, const joint_place *p, const double *at_a,
-                         const double *at_b, double factor, double *force)
-{
-    const int body[2] = {p->a, p->b};
-    hn_vec3 gradient[8];
-    row_gradient(row, at_a, at_b, gradient);
-    for (int side = 0; side < 2; ++side) {
-        if (body[side] < 0) continue;
-        double *to = force + POSE_SIZE * (size_t)body[side];
-        for (int k = 0; k < 4; ++k)
-            vec3_store(vec3_add_scaled(vec3_load(to + 3 * k), factor, gradient[4 * side + k]),
-                       to + 3 * k);
-    }
-}
-
 // (B5) of joints; `rest` loses their part of G(q_mid)^T gamma
 static void add_joints(const saddle *rows, const step_data *step, const double *v, double *c,
                        double *rest)
@@ -36,10 +20,9 @@ static void add_joints(const saddle *rows, const step_data *step, const double *
         step_projection_pose(&half, step, p->a, middle[0]);
         step_projection_pose(&half, step, p->b, middle[1]);
         for (int r = 0; r < p->rows->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(p->rows->kind)->row(p->rows, r, &row);
-            add_gradient(&row, p, middle[0], middle[1], -0.5 * twice[r], rest);
-            if (row.product) add_gradient(&row, p, va, vb, 0.5 * twice[r], c);
+            const constraint_row row = joint_row(p->rows, r);
+            row_add_force(&row, p->a, p->b, middle[0], middle[1], -0.5 * twice[r], rest);
+            if (row.product) row_add_force(&row, p->a, p->b, va, vb, 0.5 * twice[r], c);
         }
     }
 }

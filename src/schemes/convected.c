@@ -246,16 +246,14 @@ static void report_joint(const scheme_solver *s, const scheme_step *step, const 
         // first the rows solved with, then the reported ones
         const joint *from = side == 0 ? rows : reported;
         int a = side == 0 ? place->a : from->parent, b = side == 0 ? place->b : from->child;
-        double middle[2][POSE_SIZE], flat[POSE_SIZE], own[TWIST_SIZE];
+        double middle[2][POSE_SIZE], own[TWIST_SIZE];
         middle_pose(s, step, a, middle[0]);
         middle_pose(s, step, b, middle[1]);
         for (int r = 0; r < n; ++r) {
-            constraint_row row;
             hn_vec3 gradient[8];
-            joint_type_of(from->kind)->row(from, r, &row);
+            const constraint_row row = joint_row(from, r);
             row_gradient(&row, middle[0], middle[1], gradient);
-            for (int k = 0; k < 4; ++k) vec3_store(gradient[b == child ? 4 + k : k], flat + 3 * k);
-            force_to_wrench(middle[b == child ? 1 : 0], flat, own);
+            vectors_to_wrench(middle[b == child ? 1 : 0], gradient + (b == child ? 4 : 0), own);
             if (!s->system->bodies[child].has_directors) own[3] = own[4] = own[5] = 0.0;
             for (int k = 0; k < TWIST_SIZE; ++k) {
                 if (side == 0) wrench[k] += lambda[r] * own[k];
@@ -281,17 +279,9 @@ static void find_multipliers(scheme_solver *s, scheme_step *step)
         if (place->rows->row_count == 0) continue;
         for (int side = 0; side < 2; ++side) middle_pose(s, step, body[side], middle[side]);
         for (int r = 0; r < place->rows->row_count; ++r) {
-            constraint_row row;
-            hn_vec3 gradient[8];
-            joint_type_of(place->rows->kind)->row(place->rows, r, &row);
-            row_gradient(&row, middle[0], middle[1], gradient);
-            for (int x = 0; x < 8; ++x) {
-                if (body[x / 4] < 0) continue;
-                double *f = s->force + POSE_SIZE * (size_t)body[x / 4] + 3 * (x % 4);
-                vec3_store(vec3_add_scaled(vec3_load(f), factor * s->mu[place->multiplier + r],
-                                           gradient[x]),
-                           f);
-            }
+            const constraint_row row = joint_row(place->rows, r);
+            row_add_force(&row, place->a, place->b, middle[0], middle[1],
+                          factor * s->mu[place->multiplier + r], s->force);
         }
         report_joint(s, step, place, s->mu + place->multiplier, factor / step->step_size,
                      step->multipliers + system->reports[place->rows->model_joint].rows.row_offset);

@@ -150,7 +150,7 @@ static void place_rows(scheme_solver *s)
                              .joint = k,
                              .index = r,
                              .report = first + r};
-            joint_type_of(rows->kind)->row(rows, r, &row->row);
+            row->row = joint_row(rows, r);
         }
     }
     s->row_count = count;
@@ -1077,17 +1077,6 @@ static void find_internal(scheme_solver *s)
 
 // ---- results ----------------------------------------------------------------------------------------
 
-// G W of a row at given poses
-static double row_rate(const ggl_row *r, const double *q, const double *w)
-{
-    hn_vec3 gradient[8];
-    const double *at[2] = {numbers_of(w, r->a), numbers_of(w, r->b)};
-    double sum = 0.0;
-    row_gradient(&r->row, system_pose(q, r->a), system_pose(q, r->b), gradient);
-    for (int k = 0; k < 8; ++k) sum += vec3_dot(gradient[k], vec3_load(at[k / 4] + 3 * (k % 4)));
-    return sum;
-}
-
 static void measure_levels(scheme_solver *s)
 {
     const hn_system *system = s->system;
@@ -1096,14 +1085,16 @@ static void measure_levels(scheme_solver *s)
     ggl_stress_excess(&s->stress, s->row_count, s->excess);
     for (int k = 0; k < s->row_count; ++k) {
         const ggl_row *r = &s->rows[k];
-        double rate = row_rate(r, secondary_pose(s), s->w), middle = fabs(rate) / s->h;
+        double rate = row_rate(&r->row, r->a, r->b, secondary_pose(s), s->w),
+               middle = fabs(rate) / s->h;
         l->primary =
             fmax(l->primary,
                  fabs(row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b))));
         if (!r->dropped || r->spread)
             l->secondary = fmax(l->secondary, fabs(rate - s->excess[k]) / s->h);
         l->secondary_all = fmax(l->secondary_all, middle);
-        l->secondary_node = fmax(l->secondary_node, fabs(row_rate(r, s->end, s->w)) / s->h);
+        l->secondary_node =
+            fmax(l->secondary_node, fabs(row_rate(&r->row, r->a, r->b, s->end, s->w)) / s->h);
         l->redundant_count += r->dropped ? 1 : 0;
         l->spread_count += r->spread ? 1 : 0;
     }
@@ -1125,10 +1116,9 @@ static void convert_joint(const scheme_solver *s, const joint_place *p, const do
                                          flat[2][JOINT_ROWS_MAX][2 * POSE_SIZE] = {{{0.0}}};
     for (int kind = 0; kind < 2; ++kind)
         for (int r = 0; r < n; ++r) {
-            constraint_row row;
             hn_vec3 gradient[8];
             const joint *rows = kind == 0 ? tree : user;
-            joint_type_of(rows->kind)->row(rows, r, &row);
+            const constraint_row row = joint_row(rows, r);
             row_gradient(&row, system_pose(q, kind == 0 ? p->a : p->b),
                          system_pose(q, kind == 0 ? p->b : p->a), gradient);
             for (int side = 0; side < 2; ++side) {

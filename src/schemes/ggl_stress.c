@@ -54,13 +54,12 @@ static void rows_of_joint(const hn_system *system, hn_vec3 point, const double *
         const ggl_row *row = &rows[j->first + r];
         // the wrenches on both bodies are opposite: that of body a serves where b is the ground
         int side = row->b >= 0 ? 1 : 0, body = side == 1 ? row->b : row->a;
-        double flat[POSE_SIZE], wrench[TWIST_SIZE], sign = side == 1 ? 1.0 : -1.0;
+        double wrench[TWIST_SIZE], sign = side == 1 ? 1.0 : -1.0;
         const double *pose = system_pose(q, body);
         hn_vec3 gradient[8];
         row_gradient(&row->row, system_pose(q, row->a), system_pose(q, row->b), gradient);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-        if (!system->bodies[body].has_directors) memset(flat + 3, 0, 9 * sizeof(double));
-        force_to_wrench(pose, flat, wrench);
+        vectors_to_wrench(pose, gradient + 4 * side, wrench);
+        if (!system->bodies[body].has_directors) memset(wrench + 3, 0, 3 * sizeof(double));
         hn_vec3 force = vec3_load(wrench), arm = vec3_subtract(pose_center(pose), point);
         hn_vec3 moment = vec3_add(vec3_load(wrench + 3), vec3_cross(arm, force));
         double length = system->unit_length[body];

@@ -159,8 +159,7 @@ hn_status jet_space_finish(jet_space *jet)
 // One row of a joint as a basic constraint: the joints' rows are already written with these.
 static basic_row basic_of(const joint *j, int index)
 {
-    constraint_row row;
-    joint_type_of(j->kind)->row(j, index, &row);
+    const constraint_row row = joint_row(j, index);
     basic_row basic = {.eta = row.eta};
     if (!row.product) {
         basic.kind = BASIC_COINCIDENCE;
@@ -955,11 +954,10 @@ void jet_multipliers(const jet_space *jet, jet_moment moment, double *multiplier
         int body[2];
         const joint *source = jet_source_joint(system, j->source, &body[0], &body[1]);
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
             hn_vec3 gradient[8];
             double lambda = jet->multiplier[j->first + r];
             multipliers[j->multiplier + r] = lambda;
-            joint_type_of(source->kind)->row(source, r, &row);
+            const constraint_row row = joint_row(source, r);
             row_gradient(&row, system_pose(jet->pose, body[0]), system_pose(jet->pose, body[1]),
                          gradient);
             for (int side = 0; side < 2; ++side)

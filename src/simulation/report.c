@@ -273,9 +273,8 @@ static void reaction_of_multipliers(const solved_step *step, const system_joint 
     step_projection_pose(&step->equations, &step->data, j->parent, a);
     step_projection_pose(&step->equations, &step->data, j->child, b);
     for (int r = 0; r < j->row_count; ++r) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        joint_type_of(j->kind)->row(j, r, &row);
+        const constraint_row row = joint_row(j, r);
         row_gradient(&row, a, b, gradient);
         for (int x = 0; x < 4; ++x)
             vec3_store(
@@ -310,14 +309,11 @@ static bool child_multipliers(const solved_step *step, const joint *rows, int ch
     const double minus[TWIST_SIZE] = {-force.x,  -force.y,  -force.z,
                                       -moment.x, -moment.y, -moment.z};
     for (int r = 0; r < n; ++r) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        double flat[POSE_SIZE];
-        joint_type_of(rows->kind)->row(rows, r, &row);
+        const constraint_row row = joint_row(rows, r);
         row_gradient(&row, a, b, gradient);
-        for (int k = 0; k < 4; ++k)
-            vec3_store(gradient[rows->child == child ? 4 + k : k], flat + 3 * k);
-        force_to_wrench(rows->child == child ? b : a, flat, covector[r]);
+        bool on_b = rows->child == child;
+        vectors_to_wrench(on_b ? b : a, gradient + (on_b ? 4 : 0), covector[r]);
         if (point) covector[r][3] = covector[r][4] = covector[r][5] = 0.0;
     }
     return small_combination(n, TWIST_SIZE, covector[0], minus, lambda);
@@ -511,16 +507,8 @@ static void add_joint_forces(const hn_simulation *s, const solved_step *placed,
         step_projection_pose(&placed->equations, &placed->data, rows->parent, a);
         step_projection_pose(&placed->equations, &placed->data, rows->child, b);
         for (int r = 0; r < rows->row_count; ++r) {
-            constraint_row row;
-            hn_vec3 gradient[8];
-            joint_type_of(rows->kind)->row(rows, r, &row);
-            row_gradient(&row, a, b, gradient);
-            for (int x = 0; x < 8; ++x) {
-                int body = x < 4 ? rows->parent : rows->child;
-                if (body < 0) continue;
-                double *to = rest + POSE_SIZE * (size_t)body + 3 * (x % 4);
-                vec3_store(vec3_add_scaled(vec3_load(to), own[r], gradient[x]), to);
-            }
+            const constraint_row row = joint_row(rows, r);
+            row_add_force(&row, rows->parent, rows->child, a, b, own[r], rest);
         }
     }
 }

@@ -174,10 +174,9 @@ static void find_openings(const hn_simulation *s, motions *m)
         int own = body[1] >= 0 ? body[1] : body[0];
         mechanism_motions *of = &m->of[system->mechanism[own]];
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
             hn_vec3 gradient[8];
             double sum = 0.0;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             row_gradient(&row, system_pose(s->state.q, body[0]), system_pose(s->state.q, body[1]),
                          gradient);
             for (int side = 0; side < 2; ++side) {

@@ -302,9 +302,8 @@ static double reaction_size(const state_dynamics *x, int index)
         x->multipliers + INTERNAL_ROWS * (size_t)system->body_count + p->multiplier;
     hn_vec3 force = {0.0, 0.0, 0.0};
     for (int r = 0; r < p->rows->row_count; ++r) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        joint_type_of(p->rows->kind)->row(p->rows, r, &row);
+        const constraint_row row = joint_row(p->rows, r);
         row_gradient(&row, system_pose(f->q, p->a), system_pose(f->q, p->b), gradient);
         force = vec3_add_scaled(force, multipliers[r], gradient[4]);
     }

@@ -91,8 +91,7 @@ static bool holds(const assembly *x, const joint *j)
 {
     double size = system_joint_size(x->system, j);
     for (int r = 0; r < joint_type_of(j->kind)->row_count; ++r) {
-        constraint_row row;
-        joint_type_of(j->kind)->row(j, r, &row);
+        const constraint_row row = joint_row(j, r);
         double unit = row.rotational ? 1.0 : size * joint_row_length(j);
         if (!(fabs(row_value(&row, pose_of(x, j->parent), pose_of(x, j->child))) <= FITS * unit))
             return false;
@@ -347,8 +346,7 @@ static void find_gap(const assembly *x, int index, double *opening, double *misa
     const joint *j = &x->system->reports[index].rows;
     *opening = *misalignment = 0.0;
     for (int r = 0; r < j->row_count; ++r) {
-        constraint_row row;
-        joint_type_of(j->kind)->row(j, r, &row);
+        const constraint_row row = joint_row(j, r);
         double g = row_value(&row, pose_of(x, j->parent), pose_of(x, j->child));
         if (row.rotational) *misalignment = hypot(*misalignment, g);
         else *opening = hypot(*opening, g / joint_row_length(j));

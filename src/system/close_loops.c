@@ -165,8 +165,7 @@ static int cut_rows(closing *c, bool slopes)
         const double *a = system_pose(system->q_start, j->parent),
                      *b = system_pose(system->q_start, j->child);
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            joint_type_of(j->kind)->row(j, r, &row);
+            const constraint_row row = joint_row(j, r);
             double unit = row.rotational ? 1.0 : unit_of(system, j) * joint_row_length(j);
             if (slopes) {
                 clear_row(c);

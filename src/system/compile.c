@@ -757,14 +757,12 @@ static hn_status copy_names(hn_system *system, const hn_model *model, const tree
 static bool joint_holds_spin(const joint *j, int body, hn_vec3 line, const double *q)
 {
     for (int r = 0; r < j->row_count; ++r) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        double flat[POSE_SIZE], wrench[TWIST_SIZE];
+        double wrench[TWIST_SIZE];
         int side = j->parent == body ? 0 : 1;
-        joint_type_of(j->kind)->row(j, r, &row);
+        const constraint_row row = joint_row(j, r);
         row_gradient(&row, system_pose(q, j->parent), system_pose(q, j->child), gradient);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-        force_to_wrench(system_pose(q, body), flat, wrench);
+        vectors_to_wrench(system_pose(q, body), gradient + 4 * side, wrench);
         hn_vec3 moment = vec3_load(wrench + 3), force = vec3_load(wrench);
         double arm = vec3_norm(side == 0 ? j->rho_a : j->rho_b);
         if (fabs(vec3_dot(line, moment)) > 1e-9 * (vec3_norm(moment) + arm * vec3_norm(force)))

@@ -10,8 +10,8 @@ static ALWAYS_INLINE double larger_of(double a, double b)
 }
 
 // gradient of a row times twelve velocities per body
-static double row_rate(const constraint_row *row, const double *qa, const double *qb,
-                       const double *va, const double *vb)
+static double rate_of(const constraint_row *row, const double *qa, const double *qb,
+                      const double *va, const double *vb)
 {
     hn_vec3 gradient[8];
     double sum = 0.0;
@@ -75,9 +75,9 @@ static double row_rates(const hn_system *system, const joint *j, const double *a
     double worst = 0.0;
     constraint_row row;
     for (int r = 0; r < j->row_count; ++r) {
-        joint_type_of(j->kind)->row(j, r, &row);
+        row = joint_row(j, r);
         if (of_momenta && touches_massless(system, &row, j->parent, j->child)) continue;
-        worst = larger_of(worst, fabs(row_rate(&row, a, b, va, vb)));
+        worst = larger_of(worst, fabs(rate_of(&row, a, b, va, vb)));
     }
     return worst;
 }

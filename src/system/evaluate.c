@@ -20,6 +20,39 @@ void force_to_wrench(const double *q, const double *f, double *wrench)
     vec3_store(moment, wrench + 3);
 }
 
+void vectors_to_wrench(const double *q, const hn_vec3 f[4], double *wrench)
+{
+    double flat[POSE_SIZE];
+    for (int k = 0; k < 4; ++k) vec3_store(f[k], flat + 3 * k);
+    force_to_wrench(q, flat, wrench);
+}
+
+void row_add_force(const constraint_row *row, int a, int b, const double *at_a, const double *at_b,
+                   double factor, double *force)
+{
+    const int body[2] = {a, b};
+    hn_vec3 gradient[8];
+    row_gradient(row, at_a, at_b, gradient);
+    for (int k = 0; k < 8; ++k) {
+        if (body[k / 4] < 0) continue;
+        double *to = force + POSE_SIZE * (size_t)body[k / 4] + 3 * (k % 4);
+        vec3_store(vec3_add_scaled(vec3_load(to), factor, gradient[k]), to);
+    }
+}
+
+double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v)
+{
+    const int body[2] = {a, b};
+    hn_vec3 gradient[8];
+    double sum = 0.0;
+    row_gradient(row, system_pose(q, a), system_pose(q, b), gradient);
+    for (int k = 0; k < 8; ++k)
+        if (body[k / 4] >= 0)
+            sum += vec3_dot(gradient[k],
+                            vec3_load(v + POSE_SIZE * (size_t)body[k / 4] + 3 * (size_t)(k % 4)));
+    return sum;
+}
+
 void velocity_to_twist(const double *q, const double *v, double *twist)
 {
     hn_vec3 omega = vec3(0.0, 0.0, 0.0);

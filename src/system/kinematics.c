@@ -81,17 +81,9 @@ void step_add_closure_forces(const hn_system *system, const step_equations *equa
         step_projection_pose(equations, step, j->parent, a);
         step_projection_pose(equations, step, j->child, b);
         for (int r = 0; r < j->row_count; ++r) {
-            constraint_row row;
-            hn_vec3 gradient[8];
-            joint_type_of(j->kind)->row(j, r, &row);
-            row_gradient(&row, a, b, gradient);
-            double impulse = step->closure[system->cut_row[c] + r];
-            for (int x = 0; x < 8; ++x) {
-                int body = x < 4 ? j->parent : j->child;
-                if (body < 0) continue;
-                double *to = step->force + POSE_SIZE * (size_t)body + 3 * (x % 4);
-                vec3_store(vec3_add_scaled(vec3_load(to), impulse, gradient[x]), to);
-            }
+            const constraint_row row = joint_row(j, r);
+            row_add_force(&row, j->parent, j->child, a, b, step->closure[system->cut_row[c] + r],
+                          step->force);
         }
     }
 }
@@ -123,9 +115,8 @@ void system_row_on_tree(const hn_system *system, const constraint_row *constrain
     row_gradient(constraint, system_pose(q, a), system_pose(q, b), gradient);
     for (int side = 0; side < 2; ++side) {
         int body = side == 0 ? a : b;
-        double flat[POSE_SIZE], wrench[TWIST_SIZE];
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 * side + k], flat + 3 * k);
-        force_to_wrench(system_pose(q, body), flat, wrench);
+        double wrench[TWIST_SIZE];
+        vectors_to_wrench(system_pose(q, body), gradient + 4 * side, wrench);
         system_wrench_on_tree(system, body, wrench, row);
     }
 }

@@ -388,15 +388,11 @@ static closure_row closure_row_of(const hn_system *system, const hn_model *model
                  *b = system_pose(system->q_start, j->child);
     closure_row out = {.value = 0.0};
     if (index < j->row_count) {
-        constraint_row row;
         hn_vec3 gradient[8];
-        double flat[POSE_SIZE];
-        joint_type_of(j->kind)->row(j, index, &row);
+        const constraint_row row = joint_row(j, index);
         row_gradient(&row, a, b, gradient);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[k], flat + 3 * k);
-        force_to_wrench(a, flat, out.a);
-        for (int k = 0; k < 4; ++k) vec3_store(gradient[4 + k], flat + 3 * k);
-        force_to_wrench(b, flat, out.b);
+        vectors_to_wrench(a, gradient, out.a);
+        vectors_to_wrench(b, gradient + 4, out.b);
         // a link's row is half the square of a length: per its length it is in metres as the others
         for (int k = 0; k < 6 && j->length > 0.0; ++k) out.a[k] /= j->length, out.b[k] /= j->length;
         return out;

@@ -226,6 +226,14 @@ static inline hn_vec3 force_moment(const double *q, const double *f)
 }
 /// Wrench P_int(q)^T f of twelve generalised forces.
 void force_to_wrench(const double *q, const double *f, double *wrench);
+/// The same of forces on the four vectors of a pose.
+void vectors_to_wrench(const double *q, const hn_vec3 f[4], double *wrench);
+/// force (12 numbers per body) += factor times the gradient of a row between bodies a and b, taken at their poses or at
+/// other vectors in place of these.
+void row_add_force(const constraint_row *row, int a, int b, const double *at_a, const double *at_b, double factor,
+                   double *force);
+/// Gradient of a row between bodies a and b at q times velocities v, 12 numbers per body; the ground is at rest.
+double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v);
 /// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
 void velocity_to_twist(const double *q, const double *v, double *twist);
 
