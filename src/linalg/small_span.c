@@ -11,20 +11,21 @@ static void remove_part(int size, const double *unit, double *x)
     for (int k = 0; k < size; ++k) x[k] -= part * unit[k];
 }
 
-int small_span(int size, int count, double *vectors, double tolerance, double *basis)
+int small_span(int size, int count, double *vectors, double tolerance, double *basis, int *chosen)
 {
     int dimension = 0;
     while (dimension < size) {
-        const double *longest = NULL;
+        int longest = -1;
         double length = tolerance;
         for (int i = 0; i < count; ++i) {
             const double *x = vectors + size * i;
             double own = sqrt(array_dot(x, x, (size_t)size));
-            if (own > length) length = own, longest = x;
+            if (own > length) length = own, longest = i;
         }
-        if (longest == NULL) break;
+        if (longest < 0) break;
+        if (chosen != NULL) chosen[dimension] = longest;
         double *unit = basis + size * dimension;
-        for (int k = 0; k < size; ++k) unit[k] = longest[k] / length;
+        for (int k = 0; k < size; ++k) unit[k] = vectors[size * longest + k] / length;
         // again, as what is left of a vector may be short beside what was taken away
         for (int i = 0; i < dimension; ++i) remove_part(size, basis + size * i, unit);
         double again = sqrt(array_dot(unit, unit, (size_t)size));

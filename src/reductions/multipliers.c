@@ -6,6 +6,7 @@
 //
 // solved by Newton's method with the matrix (M2) of saddle.h. Of the constraints of loops an independent set is chosen
 // on the manifold at q_n (LMO Remark 5.4); the others are checked after the step.
+#include "reductions/condition.h"
 #include "reductions/saddle_newton.h"
 
 struct reduction {
@@ -65,7 +66,7 @@ static hn_status multipliers_solve(reduction *r, const step_equations *equations
 static hn_status multipliers_condition(reduction *r, const step_equations *equations,
                                        step_data *step, double *condition)
 {
-    return saddle_condition(r->saddle, equations, step, condition);
+    return iteration_condition(r->system, equations, step, CONDITION_MULTIPLIERS, condition);
 }
 
 static int multipliers_unknown_count(const hn_system *system)

@@ -23,11 +23,10 @@
 #include "reductions/reduction.h"
 
 #include "linalg/block_lu.h"
-#include "linalg/dense.h"
 #include "linalg/small_lu.h"
 #include "reductions/closure_range.h"
 #include "reductions/dense_block.h"
-#include "reductions/loop_condition.h"
+#include "reductions/condition.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -694,38 +693,10 @@ static hn_status nullspace_solve(reduction *r, const step_equations *equations, 
     return HN_OK;
 }
 
-// The inverse of the n x n matrix of (N1), column by column through the sparse system.
 static hn_status nullspace_condition(reduction *r, const step_equations *equations, step_data *step,
                                      double *condition)
 {
-    const hn_system *system = r->system;
-    hn_context *context = system->context;
-    if (system->cut_count > 0) return loop_condition(r->system, equations, step, true, condition);
-    size_t n = (size_t)system->coordinate_count, column = 0;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double));
-    if (inverse == NULL) return HN_OUT_OF_MEMORY;
-    hn_status status = HN_OK;
-    assemble(r, equations, step);
-    int node = block_lu_factor(r->lu);
-    if (node >= 0)
-        status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
-                              system->bodies[node].name);
-    for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
-        node_layout l = layout_of(system, i);
-        double scale = scale_of(system, equations, i);
-        for (int k = l.first_residual; k < l.size; ++k, ++column) {
-            memset(r->right, 0, (size_t)block_lu_size(r->lu) * sizeof(double));
-            r->right[block_lu_offset(r->lu, i) + k] = k < l.first_internal ? scale : 1.0;
-            block_lu_solve(r->lu, r->right);
-            size_t row = 0;
-            for (int b = 0; b < system->body_count; ++b)
-                for (int c = 0; c < system->bodies[b].coordinate_count; ++c, ++row)
-                    inverse[row * n + column] = r->right[block_lu_offset(r->lu, b) + c];
-        }
-    }
-    if (status == HN_OK) status = dense_condition(context, (int)n, inverse, condition);
-    context_release(context, inverse);
-    return status;
+    return iteration_condition(r->system, equations, step, CONDITION_COORDINATES, condition);
 }
 
 static int nullspace_unknown_count(const hn_system *system)

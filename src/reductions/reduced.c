@@ -20,11 +20,10 @@
 #include "base/processor.h"
 #include "base/six.h"
 #include "joints/pivot.h"
-#include "linalg/dense.h"
 #include "reductions/closed.h"
 #include "reductions/closures.h"
 #include "reductions/dense_block.h"
-#include "reductions/loop_condition.h"
+#include "reductions/condition.h"
 #include "reductions/row_vectors.h"
 #include "reductions/tree_pivots.h"
 
@@ -689,45 +688,10 @@ static hn_status reduced_solve(reduction *r, const step_equations *equations, st
     return HN_OK;
 }
 
-// The inverse of dr/du column by column, from unit residuals; its condition number is that of the matrix.
 static hn_status reduced_condition(reduction *r, const step_equations *equations, step_data *step,
                                    double *condition)
 {
-    const hn_system *system = r->system;
-    hn_context *context = system->context;
-    if (r->loops != NULL) return loop_condition(r->system, equations, step, false, condition);
-    size_t n = (size_t)system->dof;
-    double *inverse = context_allocate(context, (n * n + 1) * sizeof(double));
-    if (inverse == NULL) return HN_OUT_OF_MEMORY;
-    // a step does not keep the arms of reference points
-    tree_solver stepping = r->tree;
-    tree_arm *arms = NULL;
-    hn_status status = HN_OK;
-    if (!stepping.keep) {
-        arms = context_allocate(context, (size_t)system->body_count * sizeof *arms);
-        if (arms == NULL) {
-            status = HN_OUT_OF_MEMORY;
-        } else {
-            r->tree.arms = arms;
-            r->tree.keep = true;
-        }
-    }
-    int worst = 0;
-    if (status == HN_OK && r->sweeps->inward(r, equations, step, &worst) < 0.0)
-        status = context_fail(context, HN_SINGULAR_SYSTEM, "body '%s': singular iteration matrix",
-                              system->bodies[worst].name);
-    for (size_t c = 0; c < n && status == HN_OK; ++c) {
-        for (size_t k = 0; k < n; ++k) r->residuals[k] = k == c ? -1.0 : 0.0;
-        memset(r->border.load, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-        tree_solve(&r->tree, r->residuals, r->border.load);
-        if (!border_solve(&r->border, &r->tree, r->residuals)) status = HN_SINGULAR_SYSTEM;
-        for (size_t k = 0; k < n; ++k) inverse[k * n + c] = r->tree.increments[k];
-    }
-    if (status == HN_OK) status = dense_condition(context, system->dof, inverse, condition);
-    r->tree = stepping;
-    context_release(context, arms);
-    context_release(context, inverse);
-    return status;
+    return iteration_condition(r->system, equations, step, CONDITION_JOINTS, condition);
 }
 
 static int reduced_unknown_count(const hn_system *system)

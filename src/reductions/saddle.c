@@ -4,7 +4,6 @@
 #include "reductions/saddle.h"
 
 #include "linalg/block_lu.h"
-#include "linalg/dense.h"
 #include "reductions/coordinates.h"
 #include "reductions/dense_block.h"
 #include "reductions/joint_blocks.h"
@@ -682,8 +681,8 @@ static void add_rotations(const assembly *x)
     }
 }
 
-// mass and constraints; dropped rows become "multiplier = 0" unless all are wanted
-static void add_mass_and_rows(const assembly *x, bool all_rows)
+// mass and constraints; dropped rows become "multiplier = 0"
+static void add_mass_and_rows(const assembly *x)
 {
     saddle *s = x->s;
     add_bodies(x);
@@ -691,7 +690,7 @@ static void add_mass_and_rows(const assembly *x, bool all_rows)
         const joint_place *p = &s->joints[k];
         const joint_view *view = &s->views[k];
         for (int r = 0; r < p->rows->row_count; ++r) {
-            if (!all_rows && row_dropped(s, k, r)) {
+            if (row_dropped(s, k, r)) {
                 s->right[view->right + r] = 0.0;
                 if (x->tangent)
                     block_lu_block(s->lu, p->node, p->node)[r * (view->width + 1)] = 1.0;
@@ -739,7 +738,7 @@ static void assemble(saddle *s, const step_equations *equations, const step_data
         covector_of(s, i, projection_pose(s, i), vectors, right);
         if (spins) vec3_store(vec3_add(vec3_load(right + 3), spin_change(&x, i, NULL)), right + 3);
     }
-    add_mass_and_rows(&x, false);
+    add_mass_and_rows(&x);
     stiffness_term terms[ELEMENT_TERMS_MAX];
     for (int e = 0; tangent && e < system->element_count; ++e) {
         if (step_element_is_dense(system, e)) {
@@ -819,7 +818,7 @@ static hn_status factor_mass(saddle *s, const double *q_start, const double *q, 
     block_lu_clear(s->lu);
     find_projection_poses(&x);
     memset(s->total, 0, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
-    add_mass_and_rows(&x, false);
+    add_mass_and_rows(&x);
     s->factored = block_lu_factor(s->lu) < 0;
     return s->factored ? HN_OK : HN_SINGULAR_SYSTEM;
 }
@@ -1404,57 +1403,7 @@ void saddle_symmetrise(saddle *s)
     }
 }
 
-// ---- condition number -------------------------------------------------------------------------------
-
-// Rows to drop for the report: the largest component of each left null vector of G.
-static hn_status choose_rows_for_report(saddle *s, const double *dense, int n)
-{
-    const hn_system *system = s->system;
-    hn_context *context = system->context;
-    int loops = s->loop_row_count, first = block_lu_offset(s->lu, system->body_count), m = 0;
-    // all constraint rows of the dense matrix, loop rows last
-    int *rows = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    double *gram = context_allocate(context, ((size_t)n * (size_t)n + 1) * sizeof(double));
-    double *values = context_allocate(context, ((size_t)n + 1) * sizeof(double));
-    double *vectors = context_allocate(context, ((size_t)n * (size_t)n + 1) * sizeof(double));
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (rows == NULL || gram == NULL || values == NULL || vectors == NULL) goto done;
-    for (int i = 0; i < system->body_count; ++i)
-        for (int k = system->bodies[i].coordinate_count; k < block_lu_node_size(s->lu, i); ++k)
-            rows[m++] = block_lu_offset(s->lu, i) + k;
-    for (int k = 0; k < loops; ++k) rows[m++] = first + k;
-    for (int i = 0; i < m; ++i)
-        for (int j = 0; j < m; ++j) {
-            double sum = 0.0;
-            for (int b = 0; b < system->body_count; ++b)
-                for (int c = 0; c < system->bodies[b].coordinate_count; ++c) {
-                    size_t column = (size_t)(block_lu_offset(s->lu, b) + c);
-                    sum += dense[(size_t)rows[i] * (size_t)n + column] *
-                           dense[(size_t)rows[j] * (size_t)n + column];
-                }
-            gram[i * m + j] = sum;
-        }
-    status = dense_symmetric_eigen(context, m, gram, values, vectors);
-    for (int v = 0; v < m && status == HN_OK && values[v] < DEPENDENT_PIVOT * values[m - 1]; ++v) {
-        int best = 0;
-        for (int k = 0; k < loops; ++k)
-            if (fabs(vectors[(m - loops + k) * m + v]) > fabs(vectors[(m - loops + best) * m + v]))
-                best = k;
-        s->dropped[best] = true;
-        // later null vectors without this row
-        for (int u = v + 1; u < m && values[u] < DEPENDENT_PIVOT * values[m - 1]; ++u) {
-            double ratio =
-                vectors[(m - loops + best) * m + u] / vectors[(m - loops + best) * m + v];
-            for (int i = 0; i < m; ++i) vectors[i * m + u] -= ratio * vectors[i * m + v];
-        }
-    }
-done:
-    context_release(context, rows);
-    context_release(context, gram);
-    context_release(context, values);
-    context_release(context, vectors);
-    return status;
-}
+// ---- stiffness --------------------------------------------------------------------------------------
 
 // Multipliers at the solved step: one linear solve, the coordinates do not move.
 static hn_status find_multipliers(saddle *s, const step_equations *equations, const step_data *step)
@@ -1493,99 +1442,5 @@ hn_status saddle_stiffness(saddle *s, const step_equations *equations, const ste
                                 scale_of(s, equations, a);
     }
     context_release(context, dense);
-    return status;
-}
-
-// Whose unknown it is: a coordinate of the body, or a multiplier of its own or of its joint.
-static int body_of_unknown(const saddle *s, int unknown, bool *coordinate)
-{
-    for (int b = 0; b < s->system->body_count; ++b) {
-        int place = unknown - block_lu_offset(s->lu, b);
-        if (place < 0 || place >= block_lu_node_size(s->lu, b)) continue;
-        *coordinate = place < body_unknowns(s, b);
-        return b;
-    }
-    for (int k = 0; k < s->joint_count; ++k) {
-        const joint_place *p = &s->joints[k];
-        int place = unknown - block_lu_offset(s->lu, p->node);
-        if (place >= 0 && place < block_lu_node_size(s->lu, p->node)) return p->b < 0 ? p->a : p->b;
-    }
-    return 0;
-}
-
-// [2M/h + ..., h G^T; G, 0] unscaled: with rows D_r and columns D_c undone, A = D_r^-1 S D_c^-1. The inverse comes
-// from
-// the scaled matrix, so that it is accurate although A may be ill-conditioned beyond 1/epsilon.
-hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step,
-                           double *condition)
-{
-    const hn_system *system = s->system;
-    hn_context *context = system->context;
-    int n = block_lu_size(s->lu), kept = 0;
-    size_t count = (size_t)n * (size_t)n;
-    double *matrix = context_allocate(context, (count + 1) * sizeof(double));
-    double *inverse = context_allocate(context, (count + 1) * sizeof(double));
-    double *row_factor = context_allocate(context, ((size_t)n + 1) * sizeof(double));
-    double *column_factor = context_allocate(context, ((size_t)n + 1) * sizeof(double));
-    int *place = context_allocate(context, ((size_t)n + 1) * sizeof(int));
-    double norm = 0.0, inverse_norm = 0.0;
-    hn_status status = HN_OUT_OF_MEMORY;
-    if (matrix == NULL || inverse == NULL || row_factor == NULL || column_factor == NULL ||
-        place == NULL)
-        goto done;
-
-    // independent rows on the manifold, then multipliers at the solution by one linear solve
-    if (s->loop_row_count > 0) {
-        memset(s->dropped, 0, (size_t)s->loop_row_count * sizeof(bool));
-        step_equations at_start = {.mass_factor = 1.0, .weight = 0.0};
-        step_data pose = {.q_start = step->q_start, .q = (double *)step->q_start};
-        assembly x = assembly_of(s, &at_start, &pose, true);
-        saddle_clear_multipliers(s);
-        block_lu_clear(s->lu);
-        find_projection_poses(&x);
-        add_mass_and_rows(&x, true);
-        block_lu_dense(s->lu, matrix);
-        status = choose_rows_for_report(s, matrix, n);
-        if (status != HN_OK) goto done;
-    }
-    status = find_multipliers(s, equations, step);
-    if (status != HN_OK) goto done;
-    saddle_assemble(s, equations, step);
-    block_lu_dense(s->lu, inverse);
-
-    // leave dropped rows and their multipliers out
-    int first = s->loop_row_count > 0 ? block_lu_offset(s->lu, system->body_count) : n;
-    for (int i = 0; i < n; ++i) {
-        if (i >= first && s->dropped[i - first]) continue;
-        place[kept++] = i;
-    }
-    for (int i = 0; i < kept; ++i)
-        for (int k = 0; k < kept; ++k)
-            matrix[(size_t)i * (size_t)kept + (size_t)k] =
-                inverse[(size_t)place[i] * (size_t)n + (size_t)place[k]];
-    memcpy(inverse, matrix, (size_t)kept * (size_t)kept * sizeof(double));
-    status = dense_invert(context, kept, inverse);
-    if (status != HN_OK) goto done;
-    for (int i = 0; i < kept; ++i) {
-        bool coordinate = false;
-        double scale = scale_of(s, equations, body_of_unknown(s, place[i], &coordinate));
-        row_factor[i] = coordinate ? 1.0 / scale : 1.0;
-        column_factor[i] = coordinate ? 1.0 : equations->multiplier_factor * scale;
-    }
-    for (int i = 0; i < kept; ++i)
-        for (int k = 0; k < kept; ++k) {
-            size_t at = (size_t)i * (size_t)kept + (size_t)k;
-            matrix[at] *= row_factor[i] * column_factor[k];
-            inverse[at] /= column_factor[i] * row_factor[k];
-        }
-    status = dense_norm(context, kept, kept, matrix, &norm);
-    if (status == HN_OK) status = dense_norm(context, kept, kept, inverse, &inverse_norm);
-    *condition = norm * inverse_norm;
-done:
-    context_release(context, matrix);
-    context_release(context, inverse);
-    context_release(context, row_factor);
-    context_release(context, column_factor);
-    context_release(context, place);
     return status;
 }

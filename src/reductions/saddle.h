@@ -177,7 +177,4 @@ void saddle_add_curved_forces(const saddle *s, const double *multipliers, const 
 /// row-major, bodies in tree order. Allocates.
 hn_status saddle_stiffness(saddle *s, const step_equations *equations, const step_data *step, double *stiffness);
 
-/// 2-norm condition number of the unscaled matrix at the solved step. Allocates.
-hn_status saddle_condition(saddle *s, const step_equations *equations, const step_data *step, double *condition);
-
 #endif

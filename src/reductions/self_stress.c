@@ -396,16 +396,16 @@ void self_stress_span(const self_stress *s, const double *q, int index, stress_s
                     samples[i][k] +=
                         s->probes[(size_t)(s->row_count * i + j->first_row + r)] * wrench[k];
         }
-        span->count = small_span(TWIST_SIZE, SPAN_PROBE_COUNT, samples[0], SHARED, basis[0]);
+        span->count = small_span(TWIST_SIZE, SPAN_PROBE_COUNT, samples[0], SHARED, basis[0], NULL);
     }
     for (int i = 0; i < span->count; ++i)
         for (int k = 0; k < 3; ++k) {
             forces[i][k] = span->force[i][k] = basis[i][k];
             torques[i][k] = span->torque[i][k] = basis[i][k + 3];
         }
-    span->force_count = small_span(3, span->count, forces[0], SHARED, directions);
+    span->force_count = small_span(3, span->count, forces[0], SHARED, directions, NULL);
     small_span_complement(3, span->force_count, directions, span->force_unique);
-    span->torque_count = small_span(3, span->count, torques[0], SHARED, directions);
+    span->torque_count = small_span(3, span->count, torques[0], SHARED, directions, NULL);
     small_span_complement(3, span->torque_count, directions, span->torque_unique);
 }
 

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Condition numbers of closed loops as the papers form them. Note: docs/theory/closed-loops.md
+// Condition numbers as the papers form them. Note: docs/theory/closed-loops.md
 //
-//   (C8)  [Z^T P^T K P; G_cut P] in joint increments,  [Z^T P^T K; G] in coordinates
+//   (C8)  [Z^T P^T K P; G_cut P] in joint increments,  [Z^T P^T K; G] in coordinates,  [K, sigma G^T; G, 0] with
+//         multipliers
 //
 // with K = d(rho + sigma G^T lambda)/dq, P the null space of the tree's constraints and Z that of the closure
 // conditions on the tree.
-#include "reductions/loop_condition.h"
+#include "reductions/condition.h"
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/pool.h"
 #include "linalg/dense.h"
+#include "linalg/small_span.h"
 #include "reductions/coordinates.h"
 #include "reductions/saddle.h"
 #include "system/kinematics.h"
 
 #include <string.h>
 
-// Rows shorter than this times the longest, squared, follow from those chosen before.
-static const double DEPENDENT_SQUARED = 1e-16;
+// Rows shorter than this times the longest follow from those of the tree and those chosen before.
+static const double DEPENDENT = 1e-8;
 
 // Dense matrices, row-major. `w`: where forces act, `q`: at the end of the step, `n`: at its start.
 typedef struct workspace {
@@ -32,6 +35,7 @@ typedef struct workspace {
     double *matrix;           // at most n x n
     double *pose, *twists;    // 12 and 6 per body
     int *offset, *chosen;     // first coordinate of each body; chosen rows of the cut joints
+    int *owner;               // of constraints: a body of each
 } workspace;
 
 static void layout(arena *a, const hn_system *system, workspace *w)
@@ -53,6 +57,7 @@ static void layout(arena *a, const hn_system *system, workspace *w)
     w->twists = arena_doubles(a, TWIST_SIZE * bodies);
     w->offset = arena_ints(a, bodies + 1);
     w->chosen = arena_ints(a, m + 1);
+    w->owner = arena_ints(a, m + 1);
 }
 
 // Dense null space matrix of the tree at the poses q: coordinate_count x dof, row-major, bodies in tree order.
@@ -108,6 +113,7 @@ static int constraint_matrix(const hn_system *system, const double *q, const wor
     for (int i = 0; i < system->body_count; ++i)
         for (int k = 0; k < system->bodies[i].internal_count; ++k, ++rows) {
             row_internal(k, &row);
+            w->owner[rows] = i;
             row_gradient(&row, system_pose(q, i), system_pose(q, i), gradient);
             for (int x = 0; x < 4; ++x)
                 vec3_store(gradient[x], g + (size_t)rows * n + (size_t)(offset[i] + 3 * x));
@@ -119,6 +125,7 @@ static int constraint_matrix(const hn_system *system, const double *q, const wor
             b = !cut && j->child_is_a ? j->parent : j->child;
         for (int r = 0; r < j->row_count; ++r, ++rows) {
             row = joint_row(j, r);
+            w->owner[rows] = b < 0 ? a : b;
             row_gradient(&row, system_pose(q, a), system_pose(q, b), gradient);
             for (int x = 0; x < 8; ++x) {
                 int body = x < 4 ? a : b;
@@ -155,34 +162,29 @@ static hn_status find_matrices(hn_system *system, const step_equations *equation
     return HN_OK;
 }
 
-// Independent closure rows on the tree at q_n: at each stage the one farthest from those before (pivoted Gram-Schmidt).
-// Returns their number.
+// The length that closure rows of q_n may have on the tree: longest row times the fastest coordinate at unit
+// rates of all joints. Rows that follow from the tree's are round-off of it.
+static double longest_closure(int cut_rows, const double *rows, const workspace *w)
+{
+    double longest = 0.0, fastest = 0.0;
+    for (int r = 0; r < cut_rows; ++r) {
+        const double *row = rows + (size_t)r * w->n;
+        longest = fmax(longest, array_dot(row, row, w->n));
+    }
+    for (size_t k = 0; k < w->n; ++k) {
+        const double *rates = w->null_n + k * w->d;
+        fastest = fmax(fastest, array_dot(rates, rates, w->d));
+    }
+    return sqrt(longest * fastest);
+}
+
+// Independent closure rows on the tree at q_n: at each stage the one farthest from those before. Returns their number.
 static int choose_closure_rows(int cut_rows, int fixed, workspace *w)
 {
-    size_t d = w->d;
-    int kept = 0;
-    double largest = 0.0;
-    product(false, cut_rows, (int)w->n, (int)d, w->rows_n + (size_t)fixed * w->n, w->null_n,
-            w->closure);
-    while (kept < cut_rows && kept < (int)d) {
-        int best = 0;
-        double size = -1.0;
-        for (int r = 0; r < cut_rows; ++r) {
-            const double *row = w->closure + (size_t)r * d;
-            double squared = array_dot(row, row, d);
-            if (squared > size) size = squared, best = r;
-        }
-        largest = fmax(largest, size);
-        if (size <= DEPENDENT_SQUARED * largest) break;
-        double *unit = w->square + (size_t)kept * d;
-        for (size_t k = 0; k < d; ++k) unit[k] = w->closure[(size_t)best * d + k] / sqrt(size);
-        for (int r = 0; r < cut_rows; ++r) {
-            double *row = w->closure + (size_t)r * d, along = array_dot(unit, row, d);
-            for (size_t k = 0; k < d; ++k) row[k] = r == best ? 0.0 : row[k] - along * unit[k];
-        }
-        w->chosen[kept++] = best;
-    }
-    return kept;
+    const double *rows = w->rows_n + (size_t)fixed * w->n;
+    double length = longest_closure(cut_rows, rows, w);
+    product(false, cut_rows, (int)w->n, (int)w->d, rows, w->null_n, w->closure);
+    return small_span((int)w->d, cut_rows, w->closure, DEPENDENT * length, w->square, w->chosen);
 }
 
 // Z: null space of the chosen rows on the tree where forces act, in the first columns of w->vectors
@@ -219,8 +221,51 @@ static int fill_matrix(bool coordinates, int fixed, int kept, workspace *w)
     return size;
 }
 
-hn_status loop_condition(hn_system *system, const step_equations *equations, const step_data *step,
-                         bool coordinates, double *condition)
+// [K, sigma G_w^T; G, 0]. Its inverse comes from the matrix with rows over D_r and columns over D_c, so that it is
+// accurate although the matrix may be ill-conditioned beyond 1/epsilon.
+static hn_status whole_condition(const hn_system *system, const step_equations *equations,
+                                 int fixed, int kept, const workspace *w, double *condition)
+{
+    size_t n = w->n, size = n + (size_t)fixed + (size_t)kept;
+    pool memory = {.context = system->context};
+    double *matrix = pool_doubles(&memory, size * size),
+           *inverse = pool_doubles(&memory, size * size), norm = 0.0, inverse_norm = 0.0,
+           *row_factor = pool_doubles(&memory, size), *column_factor = pool_doubles(&memory, size);
+    hn_status status = pool_status(&memory);
+    if (status != HN_OK) goto done;
+    for (int i = 0; i < system->body_count; ++i)
+        for (int k = 0; k < system->bodies[i].coordinate_count; ++k) {
+            row_factor[w->offset[i] + k] = equations->mass_factor * system->unit_mass[i];
+            column_factor[w->offset[i] + k] = 1.0;
+        }
+    for (size_t i = 0; i < n; ++i)
+        memcpy(matrix + i * size, w->stiffness + i * n, n * sizeof(double));
+    for (size_t row = n; row < size; ++row) {
+        int r = (int)(row - n), from = r < fixed ? r : fixed + w->chosen[r - fixed];
+        const double *g = w->rows_q + (size_t)from * n, *g_w = w->rows_w + (size_t)from * n;
+        memcpy(matrix + row * size, g, n * sizeof(double));
+        for (size_t k = 0; k < n; ++k)
+            matrix[k * size + row] = equations->multiplier_factor * g_w[k];
+        row_factor[row] = 1.0;
+        column_factor[row] = equations->multiplier_factor /
+                             (equations->mass_factor * system->unit_mass[w->owner[from]]);
+    }
+    for (size_t k = 0; k < size * size; ++k)
+        inverse[k] = matrix[k] / (row_factor[k / size] * column_factor[k % size]);
+    status = dense_invert(system->context, (int)size, inverse);
+    for (size_t k = 0; k < size * size; ++k)
+        inverse[k] /= column_factor[k / size] * row_factor[k % size];
+    if (status == HN_OK) status = dense_norm(system->context, (int)size, (int)size, matrix, &norm);
+    if (status == HN_OK)
+        status = dense_norm(system->context, (int)size, (int)size, inverse, &inverse_norm);
+    *condition = norm * inverse_norm;
+done:
+    pool_release(&memory);
+    return status;
+}
+
+hn_status iteration_condition(hn_system *system, const step_equations *equations,
+                              const step_data *step, condition_unknowns unknowns, double *condition)
 {
     hn_context *context = system->context;
     workspace w;
@@ -234,10 +279,13 @@ hn_status loop_condition(hn_system *system, const step_equations *equations, con
     hn_status status = find_matrices(system, equations, step, &w, &fixed);
     if (status == HN_OK) {
         int kept = choose_closure_rows(system->cut_row_count, fixed, &w);
-        status = find_closure_null_space(context, fixed, kept, &w);
-        if (status == HN_OK)
-            status = dense_condition(context, fill_matrix(coordinates, fixed, kept, &w), w.matrix,
-                                     condition);
+        if (unknowns == CONDITION_MULTIPLIERS)
+            status = whole_condition(system, equations, fixed, kept, &w, condition);
+        else status = find_closure_null_space(context, fixed, kept, &w);
+        if (status == HN_OK && unknowns != CONDITION_MULTIPLIERS)
+            status = dense_condition(
+                context, fill_matrix(unknowns == CONDITION_COORDINATES, fixed, kept, &w), w.matrix,
+                condition);
     }
     context_release(context, block);
     return status;
