@@ -29,7 +29,6 @@
 // Needs: a moment of inertia about every axis of a rigid body.
 #include "schemes/convected.h"
 
-#include "linalg/small_lu.h"
 #include "reductions/saddle_newton.h"
 #include "system/mass.h"
 
@@ -232,38 +231,6 @@ static double move(void *owner, step_data *step)
     return saddle_move_bodies(((scheme_solver *)owner)->saddle, step);
 }
 
-// lambda of a joint on the rows that are reported, which may be carried by the other body than those solved with: the
-// same wrench on the child.
-static void report_joint(const scheme_solver *s, const scheme_step *step, const joint_place *place,
-                         const double *mu, double factor, double *lambda)
-{
-    const joint *rows = place->rows, *reported = &s->system->reports[rows->model_joint].rows;
-    int n = rows->row_count, child = rows->child;
-    for (int r = 0; r < n; ++r) lambda[r] = factor * mu[r];
-    if (!rows->swapped) return;
-    double wrench[TWIST_SIZE] = {0.0}, covector[JOINT_ROWS_MAX][TWIST_SIZE];
-    for (int side = 0; side < 2; ++side) {
-        // first the rows solved with, then the reported ones
-        const joint *from = side == 0 ? rows : reported;
-        int a = side == 0 ? place->a : from->parent, b = side == 0 ? place->b : from->child;
-        double middle[2][POSE_SIZE], own[TWIST_SIZE];
-        middle_pose(s, step, a, middle[0]);
-        middle_pose(s, step, b, middle[1]);
-        for (int r = 0; r < n; ++r) {
-            hn_vec3 gradient[8];
-            const constraint_row row = joint_row(from, r);
-            row_gradient(&row, middle[0], middle[1], gradient);
-            vectors_to_wrench(middle[b == child ? 1 : 0], gradient + (b == child ? 4 : 0), own);
-            if (!s->system->bodies[child].has_directors) own[3] = own[4] = own[5] = 0.0;
-            for (int k = 0; k < TWIST_SIZE; ++k) {
-                if (side == 0) wrench[k] += lambda[r] * own[k];
-                else covector[r][k] = own[k];
-            }
-        }
-    }
-    small_combination(n, TWIST_SIZE, covector[0], wrench, lambda);
-}
-
 // Multipliers of the joints, and h f of all bodies with them.
 static void find_multipliers(scheme_solver *s, scheme_step *step)
 {
@@ -283,8 +250,11 @@ static void find_multipliers(scheme_solver *s, scheme_step *step)
             row_add_force(&row, place->a, place->b, middle[0], middle[1],
                           factor * s->mu[place->multiplier + r], s->force);
         }
-        report_joint(s, step, place, s->mu + place->multiplier, factor / step->step_size,
-                     step->multipliers + system->reports[place->rows->model_joint].rows.row_offset);
+        double *lambda =
+            step->multipliers + system->reports[place->rows->model_joint].rows.row_offset;
+        for (int r = 0; r < place->rows->row_count; ++r)
+            lambda[r] = factor / step->step_size * s->mu[place->multiplier + r];
+        scheme_convert_multipliers(system, place, middle[0], middle[1], lambda);
     }
 }
 

@@ -19,7 +19,6 @@
 // of its own.
 #include "schemes/ggl.h"
 
-#include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
 #include "reductions/joint_blocks.h"
 #include "reductions/row_vectors.h"
@@ -1108,70 +1107,28 @@ static void convert_joint(const scheme_solver *s, const joint_place *p, const do
                           double *multipliers)
 {
     const hn_system *system = s->system;
-    const joint *tree = p->rows, *user = &system->reports[tree->model_joint].rows;
-    const int body[2] = {p->a, p->b};
-    int n = tree->row_count, pivot[JOINT_ROWS_MAX];
-    double *lambda = multipliers + tree->row_offset;
-    double wrench[2][JOINT_ROWS_MAX][2 * TWIST_SIZE] = {{{0.0}}},
-                                         flat[2][JOINT_ROWS_MAX][2 * POSE_SIZE] = {{{0.0}}};
-    for (int kind = 0; kind < 2; ++kind)
-        for (int r = 0; r < n; ++r) {
-            hn_vec3 gradient[8];
-            const joint *rows = kind == 0 ? tree : user;
-            const constraint_row row = joint_row(rows, r);
-            row_gradient(&row, system_pose(q, kind == 0 ? p->a : p->b),
-                         system_pose(q, kind == 0 ? p->b : p->a), gradient);
-            for (int side = 0; side < 2; ++side) {
-                if (body[side] < 0) continue;
-                double *to = flat[kind][r] + POSE_SIZE * side;
-                for (int k = 0; k < 4; ++k)
-                    vec3_store(gradient[4 * (kind == 0 ? side : 1 - side) + k], to + 3 * k);
-                if (system->bodies[body[side]].has_directors)
-                    force_to_wrench(system_pose(q, body[side]), to,
-                                    wrench[kind][r] + TWIST_SIZE * side);
-                else memcpy(wrench[kind][r] + TWIST_SIZE * side, to, 3 * sizeof(double));
-            }
-        }
-    // least squares: the user's rows span the same wrenches
-    double normal[JOINT_ROWS_MAX * JOINT_ROWS_MAX], converted[JOINT_ROWS_MAX];
-    for (int i = 0; i < n; ++i) {
-        converted[i] = 0.0;
-        for (int k = 0; k < n; ++k) {
-            double own = 0.0, other = 0.0;
-            for (int c = 0; c < 2 * TWIST_SIZE; ++c) {
-                own += wrench[1][i][c] * wrench[1][k][c];
-                other += wrench[1][i][c] * wrench[0][k][c];
-            }
-            normal[i * n + k] = own;
-            converted[i] += other * lambda[k];
-        }
+    const joint *user = &system->reports[p->rows->model_joint].rows;
+    const int body[2] = {p->a, p->b}, place[2] = {p->a < 0 ? GROUND : 0, p->b < 0 ? GROUND : 1};
+    const double *a = system_pose(q, p->a), *b = system_pose(q, p->b);
+    double *lambda = multipliers + p->rows->row_offset, rest[2 * POSE_SIZE] = {0.0};
+    for (int r = 0; r < p->rows->row_count; ++r) {
+        const constraint_row row = joint_row(p->rows, r);
+        row_add_force(&row, place[0], place[1], a, b, lambda[r], rest);
     }
-    if (!small_lu_factor(n, n, normal, pivot)) return;
-    small_lu_solve(n, n, normal, pivot, 1, 1, converted);
+    scheme_convert_multipliers(system, p, a, b, lambda);
+    for (int r = 0; r < user->row_count; ++r) {
+        const constraint_row row = joint_row(user, r);
+        row_add_force(&row, place[1], place[0], b, a, -lambda[r], rest);
+    }
     for (int side = 0; side < 2; ++side) {
         if (body[side] < 0 || system->bodies[body[side]].internal_count == 0) continue;
-        double *internal = multipliers + system->bodies[body[side]].internal_offset;
-        for (int k = 0; k < INTERNAL_ROWS; ++k) {
-            constraint_row row;
-            hn_vec3 gradient[8];
-            const double *pose = system_pose(q, body[side]);
-            double along = 0.0, square = 0.0;
-            row_internal(k, &row);
-            row_gradient(&row, pose, pose,
-                         gradient); // on orthonormal directors these are orthogonal to each other
-            for (int v = 0; v < 4; ++v) {
-                square += vec3_dot(gradient[v], gradient[v]);
-                for (int r = 0; r < n; ++r)
-                    along +=
-                        vec3_dot(gradient[v], vec3_load(flat[0][r] + POSE_SIZE * side + 3 * v)) *
-                            lambda[r] -
-                        vec3_dot(gradient[v], vec3_load(flat[1][r] + POSE_SIZE * side + 3 * v)) *
-                            converted[r];
-            }
-            internal[k] += along / square;
-        }
+        double *internal = multipliers + system->bodies[body[side]].internal_offset,
+               more[INTERNAL_ROWS];
+        hn_vec3 forces[3];
+        for (int d = 0; d < 3; ++d) forces[d] = vec3_load(rest + POSE_SIZE * side + 3 * (d + 1));
+        scheme_internal_multipliers(system_pose(q, body[side]), forces, more);
+        for (int k = 0; k < INTERNAL_ROWS; ++k) internal[k] += more[k];
     }
-    memcpy(lambda, converted, (size_t)n * sizeof(double));
 }
 
 // m* of the mechanism a row belongs to

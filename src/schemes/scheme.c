@@ -2,6 +2,7 @@
 // The table of schemes and what they share.
 #include "schemes/scheme.h"
 
+#include "linalg/small_lu.h"
 #include "schemes/convected.h"
 #include "schemes/ggl.h"
 #include "schemes/projected_rk.h"
@@ -217,6 +218,21 @@ size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system)
 {
     return POSE_SIZE * (size_t)system->body_count * (size_t)scheme->memory_count +
            (size_t)system->element_count * (size_t)scheme->element_memory_count;
+}
+
+void scheme_convert_multipliers(const hn_system *system, const joint_place *place, const double *a,
+                                const double *b, double *lambda)
+{
+    const joint *rows = place->rows, *reported = &system->reports[rows->model_joint].rows;
+    double solved[JOINT_ROWS_MAX][TWIST_SIZE], wanted[JOINT_ROWS_MAX][TWIST_SIZE],
+        wrench[TWIST_SIZE] = {0.0};
+    bool on_b = place->b == rows->child, point = !system->bodies[rows->child].has_directors;
+    if (!rows->swapped) return;
+    joint_wrenches(rows, a, b, on_b, point, solved);
+    joint_wrenches(reported, b, a, !on_b, point, wanted);
+    for (int r = 0; r < rows->row_count; ++r)
+        for (int k = 0; k < TWIST_SIZE; ++k) wrench[k] += lambda[r] * solved[r][k];
+    small_combination(rows->row_count, TWIST_SIZE, wanted[0], wrench, lambda);
 }
 
 void scheme_internal_multipliers(const double *pose, const hn_vec3 forces[3], double *multipliers)

@@ -7,6 +7,7 @@
 
 #include <holonom/simulation.h>
 
+#include "reductions/joint_blocks.h"
 #include "reductions/reduction.h"
 #include "system/local_error.h"
 #include "system/step.h"
@@ -154,6 +155,11 @@ void scheme_add_step_dampers(const hn_system *system, const step_equations *equa
 
 /// Numbers in scheme_state.memory.
 size_t scheme_memory_size(const scheme_type *scheme, const hn_system *system);
+
+/// Multipliers of a joint from the rows that a solver has, with bodies at poses a and b, to those that are reported,
+/// which are other functions of q where bodies a and b have changed places: the same wrench on the child.
+void scheme_convert_multipliers(const hn_system *system, const joint_place *place, const double *a, const double *b,
+                                double *lambda);
 
 /// Multipliers of a body's internal rows (11, 22, 33, 12, 13, 23): the symmetric part of forces on its directors as
 /// combinations of these.

@@ -303,20 +303,12 @@ static bool child_multipliers(const solved_step *step, const joint *rows, int ch
                               hn_vec3 moment, bool point, double *lambda)
 {
     double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE];
-    int n = rows->row_count;
     step_projection_pose(&step->equations, &step->data, rows->parent, a);
     step_projection_pose(&step->equations, &step->data, rows->child, b);
     const double minus[TWIST_SIZE] = {-force.x,  -force.y,  -force.z,
                                       -moment.x, -moment.y, -moment.z};
-    for (int r = 0; r < n; ++r) {
-        hn_vec3 gradient[8];
-        const constraint_row row = joint_row(rows, r);
-        row_gradient(&row, a, b, gradient);
-        bool on_b = rows->child == child;
-        vectors_to_wrench(on_b ? b : a, gradient + (on_b ? 4 : 0), covector[r]);
-        if (point) covector[r][3] = covector[r][4] = covector[r][5] = 0.0;
-    }
-    return small_combination(n, TWIST_SIZE, covector[0], minus, lambda);
+    joint_wrenches(rows, a, b, rows->child == child, point, covector);
+    return small_combination(rows->row_count, TWIST_SIZE, covector[0], minus, lambda);
 }
 
 // The step with the weight of the pose that multipliers belong to.

@@ -40,6 +40,18 @@ void row_add_force(const constraint_row *row, int a, int b, const double *at_a, 
     }
 }
 
+void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, bool point,
+                    double wrenches[][TWIST_SIZE])
+{
+    for (int r = 0; r < rows->row_count; ++r) {
+        hn_vec3 gradient[8];
+        const constraint_row row = joint_row(rows, r);
+        row_gradient(&row, a, b, gradient);
+        vectors_to_wrench(on_b ? b : a, gradient + (on_b ? 4 : 0), wrenches[r]);
+        if (point) vec3_store(vec3(0.0, 0.0, 0.0), wrenches[r] + 3);
+    }
+}
+
 double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v)
 {
     const int body[2] = {a, b};

@@ -232,6 +232,9 @@ void vectors_to_wrench(const double *q, const hn_vec3 f[4], double *wrench);
 /// other vectors in place of these.
 void row_add_force(const constraint_row *row, int a, int b, const double *at_a, const double *at_b, double factor,
                    double *force);
+/// Wrenches of the rows of a joint on one of its bodies at poses a and b; on a point no moments.
+void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, bool point,
+                    double wrenches[][TWIST_SIZE]);
 /// Gradient of a row between bodies a and b at q times velocities v, 12 numbers per body; the ground is at rest.
 double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v);
 /// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
