@@ -14,13 +14,11 @@ extern "C" {
 /// States are independent coordinates of joints (of bodies, along world axes, where joints do not tell), as many as
 /// there are degrees of freedom, in the order of the model; then their rates; then the integrals of servos. Loops and
 /// prescribed motions hold while it moves. A coordinate about a world axis (spherical, free) is a small turn from
-/// where
-/// the state is.
+/// where the state is.
 /// Inputs are efforts on all coordinates of joints, as in hn_simulation_input; then the functions of time of drives:
 /// efforts, targets of servos (held), commands of motors.
 /// Outputs are all coordinates of joints, then all their rates; coordinates of bodies that are states come after
-/// those of
-/// joints.
+/// those of joints.
 typedef struct hn_linear_system {
     double time;        ///< s
     int freedom_count;  ///< independent coordinates
@@ -45,15 +43,13 @@ typedef struct hn_linear_system {
 /// Linearise at the current state, time and inputs, for the motion itself: whatever scheme and step. The state stays.
 /// Exact but for dampers of springs in motion and laws of drives, which are differenced by themselves (1e-9).
 /// @return HN_OK, HN_SINGULAR_SYSTEM (a singular position, or a motion without inertia), HN_INVALID_MODEL (a
-/// prescribed
-/// motion that a loop or another one holds, by name), HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY
+/// prescribed motion that a loop or another one holds, by name), HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_simulation_linearise(hn_simulation *simulation, hn_linear_system **system);
 /// NULL is fine.
 HN_API void hn_linear_system_destroy(hn_linear_system *system);
 
 /// Write matrices, eigenvalues, names and units to a file that Python, Matlab and Octave read: HDF5, or a MAT file
-/// where
-/// the name ends with ".mat". What had the name before is replaced when the new file is complete.
+/// where the name ends with ".mat". What had the name before is replaced when the new file is complete.
 /// @return HN_OK, HN_FILE_ACCESS, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY
 HN_API HN_NODISCARD hn_status hn_linear_system_write(const hn_linear_system *system, const char *path);
 

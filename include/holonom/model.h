@@ -506,8 +506,7 @@ typedef struct hn_drive_id {
 } hn_drive_id;
 
 /// What acts along one coordinate of a revolute, prismatic, cylindrical, planar or universal joint or along a slot,
-/// between its bodies,
-/// or along the place of a body: x, y or z of a free joint from the ground to it (since 0.2).
+/// between its bodies, or along the place of a body: x, y or z of a free joint from the ground to it (since 0.2).
 /// Efforts are N for displacements and N m for angles; a positive one makes the coordinate grow. The work of each in a
 /// step is its effort times the change of the coordinate, exactly; energy-momentum and convected close the balance.
 typedef struct hn_drive_def {

@@ -58,9 +58,8 @@ static inline hn_static_def hn_static_def_default(void)
 /// Find an equilibrium from the current configuration, in steps of the load, and make it the state of the simulation,
 /// at rest. Dampers do not act. The last equilibrium goes to `equilibrium` (or NULL), also on failure.
 /// @return HN_OK, HN_NOT_CONVERGED (no way on: a limit point, or nothing holds a body; the message names it and the
-/// load
-/// factor), HN_SINGULAR_SYSTEM, HN_CANCELLED, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, or what `on_step` said. The state
-/// is then the last equilibrium with `as_steps`, otherwise that from before
+/// load factor), HN_SINGULAR_SYSTEM, HN_CANCELLED, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, or what `on_step` said. The
+/// state is then the last equilibrium with `as_steps`, otherwise that from before
 HN_API HN_NODISCARD hn_status hn_simulation_find_equilibrium(hn_simulation *simulation, const hn_static_def *def,
                                                              hn_equilibrium *equilibrium);
 

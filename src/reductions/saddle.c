@@ -145,8 +145,7 @@ static void set_unit(saddle *s, int place, double row, double column)
 }
 
 // Lengths of a mechanism far from a metre become units: forces in m*, moments in m* L, gaps in L, so that the
-// choice of
-// pivots does not depend on what a metre is.
+// choice of pivots does not depend on what a metre is.
 static hn_status choose_units(saddle *s)
 {
     const hn_system *system = s->system;
@@ -456,8 +455,7 @@ static void add_row_stiffness(const assembly *x, const constraint_row *row, int 
 //   mu + gamma g   in place of   mu                                                                            (C9)
 //
 // its joints lend it some: at g = 0 the equations are the same, their tangent gains gamma G_w^T G, from the blocks
-// of a
-// row that have just been written.
+// of a row that have just been written.
 static void add_square(const saddle *s, const int body[2], int node, int place, double square)
 {
     for (int from = 0; from < 2; ++from)

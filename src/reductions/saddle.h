@@ -9,9 +9,8 @@
 // Solved with rows of the first kind divided by alpha m* and mu = sigma lambda/(alpha m*), m* the largest mass of the
 // mechanism: the conditioning then does not depend on the step. The matrix is sparse in blocks. A body with its
 // internal multipliers is a node; the multipliers of a joint that lies on no loop belong to the child's node,
-// those of
-// a joint on a loop are a node of their own that is eliminated after its two bodies: whatever has been eliminated is
-// then a part of the mechanism with its own constraints, which have been chosen to be independent.
+// those of a joint on a loop are a node of their own that is eliminated after its two bodies: whatever has been
+// eliminated is then a part of the mechanism with its own constraints, which have been chosen to be independent.
 #ifndef REDUCTIONS_SADDLE_H
 #define REDUCTIONS_SADDLE_H
 
@@ -23,9 +22,8 @@ typedef row_choice saddle_choice;
 
 /// The system in twelve coordinates per body with internal constraints, or in twists (v, omega) of bodies that stay
 /// rigid. With twists the iterate starts on the manifold of the tree and moves on it; constraint rows are then
-/// taken as
-/// G(q_mid) Delta, which is known to relative accuracy, instead of g(q): constraint forces do no work, not even by
-/// round-off.
+/// taken as G(q_mid) Delta, which is known to relative accuracy, instead of g(q): constraint forces do no work, not
+/// even by round-off.
 typedef enum saddle_level { SADDLE_COORDINATES, SADDLE_TWISTS } saddle_level;
 
 hn_status saddle_create(hn_system *system, saddle_level level, saddle **out);
@@ -42,8 +40,7 @@ bool saddle_is_apart(const saddle *s);
 const hn_system *saddle_system(const saddle *s);
 
 /// Decide which rows of joints on loops are independent at q, a configuration on the manifold. All rows are kept
-/// where
-/// there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
+/// where there are no loops. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status saddle_choose_rows(saddle *s, const double *q, saddle_choice *choice);
 /// The choice of last time once more; where there is none it is made.
 hn_status saddle_keep_rows(saddle *s, const double *q, saddle_choice *choice);
@@ -115,8 +112,7 @@ void saddle_take_multipliers(saddle *s, const double *from);
 // ---- statics: of the matrix that was assembled last
 
 /// A number to divide the equations by, 1/s^2: the largest stiffness, or load over length, of any body over the
-/// mass of
-/// its mechanism. Assembled with row_factor 1.
+/// mass of its mechanism. Assembled with row_factor 1.
 double saddle_stiffness_scale(const saddle *s);
 /// The largest force on a body, or moment over `length`, that is not balanced, N.
 double saddle_unbalanced_force(const saddle *s, const step_equations *equations, double length);
@@ -124,8 +120,7 @@ double saddle_unbalanced_force(const saddle *s, const step_equations *equations,
 /// Leaves no factors.
 int saddle_count_negative(saddle *s);
 /// How far blocks of bodies are from symmetric, as a force by angle or by part of `length`, N: zero where loads
-/// have a
-/// potential.
+/// have a potential.
 double saddle_asymmetry(const saddle *s, const step_equations *equations, double length);
 /// Make them symmetric: what a moment that is not in equilibrium leaves out.
 void saddle_symmetrise(saddle *s);

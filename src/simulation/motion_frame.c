@@ -339,8 +339,7 @@ static bool pick(frame_choice *c, int candidate, int count, double *rest)
 }
 
 // What candidates are taken from first: coordinates whose axis a body carries and ways, then turns about world
-// axes, then
-// bodies.
+// axes, then bodies.
 enum { STAGE_COUNT = 3 };
 static int stage_of(const motion_frame *f, int candidate)
 {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The motions that all joints allow at a configuration, told apart by coordinates: which ones are independent, the
-// motion
-// T_k of all bodies when coordinate k has the rate 1 and the others rest, and how that changes along a motion.
+// motion T_k of all bodies when coordinate k has the rate 1 and the others rest, and how that changes along a motion.
 // Note: docs/theory/linearisation.md
 //
 // A coordinate has a rate r(q, v) that is linear in the velocities v and a polynomial in q: coordinates of joints,
-// and
-// for bodies that no joint of the model leads to their displacements and turns along world axes.
+// and for bodies that no joint of the model leads to their displacements and turns along world axes.
 #ifndef SIMULATION_MOTION_FRAME_H
 #define SIMULATION_MOTION_FRAME_H
 
@@ -42,8 +40,7 @@ typedef struct motion_frame {
 } motion_frame;
 
 /// Find the frame at q. With `driven`, drives that prescribe coordinates come first among those chosen; one that a
-/// loop
-/// or another drive holds is refused by name. motion_frame_end in any case.
+/// loop or another drive holds is refused by name. motion_frame_end in any case.
 /// @return HN_OK, HN_SINGULAR_SYSTEM, HN_INVALID_MODEL (a drive in conflict), HN_OUT_OF_MEMORY
 /// `sticks` (or NULL: none), per drive: dry friction that holds its coordinate.
 hn_status motion_frame_begin(hn_simulation *simulation, const double *q, const bool *sticks, motion_frame *frame);
@@ -75,8 +72,7 @@ double frame_acceleration_change(const motion_frame *frame, int candidate, const
 void frame_add_effort(const motion_frame *frame, int candidate, double effort, double *to);
 
 /// z with G z = -H(x, y) and r(q, z) = -d/d eps r(q + eps x, y) for all chosen coordinates: the change of the
-/// motion y of
-/// fixed rates along x. `v, v`: accelerations of constant rates.
+/// motion y of fixed rates along x. `v, v`: accelerations of constant rates.
 void frame_turn(const motion_frame *frame, const double *x, const double *y, double *z);
 
 /// Mean rates of the chosen coordinates with velocities v.
