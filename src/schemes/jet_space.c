@@ -914,11 +914,6 @@ void jet_join_mechanisms(jet_space *jet)
     jet->mechanism_count = 1;
 }
 
-static void add_to_directors(double *rho, double factor, const double *f)
-{
-    for (int k = 0; k < 9; ++k) rho[k] += factor * f[k];
-}
-
 void jet_multipliers(const jet_space *jet, jet_moment moment, double *multipliers)
 {
     const hn_system *system = jet->system;
@@ -944,9 +939,9 @@ void jet_multipliers(const jet_space *jet, jet_moment moment, double *multiplier
         element_forces(jet, e, moment, conservative, load);
         for (int side = 0; side < 2; ++side) {
             if (body[side] < 0) continue;
-            add_to_directors(jet->director_force + 9 * (size_t)body[side], -1.0,
-                             conservative[side] + 3);
-            add_to_directors(jet->director_force + 9 * (size_t)body[side], -1.0, load[side] + 3);
+            double *rho = jet->director_force + 9 * (size_t)body[side];
+            for (int k = 0; k < 9; ++k)
+                rho[k] = rho[k] - conservative[side][3 + k] - load[side][3 + k];
         }
     }
     for (int k = 0; k < jet->joint_count; ++k) {

@@ -208,20 +208,13 @@ static void add_curvature(const jet_body *body, const double *x, const double *y
 
 // ---- residual and tangent -------------------------------------------------------------------------------
 
-// A row as u . z with u, z linear in the eight vectors of two poses, or k . z.
-typedef struct row_form {
-    bool product;
-    double factor, eta;
-    hn_vec3 direction;
-    double alpha[8], beta[8];
-} row_form;
-
-static row_form form_of(const jet_joint *j, const basic_row *row)
+// a basic row as u . z with u, z linear in the eight vectors of two poses, or k . z
+static constraint_row form_of(const jet_joint *j, const basic_row *row)
 {
-    row_form f = {.product = row->kind != BASIC_COINCIDENCE,
-                  .factor = 1.0,
-                  .eta = row->eta,
-                  .direction = row->a};
+    constraint_row f = {.product = row->kind != BASIC_COINCIDENCE,
+                        .factor = 1.0,
+                        .eta = row->eta,
+                        .direction = row->a};
     const double link[8] = {-1.0, -j->rho_a.x, -j->rho_a.y, -j->rho_a.z,
                             1.0,  j->rho_b.x,  j->rho_b.y,  j->rho_b.z};
     if (row->kind == BASIC_SYMMETRIC)
@@ -232,28 +225,14 @@ static row_form form_of(const jet_joint *j, const basic_row *row)
     return f;
 }
 
-static hn_vec3 sum_of(const double *coefficients, const double *a, const double *b)
-{
-    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
-    for (int k = 0; k < 4; ++k) {
-        sum = vec3_add_scaled(sum, coefficients[k], vec3_load(a + 3 * k));
-        sum = vec3_add_scaled(sum, coefficients[4 + k], vec3_load(b + 3 * k));
-    }
-    return sum;
-}
-
 static const double NO_POSE[POSE_SIZE] = {0.0};
 
-// gradient of a row with respect to x (24 numbers) at vectors u, z
-static void gradient_of(const row_form *f, hn_vec3 u, hn_vec3 z, double *gradient)
+// gradient of a row at two poses: 24 numbers
+static void gradient_of(const constraint_row *row, const double *const pose[2], double *gradient)
 {
-    for (int k = 0; k < 8; ++k) {
-        hn_vec3 v =
-            f->product
-                ? vec3_scale(f->factor, vec3_add_scaled(vec3_scale(f->alpha[k], z), f->beta[k], u))
-                : vec3_scale(f->beta[k], f->direction);
-        vec3_store(v, gradient + 3 * k);
-    }
+    hn_vec3 vectors[8];
+    row_gradient(row, pose[0], pose[1], vectors);
+    for (int k = 0; k < 8; ++k) vec3_store(vectors[k], gradient + 3 * k);
 }
 
 // out (y_count) += T^T f
@@ -271,7 +250,7 @@ typedef struct row_maps {
         z1[3][JET_COORDINATES];
 } row_maps;
 
-static void maps_of(const row_form *f, int side, const double *t, const double *t1, int count,
+static void maps_of(const constraint_row *f, int side, const double *t, const double *t1, int count,
                     row_maps *maps)
 {
     memset(maps, 0, sizeof *maps);
@@ -314,7 +293,7 @@ static double coordinate_weight(const jet_body *b, int k)
 
 // A constraint at the iterate: its gradient and that of its rate with respect to the two poses, and its multipliers.
 typedef struct row_at {
-    row_form form;
+    constraint_row form;
     double gradient[24], gradient1[24];
     double value, rate;
     double beta, alpha; // multipliers of the row and of its rate
@@ -324,12 +303,14 @@ static void evaluate_row(const jet_joint *j, int row, const double *const pose[2
                          const double *const pose1[2], row_at *at)
 {
     at->form = form_of(j, &j->rows[row]);
-    const row_form *f = &at->form;
-    hn_vec3 u = sum_of(f->alpha, pose[0], pose[1]), z = sum_of(f->beta, pose[0], pose[1]);
-    hn_vec3 u1 = sum_of(f->alpha, pose1[0], pose1[1]), z1 = sum_of(f->beta, pose1[0], pose1[1]);
-    gradient_of(f, u, z, at->gradient);
+    const constraint_row *f = &at->form;
+    hn_vec3 z = vec3_combination(f->beta, pose[0], pose[1]),
+            z1 = vec3_combination(f->beta, pose1[0], pose1[1]);
+    gradient_of(f, pose, at->gradient);
     if (f->product) {
-        gradient_of(f, u1, z1, at->gradient1);
+        hn_vec3 u = vec3_combination(f->alpha, pose[0], pose[1]),
+                u1 = vec3_combination(f->alpha, pose1[0], pose1[1]);
+        gradient_of(f, pose1, at->gradient1);
         at->value = f->factor * vec3_dot(u, z) - f->eta;
         at->rate = f->factor * (vec3_dot(u1, z) + vec3_dot(u, z1));
     } else {
