@@ -61,6 +61,16 @@ double measure_pose(double length, const double *change)
     return largest;
 }
 
+double measure_move(const hn_system *system, const step_data *step, int body, const double *change)
+{
+    size_t at = POSE_SIZE * (size_t)body;
+    for (size_t k = 0; k < POSE_SIZE; ++k) {
+        step->delta[at + k] += change[k];
+        step->q[at + k] = step->q_start[at + k] + step->delta[at + k];
+    }
+    return measure_pose(measure_length(system, body, step->q, step->delta), change);
+}
+
 double measure_unit(const hn_system *system, int body)
 {
     const double NEAR = 50.0; // m, and one over that

@@ -79,6 +79,8 @@ static inline double measure_twist(double length, const double *twist)
 
 /// The same in twelve coordinates; NaN stays.
 double measure_pose(double length, const double *change);
+/// Add a change of twelve coordinates of a body to the iterate; returns its size so measured.
+double measure_move(const hn_system *system, const step_data *step, int body, const double *change);
 
 /// The length of a mechanism as a unit for linear systems: a power of two, one where it is within some decades of a
 /// metre.

@@ -41,13 +41,8 @@ static double move(void *owner, step_data *step)
     double largest = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         double change[POSE_SIZE];
-        size_t at = POSE_SIZE * (size_t)i;
         saddle_body_increment(r->saddle, i, change);
-        for (int k = 0; k < POSE_SIZE; ++k) {
-            step->delta[at + (size_t)k] += change[k];
-            step->q[at + (size_t)k] = step->q_start[at + (size_t)k] + step->delta[at + (size_t)k];
-        }
-        double size = measure_pose(measure_length(system, i, step->q, step->delta), change);
+        double size = measure_move(system, step, i, change);
         if (!(size <= largest)) largest = size;
     }
     return largest;
