@@ -632,20 +632,25 @@ static void find_carried(const hn_system *system, double *carried)
     }
 }
 
-static hn_status make_parts(hn_system *system, scheme_solver *s)
+static hn_status check_settings(hn_context *context, const hn_simulation_def *def)
 {
-    const hn_simulation_def *def = &s->def;
     if (!def->projected_rk.fixed_steps && !(def->projected_rk.absolute_tolerance > 0.0 &&
                                             def->projected_rk.relative_tolerance >= 0.0))
-        return context_fail(system->context, HN_INVALID_ARGUMENT,
+        return context_fail(context, HN_INVALID_ARGUMENT,
                             "projected-rk: absolute_tolerance must be positive and "
                             "relative_tolerance not negative");
     if (!(def->projected_rk.projection_tolerance > 0.0))
-        return context_fail(system->context, HN_INVALID_ARGUMENT,
+        return context_fail(context, HN_INVALID_ARGUMENT,
                             "projected-rk: projection_tolerance must be positive");
     if (!def->projected_rk.fixed_steps && !(def->projected_rk.step_growth_max > 1.0))
-        return context_fail(system->context, HN_INVALID_ARGUMENT,
+        return context_fail(context, HN_INVALID_ARGUMENT,
                             "projected-rk: step_growth_max must be above 1");
+    return HN_OK;
+}
+
+static hn_status create_spaces(hn_system *system, scheme_solver *s)
+{
+    const hn_simulation_def *def = &s->def;
     TRY(def->projected_rk.planar ? jet_space_create_planar(system, &s->jet)
                                  : jet_space_create(system, &s->jet));
     if (def->projected_rk.planar) TRY(jet_space_create(system, &s->spatial));
@@ -655,6 +660,28 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
         TRY(jet_tree_create(&s->jet));
     if (def->projected_rk.impose_momentum) TRY(system_symmetries(system, &s->symmetries, NULL));
     if (def->projected_rk.impose_momentum) jet_join_mechanisms(&s->jet);
+    return HN_OK;
+}
+
+// all that is per mechanism
+static void take_lists(scheme_solver *s, size_t mechanisms)
+{
+    const int stages = s->method->stages + s->method->dense_stages;
+    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 8) * mechanisms);
+    double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
+                              &s->last.power[0], &s->last.power[1], &s->last.power[2],
+                              &s->last.power[3], &s->last.power[4], &s->last.power[5],
+                              &s->work,          &s->energy,        &s->found,
+                              &s->scale,         &s->rates,         &s->end_rates,
+                              &s->sums};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !s->memory.failed;
+         ++k, block += mechanisms)
+        *lists[k] = block;
+    for (int k = 0; k < stages && !s->memory.failed; ++k, block += mechanisms) s->power[k] = block;
+}
+
+static hn_status take_memory(const hn_system *system, scheme_solver *s)
+{
     const jet_space *jet = &s->jet;
     size_t ny = (size_t)jet->y_count, nw = (size_t)jet->w_count, rows = (size_t)jet->row_count;
     size_t bodies = (size_t)system->body_count, angles = (size_t)system->angle_count;
@@ -682,40 +709,35 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
     s->q = doubles(s, POSE_SIZE * (size_t)system->body_count);
     s->v = doubles(s, POSE_SIZE * (size_t)system->body_count);
     s->scratch = doubles(s, nw), s->shift = doubles(s, nw);
-    // a workspace of all that is per mechanism
-    double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 8) * mechanisms);
-    double **const lists[] = {
-        &s->last.energy,   &s->last.work,     &s->work_done,     &s->last.power[0],
-        &s->last.power[1], &s->last.power[2], &s->last.power[3], &s->last.power[4],
-        &s->last.power[5], &s->work,          &s->energy,        &s->found,
-        &s->scale,         &s->rates,         &s->end_rates,     &s->sums};
-    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !s->memory.failed;
-         ++k, block += mechanisms)
-        *lists[k] = block;
-    for (int k = 0; k < stages && !s->memory.failed; ++k, block += mechanisms) s->power[k] = block;
+    take_lists(s, mechanisms);
     s->unit = doubles(s, ny);
     s->part = (int *)doubles(s, ny), s->part_size = (int *)doubles(s, mechanisms);
-    for (int i = 0; i < jet->body_count && !s->memory.failed; ++i)
-        for (int k = 0; k < jet->bodies[i].y_count; ++k) {
-            const jet_body *b = &jet->bodies[i];
-            s->unit[b->y + k] = k < b->w_count ? sqrt(b->weight[k]) : 1.0;
-            s->part[b->y + k] = b->mechanism;
-            s->part_size[b->mechanism]++;
-        }
     s->sixth = doubles(s, ny), s->sixth1 = doubles(s, ny);
     s->error = doubles(s, ny), s->error1 = doubles(s, ny);
     s->carried = doubles(s, bodies);
-    if (!s->memory.failed) find_carried(system, s->carried);
     s->loops = system->cut_count > 0;
     s->free_stages =
-        def->projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet->tree == NULL;
+        s->def.projected_rk.projection == HN_PROJECTION_ALONG_JOINTS && jet->tree == NULL;
     for (int k = 0; k < s->method->stages && s->loops; ++k) s->margin[k] = doubles(s, rows);
     s->margin_low = doubles(s, rows), s->margin_high = doubles(s, rows);
     s->kept = (bool *)doubles(s, rows);
     s->turns = doubles(s, (size_t)system->joint_count);
     s->turn_rates = doubles(s, (size_t)system->joint_count);
     TRY(pool_status(&s->memory));
-    // are there redundant rows at the start?
+    find_carried(system, s->carried);
+    for (int i = 0; i < jet->body_count; ++i)
+        for (int k = 0; k < jet->bodies[i].y_count; ++k) {
+            const jet_body *b = &jet->bodies[i];
+            s->unit[b->y + k] = k < b->w_count ? sqrt(b->weight[k]) : 1.0;
+            s->part[b->y + k] = b->mechanism;
+            s->part_size[b->mechanism]++;
+        }
+    return HN_OK;
+}
+
+// Are there redundant rows at the start?
+static hn_status choose_start_rows(const hn_system *system, scheme_solver *s)
+{
     int dropped = 0;
     jet_from_state(&s->jet, system->q_start, s->v, s->y, s->w);
     jet_set_position(&s->jet, s->y);
@@ -732,6 +754,14 @@ static hn_status make_parts(hn_system *system, scheme_solver *s)
         rk_nearest_flat(s, &s->angle_start);
     }
     return HN_OK;
+}
+
+static hn_status make_parts(hn_system *system, scheme_solver *s)
+{
+    TRY(check_settings(system->context, &s->def));
+    TRY(create_spaces(system, s));
+    TRY(take_memory(system, s));
+    return choose_start_rows(system, s);
 }
 
 static hn_status solver_create(hn_system *system, const hn_simulation_def *def, scheme_solver **out)
