@@ -339,32 +339,26 @@ static bool row_dropped(const saddle *s, int joint_index, int row)
     return first >= 0 && s->dropped[first + row];
 }
 
-// The same in twists when one of the bodies is a point mass: column by column through the unknowns' directions.
-static void add_mixed_term(const assembly *x, const stiffness_term *term, int from, int to,
-                           const double *u, const double *v, double scale)
+// A vector sum c_k x_k of a body by its twist, or by the coordinates of a point.
+static void unknown_columns(const system_body *body, const double *coefficients, const double *pose,
+                            double columns[3][TWIST_SIZE])
 {
-    const saddle *s = x->s;
-    const hn_system *system = s->system;
-    const system_body *rows = &system->bodies[from], *columns = &system->bodies[to];
-    int stride = block_lu_node_size(s->lu, to);
-    double *block = block_lu_block(s->lu, from, to), left[3][TWIST_SIZE], right[3][TWIST_SIZE];
-    twist_columns(u, projection_pose(s, from), left);
-    twist_columns(v, system_pose(x->step->q, to), right);
-    for (int i = 0; i < body_unknowns(s, from); ++i)
-        for (int k = 0; k < body_unknowns(s, to); ++k) {
-            // unknown i of a point moves along one of its coordinate directions
-            double l[3], r[3], sum = 0.0;
-            for (int c = 0; c < 3; ++c) {
-                hn_vec3 le = vec3(left[c][0], left[c][1], left[c][2]),
-                        re = vec3(right[c][0], right[c][1], right[c][2]);
-                l[c] =
-                    rows->has_directors ? left[c][i] : vec3_dot(le, coordinate_direction(rows, i));
-                r[c] = columns->has_directors ? right[c][k]
-                                              : vec3_dot(re, coordinate_direction(columns, k));
-            }
+    twist_columns(coefficients, pose, columns);
+    for (int i = 0; i < 3 && !body->has_directors; ++i)
+        coordinates_of(body, vec3_load(columns[i]), columns[i]);
+}
+
+// to += scale left^T C right where one of the bodies is a point mass
+static void add_narrow(double left[3][TWIST_SIZE], int rows, const stiffness_term *term,
+                       double right[3][TWIST_SIZE], int columns, double scale, int stride,
+                       double *to)
+{
+    for (int i = 0; i < rows; ++i)
+        for (int k = 0; k < columns; ++k) {
+            double sum = 0.0;
             for (int c = 0; c < 3; ++c)
-                for (int e = 0; e < 3; ++e) sum += l[c] * term->c[c][e] * r[e];
-            block[i * stride + k] += scale * sum;
+                for (int e = 0; e < 3; ++e) sum += left[c][i] * term->c[c][e] * right[e][k];
+            to[i * stride + k] += scale * sum;
         }
 }
 
@@ -384,16 +378,15 @@ static void add_term(const assembly *x, const stiffness_term *term, int a, int b
             if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && v[3] == 0.0) continue;
             int stride = block_lu_node_size(s->lu, body[to]);
             double *block = block_lu_block(s->lu, body[from], body[to]), c[3][3];
-            bool rigid = rows->has_directors && columns->has_directors;
-            if (s->level == SADDLE_TWISTS && rigid) {
-                double left[3][TWIST_SIZE], right[3][TWIST_SIZE];
-                twist_columns(u, projection_pose(s, body[from]), left);
-                twist_columns(v, system_pose(x->step->q, body[to]), right);
-                add_congruent(left, term, right, scale, stride, block);
-                continue;
-            }
             if (s->level == SADDLE_TWISTS) {
-                add_mixed_term(x, term, body[from], body[to], u, v, scale);
+                double left[3][TWIST_SIZE], right[3][TWIST_SIZE];
+                unknown_columns(rows, u, projection_pose(s, body[from]), left);
+                unknown_columns(columns, v, system_pose(x->step->q, body[to]), right);
+                if (rows->has_directors && columns->has_directors)
+                    add_congruent(left, term, right, scale, stride, block);
+                else
+                    add_narrow(left, body_unknowns(s, body[from]), term, right,
+                               body_unknowns(s, body[to]), scale, stride, block);
                 continue;
             }
             for (int k = 0; k < coordinate_vectors(rows); ++k)
