@@ -24,7 +24,11 @@ static const double LOCATED = 1e-13;   // likewise: at its value
 static const double TOGETHER = 1e-11;  // likewise: near its value, and hit with others at once
 static const double DEPENDENT = 1e-9;  // of its own response: it moves with others only
 static const double LEFT_OVER = 1e-12; // of a step: what is left of it is none
-enum { LOCATE_PASSES = 60, HITS_MAX = 3 };
+enum { LOCATE_PASSES = 60 };
+enum {
+    HITS_MIN = 3,
+    HITS_FOLLOWED = EVENTS_MAX / 2
+}; // in a row, before contact is asked for, and with loss at most
 
 static bool has_events(const hn_system *system)
 {
@@ -47,17 +51,21 @@ void events_layout(arena *a, hn_simulation *s)
 
 // ---- where -----------------------------------------------------------------------------------------------------
 
+// 1 rad, or the size of the joint in m
+static double unit_of(const hn_simulation *s, const element *e)
+{
+    return e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows) : 1.0;
+}
+
 // How far a coordinate is beyond the value of its latch or of its stop on that side, m or rad over its size; far below
 // zero: it has none
 static double excess_on(const hn_simulation *s, const element *e, const double *slots, double x,
                         double side)
 {
     const drive_law *law = e->law;
-    double unit =
-        e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows) : 1.0;
     bool latch = law->kind == HN_DRIVE_LATCH;
     if (slots[DRIVE_MODE] != 0.0 || !(latch || law->rigid)) return -HUGE_VAL;
-    return side * (x - (latch ? law->latch : side > 0.0 ? law->upper : law->lower)) / unit;
+    return side * (x - (latch ? law->latch : side > 0.0 ? law->upper : law->lower)) / unit_of(s, e);
 }
 
 // The same on the side it is nearer to, or comes from
@@ -473,15 +481,16 @@ static void find_struck(hn_simulation *s, int located, double located_side, cons
 }
 
 // Flights that shorten by a ratio rho end tau rho/(1 - rho) after the last one, tau: within this step? Between
-// two stops or without loss they do not.
-static bool comes_to_rest(hold *h, double at, double left)
+// two stops or without loss they do not. With loss, those that are too short to follow count as ended.
+static bool comes_to_rest(hold *h, double restitution, double at, double left)
 {
     double flight = at - h->hit_at, before = h->flight;
     h->hits = h->hits > 0 && h->side == h->hit_side ? h->hits + 1 : 1;
     h->hit_at = at;
     h->hit_side = h->side;
     h->flight = flight;
-    return h->hits >= HITS_MAX && flight * flight <= left * (before - flight);
+    if (h->hits > HITS_FOLLOWED && restitution < 1.0) return true;
+    return h->hits >= HITS_MIN && flight * flight <= left * (before - flight);
 }
 
 // What is hit now, `at` s of the step with `left` s to go: lock, stay in contact, or bounce.
@@ -499,8 +508,8 @@ static hn_status hit_now(hn_simulation *s, int located, double side, double time
         hold *h = &s->holds[i];
         if (!h->struck) continue;
         const drive_law *law = s->system->elements[h->first].law;
-        bool stays =
-            law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 || comes_to_rest(h, at, left);
+        bool stays = law->kind == HN_DRIVE_LATCH || law->restitution == 0.0 ||
+                     comes_to_rest(h, law->restitution, at, left);
         h->restitution = stays ? 0.0 : law->restitution;
     }
     TRY(strike(s, located, before, time));
@@ -519,44 +528,87 @@ static hn_status hit_now(hn_simulation *s, int located, double side, double time
 
 // ---- steps in parts ---------------------------------------------------------------------------------------------
 
+// What a part of the step reaches, and where: over the joint's size, beyond its value on that side
+typedef struct reached {
+    int hit; // hold, or -1
+    double side;
+    double low, high;       // s: parts of the step after which it is not reached, and is
+    double at_low, at_high; // where it is then
+} reached;
+
+// Rate of a coordinate at the begin of the step, over its size
+static double rate_now(hn_simulation *s, const element *e)
+{
+    double *v = s->impact_change;
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    if (s->scheme->impetus_is_momentum) mass_solve(s->system, s->state.impetus, v);
+    else memcpy(v, s->state.impetus, size * sizeof(double));
+    return e->law->sign * simulation_rate(e, s->state.q, v) / unit_of(s, e);
+}
+
+// A coordinate that begins at its value goes on there, or leaves it and comes back within the step: then a part after
+// which it is in flight. Under a steady force the place over time is a parabola, through both ends with the rate at the
+// begin: half of its flight.
+static hn_status find_flight(hn_simulation *s, double time, reached *r)
+{
+    for (int pass = 0; pass < LOCATE_PASSES && r->at_low >= -LOCATED; ++pass) {
+        const hold *h = &s->holds[r->hit];
+        double side, begin, end,
+            way = r->side * rate_now(s, &s->system->elements[h->first]) * r->high;
+        if (!(way < 0.0)) return HN_OK;
+        double middle = 0.5 * r->high * way / (way - r->at_high);
+        TRY(simulation_solve_or_stop(s, middle, time, true));
+        int first = find_reached(s, &side, &begin, &end);
+        if (first >= 0) { // it, or another one, comes sooner
+            *r = (reached){first, side, 0.0, middle, begin, end};
+            continue;
+        }
+        hold_way flown = hold_way_of(s, &s->steps[s->ahead], h);
+        double here = excess_on(s, flown.e, flown.slots, flown.to, r->side);
+        if (here < -LOCATED) r->low = middle, r->at_low = here;
+        return HN_OK;
+    }
+    return HN_OK;
+}
+
 // Solve parts of the step until the first value is reached at the end of one: secants that keep both sides (Illinois).
 static hn_status locate(hn_simulation *s, double whole, double time, double *part, int *hit,
                         double *side)
 {
-    double begin, end, low = 0.0, high = whole;
-    *hit = find_reached(s, side, &begin, &end);
+    reached r = {.side = 0.0, .low = 0.0, .high = whole};
+    r.hit = find_reached(s, &r.side, &r.at_low, &r.at_high);
     *part = whole;
+    *hit = r.hit, *side = r.side;
     if (*hit < 0) return HN_OK;
-    if (begin >= -LOCATED) {
-        *part = 0.0;
-        return HN_OK;
-    }
-    double at_low = begin, at_high = end;
+    TRY(find_flight(s, time, &r));
+    *hit = r.hit, *side = r.side;
+    *part = 0.0;
+    if (r.at_low >= -LOCATED) return HN_OK;
     int last = 0;
     for (int pass = 0; pass < LOCATE_PASSES; ++pass) {
-        *part = low + (high - low) * at_low / (at_low - at_high);
+        *part = r.low + (r.high - r.low) * r.at_low / (r.at_low - r.at_high);
         TRY(simulation_solve_or_stop(s, *part, time, true));
         double other_side, other_begin, other_end;
         int other = find_reached(s, &other_side, &other_begin, &other_end);
         if (other >= 0 && other != *hit) {
             // another one comes first
-            *hit = other, *side = other_side, high = *part;
-            at_low = low > 0.0 ? at_low : other_begin, at_high = other_end, last = 0;
+            *hit = other, *side = other_side, r.high = *part;
+            r.at_low = r.low > 0.0 ? r.at_low : other_begin, r.at_high = other_end, last = 0;
             continue;
         }
         hold_way way = hold_way_of(s, &s->steps[s->ahead], &s->holds[*hit]);
         double here = excess_on(s, way.e, way.slots, way.to, *side);
         if (fabs(here) <= LOCATED) return HN_OK;
         if (here > 0.0) {
-            high = *part, at_high = here;
-            if (last > 0) at_low *= 0.5;
+            r.high = *part, r.at_high = here;
+            if (last > 0) r.at_low *= 0.5;
             last = 1;
         } else {
-            low = *part, at_low = here;
-            if (last < 0) at_high *= 0.5;
+            r.low = *part, r.at_low = here;
+            if (last < 0) r.at_high *= 0.5;
             last = -1;
         }
-        if (!(high - low > LEFT_OVER * LEFT_OVER * whole)) return HN_OK;
+        if (!(r.high - r.low > LEFT_OVER * LEFT_OVER * whole)) return HN_OK;
     }
     return HN_NOT_CONVERGED;
 }
