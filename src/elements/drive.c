@@ -281,6 +281,79 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     return v;
 }
 
+// ---- at an instant --------------------------------------------------------------------------------------------
+
+// A table with its slope, on both sides of a corner in the mean
+static time_jet table_at(const hn_profile *f, double x)
+{
+    time_jet jet = profile_at(f, x);
+    jet.rate = 0.5 * (profile_at(f, nextafter(x, -HUGE_VAL)).rate +
+                      profile_at(f, nextafter(x, HUGE_VAL)).rate);
+    return jet;
+}
+
+// (D8) for h to 0
+static void add_buffers(const drive_law *law, double x, double rate, drive_instant *v)
+{
+    for (int side = 0; side < 2 && law->contact > 0.0; ++side) {
+        double sign = side == 0 ? 1.0 : -1.0,
+               pressed = sign * (x - (side == 0 ? law->upper : law->lower)),
+               push = law->contact * pressed + law->contact_damping * sign * rate;
+        if (!(pressed > 0.0) || !(push > 0.0)) continue; // a buffer does not pull
+        v->effort -= sign * push;
+        v->by_coordinate -= law->contact;
+        v->by_rate -= law->contact_damping;
+    }
+}
+
+static void add_spring(const element *e, double x, drive_instant *v)
+{
+    v->effort -= e->stiffness * (x - e->rest);
+    v->by_coordinate -= e->stiffness;
+    if (e->law->spring == NULL) return;
+    time_jet f = table_at(e->law->spring, x);
+    v->effort -= f.value;
+    v->by_coordinate -= f.rate;
+}
+
+static void add_damper(const element *e, double rate, drive_instant *v)
+{
+    v->effort -= e->damping * rate;
+    v->by_rate -= e->damping;
+    if (e->law->damper == NULL) return;
+    time_jet f = table_at(e->law->damper, rate);
+    v->effort -= f.value;
+    v->by_rate -= f.rate;
+}
+
+static drive_instant servo_at(const drive_law *law, const element_step *now, double x, double rate)
+{
+    double effort = law->proportional * (command_at_begin(law, now) - x) +
+                    law->derivative * (command_rate(law, now) - rate) +
+                    law->integral * now->memory[DRIVE_INTEGRAL];
+    if (fabs(effort) > law->limit) return (drive_instant){.effort = copysign(law->limit, effort)};
+    return (drive_instant){effort, -law->proportional, -law->derivative, law->integral};
+}
+
+drive_instant drive_at_instant(const element *e, const element_step *now, double x, double rate)
+{
+    const drive_law *law = e->law;
+    drive_instant v = {0.0, 0.0, 0.0, 0.0};
+    switch (law->kind) {
+    case HN_DRIVE_EFFORT: v.effort = command_at_begin(law, now); break;
+    case HN_DRIVE_MOTOR:
+        v.effort = law->stall * (command_at_begin(law, now) - rate / law->no_load);
+        v.by_rate = -law->stall / law->no_load;
+        break;
+    case HN_DRIVE_SERVO: v = servo_at(law, now, x, rate); break;
+    case HN_DRIVE_STOP: add_buffers(law, x, rate, &v); break;
+    case HN_DRIVE_SPRING: add_damper(e, rate, &v); break;
+    default: break; // what holds
+    }
+    add_spring(e, x, &v);
+    return v;
+}
+
 static void drive_load(const element *e, const element_step *step, element_output *out)
 {
     double sign = e->law->sign, angle = element_angle_after(e, step);

@@ -196,33 +196,39 @@ void state_force_change(const hn_simulation *s, const double *v, const double *d
 
 // ---- laws of drives ---------------------------------------------------------------------------------------------
 
-// Effort over a way of length h rate about x
-static double mean_effort(const hn_simulation *s, const element *e, double x, double rate,
-                          double integral, double h)
+// A law of the user knows steps alone: its effort over one of length h about the instant, at x with a rate
+static double mean_effort(const hn_simulation *s, const element *e, double x, double rate, double h)
 {
-    double slots[DRIVE_SLOTS] = {0.0}, memory[DRIVE_SLOTS] = {0.0}, time = hn_simulation_time(s);
-    memory[DRIVE_INTEGRAL] = slots[DRIVE_INTEGRAL] = integral;
-    element_step view = {
-        .angle_start = e->law->sign * (x - 0.5 * h * rate),
-        .memory = memory,
-        .step_size = h,
-        .load_begin = time,
-        .load_end = time,
-    };
-    drive_follow(e, &view, e->law->sign * (x + 0.5 * h * rate), slots);
-    return slots[DRIVE_EFFORT];
+    double time = hn_simulation_time(s), slope = (double)NAN;
+    hn_law_step seen = {x - 0.5 * h * rate, x + 0.5 * h * rate, time - 0.5 * h, time + 0.5 * h};
+    return e->law->law(&seen, &slope, e->law->law_user);
 }
 
 // for h to 0: without the parts in h and h^2
-static double effort_at(const hn_simulation *s, const element *e, double x, double rate,
-                        double integral)
+static double user_effort(const hn_simulation *s, const element *e, double x, double rate, double h)
 {
-    const double WAY = 1e-3; // rad or m
-    double h = WAY / fmax(1.0, fabs(rate));
-    return (8.0 * mean_effort(s, e, x, rate, integral, h) -
-            6.0 * mean_effort(s, e, x, rate, integral, 2.0 * h) +
-            mean_effort(s, e, x, rate, integral, 4.0 * h)) /
+    return (8.0 * mean_effort(s, e, x, rate, h) - 6.0 * mean_effort(s, e, x, rate, 2.0 * h) +
+            mean_effort(s, e, x, rate, 4.0 * h)) /
            3.0;
+}
+
+// Its derivatives by differences
+static drive_instant user_slopes(const hn_simulation *s, const element *e, double x, double rate)
+{
+    const double WAY = 1e-3, REACH_X = 1e-5; // rad, or m over the size of the joint
+    const double REACH_V = 1e-6;             // likewise, in a step
+    double unit = e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows)
+                                  : 1.0,
+           h = s->def.step_size, dx = REACH_X * fmax(unit, fabs(x)),
+           dv = fmax(REACH_V * unit / h, 1e-3 * fabs(rate));
+    if (fabs(rate) * h > WAY * unit) h = WAY * unit / fabs(rate);
+    return (drive_instant){
+        .effort = user_effort(s, e, x, rate, h),
+        .by_coordinate =
+            (user_effort(s, e, x + dx, rate, h) - user_effort(s, e, x - dx, rate, h)) / (2.0 * dx),
+        .by_rate =
+            (user_effort(s, e, x, rate + dv, h) - user_effort(s, e, x, rate - dv, h)) / (2.0 * dv),
+    };
 }
 
 law_slopes friction_slopes(const drive_law *law, int way, double normal, double rate)
@@ -234,20 +240,14 @@ law_slopes friction_slopes(const drive_law *law, int way, double normal, double 
 law_slopes drive_slopes(const hn_simulation *s, int drive, double x, double rate)
 {
     const element *e = &s->system->elements[s->system->drive_first + drive];
-    double sum = s->angles[e->angle + DRIVE_INTEGRAL];
-    double dx = 1e-5 * fmax(1.0, fabs(x)), dv = 1e-3 * fmax(1.0, fabs(rate)),
-           di = 1e-3 * fmax(1.0, fabs(sum));
-    law_slopes slopes = {
-        .effort = effort_at(s, e, x, rate, sum),
-        .by_coordinate =
-            (effort_at(s, e, x + dx, rate, sum) - effort_at(s, e, x - dx, rate, sum)) / (2.0 * dx),
-        .by_rate =
-            (effort_at(s, e, x, rate + dv, sum) - effort_at(s, e, x, rate - dv, sum)) / (2.0 * dv),
-    };
-    if (e->law->integral != 0.0)
-        slopes.by_integral =
-            (effort_at(s, e, x, rate, sum + di) - effort_at(s, e, x, rate, sum - di)) / (2.0 * di);
-    bool limited = fabs(slopes.effort) >= e->law->limit && e->law->limit > 0.0;
-    slopes.by_command = limited ? 0.0 : drive_command_gain(e->law);
-    return slopes;
+    double time = hn_simulation_time(s);
+    element_step now = {.load_begin = time, .load_end = time, .memory = s->angles + e->angle};
+    drive_instant v =
+        e->law->law != NULL ? user_slopes(s, e, x, rate) : drive_at_instant(e, &now, x, rate);
+    bool limited = e->law->kind == HN_DRIVE_SERVO && fabs(v.effort) >= e->law->limit;
+    return (law_slopes){.effort = v.effort,
+                        .by_coordinate = v.by_coordinate,
+                        .by_rate = v.by_rate,
+                        .by_integral = v.by_integral,
+                        .by_command = limited ? 0.0 : drive_command_gain(e->law)};
 }
