@@ -39,6 +39,7 @@ typedef struct drive_law {
     hn_vec3 path_axis;        ///< there: what the angle of this law is about
     const hn_profile *function; ///< effort, target, command
     double scale;
+    bool jumps;               ///< motion: the rate of the function may jump
     double held;              ///< stands for the function while it is a number: an input; otherwise NAN
     double proportional, derivative, integral, limit;
     double stall, no_load;

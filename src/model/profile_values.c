@@ -14,6 +14,7 @@
 
 #include "base/sum.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct profile_points {
@@ -160,6 +161,19 @@ static double mean_by_pieces(const hn_profile *profile, const profile_points *p,
     return sum_total(&sum);
 }
 
+// Times before and after a corner, closer together than any others; `first`: the branches before it
+static void bisect_corner(const struct hn_profile_inner *f, uint64_t first, double *same,
+                          double *other)
+{
+    uint64_t here;
+    for (int i = 0; i < BISECTIONS && *same < *other; ++i) {
+        double middle = *same + 0.5 * (*other - *same);
+        if (middle <= *same || middle >= *other) break;
+        (void)time_expression_at(f->code, f->code_count, middle, &here);
+        *(here == first ? same : other) = middle;
+    }
+}
+
 // (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin` that was noticed
 static double mean_until_corner(const struct hn_profile_inner *f, double begin, double *end,
                                 bool split)
@@ -178,12 +192,7 @@ static double mean_until_corner(const struct hn_profile_inner *f, double begin, 
         if (k < GAUSS_MAX) sum += GAUSS_FIVE[1][k] * value;
     }
     if (!corner) return sum;
-    for (int i = 0; i < BISECTIONS && same < other; ++i) {
-        double middle = same + 0.5 * (other - same);
-        if (middle <= same || middle >= other) break;
-        (void)time_expression_at(f->code, f->code_count, middle, &here);
-        *(here == first ? &same : &other) = middle;
-    }
+    bisect_corner(f, first, &same, &other);
     *end = other;
     sum = 0.0;
     for (int k = 0; k < GAUSS_MAX; ++k) {
@@ -246,6 +255,69 @@ double profile_next_kink(const hn_profile *profile, double time)
     profile_points p = points_of(profile, own);
     int next = points_until(&p, time);
     return next < p.count ? p.times[next] : HUGE_VAL;
+}
+
+static const double JUMP = 1e-9;   // of the larger rate: less is none
+static const double ASIDE = 1e-12; // of the time in which a corner was looked for
+
+static bool jumps(double before, double after)
+{
+    return fabs(after - before) > JUMP * fmax(fabs(before), fabs(after));
+}
+
+bool profile_may_jump(const hn_profile *profile)
+{
+    uint64_t branches = 0;
+    if (profile->kind == HN_PROFILE_EXPRESSION)
+        (void)time_expression_at(profile->inner->code, profile->inner->code_count, 0.0, &branches);
+    return profile->kind == HN_PROFILE_TABLE || profile->kind == HN_PROFILE_PULSE || branches != 0;
+}
+
+static double next_jump_of_expression(const struct hn_profile_inner *f, double begin, double end)
+{
+    for (int corners = 0; corners < CORNERS_MAX; ++corners) {
+        double same = begin, other = end;
+        uint64_t first, here;
+        bool corner = false;
+        (void)time_expression_at(f->code, f->code_count, begin, &first);
+        for (int k = 0; k <= GAUSS_MAX && !corner; ++k) {
+            double x = k == GAUSS_MAX ? 1.0 : 0.5 + 0.5 * GAUSS_FIVE[0][k],
+                   time = k == GAUSS_MAX ? end : begin + x * (end - begin);
+            (void)time_expression_at(f->code, f->code_count, time, &here);
+            if (here != first) corner = true, other = time;
+            else same = time;
+        }
+        if (!corner) return HUGE_VAL;
+        bisect_corner(f, first, &same, &other);
+        // a little aside, as the corner itself belongs to either side
+        double aside = ASIDE * (end - begin) + 4.0 * DBL_EPSILON * fabs(other);
+        time_jet before = time_expression_at(f->code, f->code_count, same - aside, NULL),
+                 after = time_expression_at(f->code, f->code_count, other + aside, NULL);
+        double span = 2.0 * aside + (other - same),
+               bends = span * fmax(fabs(before.acceleration), fabs(after.acceleration)),
+               leads = span * fmax(fabs(before.rate), fabs(after.rate));
+        bool leaps =
+            fabs(after.value - before.value) > 2.0 * leads && jumps(before.value, after.value);
+        if (leaps ||
+            (fabs(after.rate - before.rate) > 2.0 * bends && jumps(before.rate, after.rate)))
+            return other;
+        begin = other;
+    }
+    return HUGE_VAL;
+}
+
+double profile_next_jump(const hn_profile *profile, double begin, double end)
+{
+    double own[3];
+    if (!(end > begin) || !profile_may_jump(profile)) return HUGE_VAL;
+    if (profile->kind == HN_PROFILE_EXPRESSION)
+        return next_jump_of_expression(profile->inner, begin, end);
+    profile_points p = points_of(profile, own);
+    for (int next = points_until(&p, begin); next < p.count && p.times[next] <= end; ++next)
+        if (jumps(jet_after(profile, &p, next, p.times[next]).rate,
+                  jet_after(profile, &p, next + 1, p.times[next]).rate))
+            return p.times[next];
+    return HUGE_VAL;
 }
 
 double profile_finest(const hn_profile *profile, double *time)

@@ -30,6 +30,10 @@ double profile_within(const hn_profile *profile, double begin, double end, doubl
 double profile_mean(const hn_profile *profile, double begin, double end);
 /// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
 double profile_next_kink(const hn_profile *profile, double time);
+/// May its rate jump at all?
+bool profile_may_jump(const hn_profile *profile);
+/// First time after `begin`, until `end`, at which its rate jumps, or it does itself; HUGE_VAL: none.
+double profile_next_jump(const hn_profile *profile, double begin, double end);
 /// Shortest time between two of its kinks and where it begins; HUGE_VAL: fewer than two.
 double profile_finest(const hn_profile *profile, double *time);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Impacts: a latch locks, or a rigid stop is hit. The step is split where the coordinate reaches its value, and
-// velocities change there in the metric of the mass.
+// Impacts: a latch locks, or a rigid stop is hit, or the rate of a motion jumps. The step is split where the coordinate
+// reaches its value, or at the corner of the motion, and velocities change there in the metric of the mass.
 // Note: docs/theory/drives.md
 //
 //   (D12)  (W + D) mu = target,   W_ij = r_i M_c^-1 r_j^T,   v+ = P v- + sum_i M_c^-1 r_i^T mu_i
@@ -17,6 +17,7 @@
 #include "simulation/snapshot.h"
 #include "system/mass.h"
 
+#include <float.h>
 #include <string.h>
 
 static const double REACHED = 1e-12;   // rad, m over the joint's size: beyond its value
@@ -33,7 +34,9 @@ enum {
 static bool has_events(const hn_system *system)
 {
     for (int i = 0; i < system->drive_count; ++i)
-        if (system->laws[i].kind == HN_DRIVE_LATCH || system->laws[i].rigid) return true;
+        if (system->laws[i].kind == HN_DRIVE_LATCH || system->laws[i].rigid ||
+            system->laws[i].jumps)
+            return true;
     return false;
 }
 
@@ -96,10 +99,48 @@ static int find_reached(hn_simulation *s, double *side, double *begin, double *e
     return found;
 }
 
+// s: within it of each other, times of corners and of the begin and end of steps are the same
+static double same_time(const hn_simulation *s, double time)
+{
+    return LEFT_OVER * s->def.step_size + 4.0 * DBL_EPSILON * fabs(time);
+}
+
+// The first time after `after`, until `end`, at which the rate of a motion jumps, and which hold it is; HUGE_VAL: none
+static double first_jump(const hn_simulation *s, double after, double end, int *turned)
+{
+    double first = HUGE_VAL;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const drive_law *law = s->system->elements[s->holds[i].first].law;
+        if (s->holds[i].coupling >= 0 || !law->jumps) continue;
+        double jump = profile_next_jump(law->function, after, end);
+        if (jump < first) first = jump, *turned = i;
+    }
+    return first;
+}
+
+// Likewise, with jumps at the same time for one, at the last of their times
+static double next_turn(const hn_simulation *s, double after, double end, int *turned)
+{
+    double first = first_jump(s, after, end, turned), last = first;
+    int other;
+    for (double next = first; isfinite(next) && last < first + same_time(s, first);
+         next = first_jump(s, last, first + same_time(s, first), &other))
+        last = next;
+    return last;
+}
+
+bool events_turn(const hn_simulation *s)
+{
+    const step_equations *step = &s->steps[s->ahead].equations;
+    double begin = step->time + same_time(s, step->time);
+    int turned;
+    return s->has_events && isfinite(next_turn(s, begin, begin + step->step_size, &turned));
+}
+
 bool events_reached(hn_simulation *s)
 {
     double side, begin, end;
-    return s->has_events && find_reached(s, &side, &begin, &end) >= 0;
+    return s->has_events && (find_reached(s, &side, &begin, &end) >= 0 || events_turn(s));
 }
 
 hn_status events_check_bounds(hn_simulation *s)
@@ -138,6 +179,16 @@ static double product(const hn_simulation *s, const double *row, const double *v
     double sum = 0.0;
     for (size_t k = 0; k < POSE_SIZE * (size_t)s->system->body_count; ++k) sum += row[k] * v[k];
     return sum;
+}
+
+// Velocities at the state, in the last quarter of impact_change
+static double *velocities_before(hn_simulation *s)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double *v = s->impact_change + 3 * size;
+    if (s->scheme->impetus_is_momentum) mass_solve(s->system, s->state.impetus, v);
+    else memcpy(v, s->state.impetus, size * sizeof(double));
+    return v;
 }
 
 // Numbers of an impact, one per row
@@ -493,15 +544,18 @@ static bool comes_to_rest(hold *h, double restitution, double at, double left)
     return h->hits >= HITS_MIN && flight * flight <= left * (before - flight);
 }
 
+static void forget_step(hn_simulation *s)
+{
+    s->steps[s->ahead].valid = false;
+    composed_forget(s);
+    simulation_forget_derived(s);
+}
+
 // What is hit now, `at` s of the step with `left` s to go: lock, stay in contact, or bounce.
 static hn_status hit_now(hn_simulation *s, int located, double side, double time, double at,
                          double left)
 {
-    const hn_system *system = s->system;
-    size_t size = POSE_SIZE * (size_t)system->body_count;
-    double *before = s->impact_change + 3 * size;
-    if (s->scheme->impetus_is_momentum) mass_solve(system, s->state.impetus, before);
-    else memcpy(before, s->state.impetus, size * sizeof(double));
+    double *before = velocities_before(s);
     drive_modes_begin(s, s->angles);
     find_struck(s, located, side, before);
     for (int i = 0; i < s->hold_count; ++i) {
@@ -520,9 +574,62 @@ static hn_status hit_now(hn_simulation *s, int located, double side, double time
         s->angles[e->angle + DRIVE_MODE] = e->law->kind == HN_DRIVE_LATCH ? 1.0 : h->side;
         s->angles[e->angle + DRIVE_HOLD] = 0.0;
     }
-    s->steps[s->ahead].valid = false;
-    composed_forget(s);
-    simulation_forget_derived(s);
+    forget_step(s);
+    return HN_OK;
+}
+
+// Targets of a jump: motions go on with their rates at the time `after` it. The row that follows from others, or -1
+static int turn_rates(hn_simulation *s, impact *x, double after)
+{
+    for (int i = 0; i < x->count; ++i) {
+        const hold *h = i < x->hold_count ? &s->holds[s->held_list[i]] : NULL;
+        const element *e = h == NULL ? NULL : &s->system->elements[h->first];
+        bool moves = h != NULL && h->coupling < 0 && e->law->kind == HN_DRIVE_MOTION;
+        x->mu[i] = moves ? holds_motion(e, after).rate - x->rates[i] : 0.0;
+    }
+    return solve_impulses(s, x, true, x->mu);
+}
+
+// A motion that jumps itself is none that anything can follow.
+static void say_leaps(const hn_simulation *s, double time, double aside)
+{
+    const double LEAP = 1e-9; // rad, or m over the size of the joint
+    for (int i = 0; i < s->hold_count; ++i) {
+        const element *e = &s->system->elements[s->holds[i].first];
+        if (s->holds[i].coupling >= 0 || !e->law->jumps || e->rotation) continue;
+        motion_jet before = holds_motion(e, time - aside), after = holds_motion(e, time + aside);
+        double leap = after.value - before.value,
+               way = 2.0 * aside * fmax(fabs(before.rate), fabs(after.rate));
+        if (!(fabs(leap) > LEAP * unit_of(s, e) + 2.0 * way)) continue;
+        context_log(s->context,
+                    "drive '%s': its motion jumps by %.6g %s at t = %.6g s, which nothing can "
+                    "follow: velocities and efforts mean nothing from there on",
+                    e->name, leap, e->displacement ? "m" : "rad", time);
+    }
+}
+
+// The rate of a motion jumps, which takes an impulse of it (D12): velocities change with the targets of all motions.
+static hn_status turn_now(hn_simulation *s, int turned, double time)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double *v = s->impact_change, *scratch = v + size, *change = scratch + size,
+           *before = velocities_before(s), aside = same_time(s, time);
+    impact x = {0};
+    say_leaps(s, time, aside);
+    drive_modes_begin(s, s->angles);
+    for (bool again = true; again;) {
+        gather_rows(s, &x);
+        TRY(find_masses(s, &x, scratch));
+        int dependent = begin_motion(s, &x, before, time - 2.0 * aside, v, scratch);
+        if (dependent < 0) dependent = turn_rates(s, &x, time + aside);
+        if (dependent < 0) again = release_pulled(s, &x);
+        else if (!leave_out(s, &x, dependent, turned)) return HN_SINGULAR_SYSTEM;
+    }
+    add_impulses(s, &x, x.mu, v, scratch);
+    double work = change_velocities(s, before, v, change, scratch);
+    s->work += work;
+    book_work(s, &x, turned, v, work);
+    forget_step(s);
     return HN_OK;
 }
 
@@ -539,11 +646,7 @@ typedef struct reached {
 // Rate of a coordinate at the begin of the step, over its size
 static double rate_now(hn_simulation *s, const element *e)
 {
-    double *v = s->impact_change;
-    size_t size = POSE_SIZE * (size_t)s->system->body_count;
-    if (s->scheme->impetus_is_momentum) mass_solve(s->system, s->state.impetus, v);
-    else memcpy(v, s->state.impetus, size * sizeof(double));
-    return e->law->sign * simulation_rate(e, s->state.q, v) / unit_of(s, e);
+    return e->law->sign * simulation_rate(e, s->state.q, velocities_before(s)) / unit_of(s, e);
 }
 
 // A coordinate that begins at its value goes on there, or leaves it and comes back within the step: then a part after
@@ -625,23 +728,47 @@ static hn_status commit_part(hn_simulation *s)
     return HN_OK;
 }
 
+// A step of size h from `time` in parts, of which `done` s are behind
+typedef struct filled_step {
+    double h, time, done;
+    double after; // s: until then jumps of motions are behind
+    int hit,
+        turned; // what ended the last part: a hold that was hit, a motion whose rate jumped; -1: nothing
+} filled_step;
+
+// The next part: until something is hit or the rate of a motion jumps
+static hn_status fill_part(hn_simulation *s, filled_step *f)
+{
+    double now = f->time + f->done, left = f->h - f->done, same = same_time(s, f->time), part = 0.0,
+           side = 0.0;
+    f->hit = f->turned = -1;
+    double turn = next_turn(s, f->after, f->time + f->h + same, &f->turned),
+           whole = f->turned < 0 ? left : fmin(left, turn - now);
+    if (whole > same) {
+        if (whole < left) TRY(simulation_solve_or_stop(s, whole, now, true));
+        TRY(locate(s, whole, now, &part, &f->hit, &side));
+        if (part > 0.0) TRY(commit_part(s));
+        f->done += part;
+    }
+    if (f->hit >= 0) return hit_now(s, f->hit, side, f->time + f->done, f->done, f->h - f->done);
+    if (f->turned < 0) return HN_OK;
+    f->after = turn;
+    return turn_now(s, f->turned, turn);
+}
+
 hn_status events_fill(hn_simulation *s, double h, double time)
 {
-    double done = 0.0;
-    int hit = -1;
+    double same = same_time(s, time);
+    filled_step f = {.h = h, .time = time, .after = time + same};
     for (int i = 0; i < s->hold_count; ++i) s->holds[i].hits = 0;
     for (int count = 0; count < EVENTS_MAX; ++count) {
-        double part, side;
-        TRY(locate(s, h - done, time + done, &part, &hit, &side));
-        if (part > 0.0) TRY(commit_part(s));
-        if (hit < 0) return HN_OK;
+        TRY(fill_part(s, &f));
+        if (f.hit < 0 && f.turned < 0) return HN_OK;
         s->step_had_event = true;
-        done += part;
-        TRY(hit_now(s, hit, side, time + done, done, h - done));
-        if (!(h - done > LEFT_OVER * h)) return HN_OK;
-        TRY(simulation_solve_or_stop(s, h - done, time + done, true));
+        // at the end of the step motions may turn still
+        if (h - f.done > same) TRY(simulation_solve_or_stop(s, h - f.done, time + f.done, true));
     }
-    s->rattling = hit;
+    s->rattling = f.hit;
     return HN_NOT_CONVERGED;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Latches that lock and rigid stops that are hit, located within the step.
+// Latches that lock, rigid stops that are hit and motions whose rate jumps, located within the step.
 #ifndef SIMULATION_EVENTS_H
 #define SIMULATION_EVENTS_H
 
@@ -8,10 +8,12 @@
 /// Impacts in one step, or one half of it, beyond which it fails and simulation->rattling says why.
 enum { EVENTS_MAX = 200 };
 
-/// Memory for impacts; nothing where the model has neither latches nor rigid stops.
+/// Memory for impacts; nothing where the model has no latches, rigid stops or motions whose rate may jump.
 void events_layout(arena *a, hn_simulation *simulation);
 /// Does the step that was solved reach one?
 bool events_reached(hn_simulation *simulation);
+/// Does the rate of a motion jump in it, or at its end?
+bool events_turn(const hn_simulation *simulation);
 /// Fill a nominal step of size h from `time`, which was solved as a whole and reaches some, with parts that end at
 /// them; on failure the state is that before it.
 hn_status events_pass(hn_simulation *simulation, double h, double time);

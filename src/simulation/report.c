@@ -5,6 +5,7 @@
 #include "linalg/small_lu.h"
 #include "reductions/coordinates.h"
 #include "simulation/composed.h"
+#include "simulation/events.h"
 #include "simulation/redundancy.h"
 #include "system/mass.h"
 
@@ -45,15 +46,17 @@ static void share_holding_efforts(hn_simulation *s, const solved_step *ahead)
 static void find_momenta(hn_simulation *s)
 {
     solved_step *ahead = &s->steps[s->ahead];
-    if (s->scheme->look_ahead && !ahead->valid && !s->state.first) {
-        // the step from here on, kept for when it is taken; without it the projected momenta are reported
-        if (simulation_solve_ahead(s, composed_next_size(s), hn_simulation_time(s), false) !=
-            HN_OK) {
-            if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
-                memcpy(s->momenta, s->state.impetus,
-                       POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
-            return;
-        }
+    bool looks = s->scheme->look_ahead && !s->state.first, known = true;
+    // the step from here on, kept for when it is taken; without it the projected momenta are reported, and where it is
+    // taken in parts, as the rate of a motion jumps
+    if (looks && !ahead->valid)
+        known =
+            simulation_solve_ahead(s, composed_next_size(s), hn_simulation_time(s), false) == HN_OK;
+    if (!known || (looks && events_turn(s))) {
+        if (simulation_project_momenta(s, s->state.impetus, s->momenta, NULL) != HN_OK)
+            memcpy(s->momenta, s->state.impetus,
+                   POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
+        return;
     }
     s->scheme->momenta(s->system, &s->state, &ahead->equations, ahead->valid ? &ahead->data : NULL,
                        s->momenta);

@@ -233,7 +233,7 @@ struct hn_simulation {
     int *rank_pivots;
     double *hold_space;   ///< holds.c: hold_count times (hold_count + 4) numbers
     int *hold_pivots;
-    bool has_events;      ///< latches or rigid stops, which are located within steps (events.h)
+    bool has_events;      ///< latches, rigid stops, motions with corners, located within steps (events.h)
     bool step_had_event;
     double *impact_rows;  ///< events.c: 12 per body and row
     double *impact_twists; ///< 6 per body and row

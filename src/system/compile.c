@@ -512,6 +512,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
     TRY(profile_copy(system->context, &def->function, &functions[0]));
     TRY(profile_copy(system->context, &def->spring_table, &functions[1]));
     TRY(profile_copy(system->context, &def->damper_table, &functions[2]));
+    law->jumps = def->kind == HN_DRIVE_MOTION && profile_may_jump(&functions[0]);
     if (def->spring_table.kind != HN_PROFILE_CONSTANT) law->spring = &functions[1];
     if (def->damper_table.kind != HN_PROFILE_CONSTANT) law->damper = &functions[2];
     place_element(system, system->drive_first + index);

@@ -153,6 +153,39 @@ TEST(time_functions, have_means_that_fine_sums_give)
     hn_context_destroy(context);
 }
 
+// Corners, where the rate jumps: all of them, in order, and no others.
+TEST(time_functions, have_jumps_of_their_rate_where_they_have_corners)
+{
+    static const struct {
+        int index;
+        double jumps[5];
+    } CASES[] = {
+        {0, {0.1, 0.4, 1.0, 1.1, 2.3}}, {1, {0.0}},          {2, {0.0}},
+        {3, {0.3, 0.5, 1.7}},           {OTHERS + 4, {0.0}}, {OTHERS + 11, {0.6, 1.3}},
+        {OTHERS + 12, {0.0}}, // smooth in value and rate
+        {OTHERS + 13, {0.4, 1.1, 1.9}},
+    };
+    hn_context *context = hn_context_create(NULL);
+    double worst = 0.0;
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k)
+        for (int pieces = 1; pieces <= 300;
+             pieces *= 10) { // in windows that join, edges at corners too
+            hn_profile f = function(context, CASES[k].index);
+            int count = 0;
+            for (int i = 0; i < 3 * pieces; ++i)
+                for (double at = i / (double)pieces, end = (i + 1) / (double)pieces; at < end;) {
+                    at = profile_next_jump(&f, at + 1e-13, end + 1e-13);
+                    if (!isfinite(at)) break;
+                    CHECK(count < 5);
+                    worst = fmax(worst, fabs(at - CASES[k].jumps[count++]));
+                }
+            CHECK(count == 5 || CASES[k].jumps[count] == 0.0);
+            profile_release(context, &f);
+        }
+    CHECK_BELOW(worst, 1e-14); // s; measured 0
+    hn_context_destroy(context);
+}
+
 TEST(time_functions, of_splines_are_smooth_and_level_at_their_ends)
 {
     hn_context *context = hn_context_create(NULL);
