@@ -368,8 +368,22 @@ static time_jet angle(time_jet f, time_jet g)
                       (cross_rate - cross * square_rate / square) / square};
 }
 
+// Is f below (-1) or above (1) g just after this time? Where they meet their rates tell, and then their accelerations.
+static int order_after(time_jet f, time_jet g)
+{
+    const double pairs[3][2] = {
+        {f.value, g.value}, {f.rate, g.rate}, {f.acceleration, g.acceleration}};
+    for (int k = 0; k < 3; ++k) {
+        if (pairs[k][0] < pairs[k][1]) return -1;
+        if (pairs[k][0] > pairs[k][1]) return 1;
+        if (!(pairs[k][0] == pairs[k][1])) return 0; // no numbers
+    }
+    return 0;
+}
+
 static time_jet one_argument(operation op, time_jet f)
 {
+    const time_jet zero = {0.0, 0.0, 0.0};
     double x = f.value, y, z;
     switch (op) {
     case OP_NEGATE: return (time_jet){-x, -f.rate, -f.acceleration};
@@ -382,7 +396,7 @@ static time_jet one_argument(operation op, time_jet f)
     case OP_SQRT: y = sqrt(x); return chain(f, y, 0.5 / y, -0.25 / (x * y));
     case OP_EXP: y = exp(x); return chain(f, y, y, y);
     case OP_LOG: return chain(f, log(x), 1.0 / x, -1.0 / (x * x));
-    default: return chain(f, fabs(x), x < 0.0 ? -1.0 : 1.0, 0.0); // abs
+    default: return chain(f, fabs(x), order_after(f, zero) < 0 ? -1.0 : 1.0, 0.0); // abs
     }
 }
 
@@ -402,10 +416,10 @@ static time_jet two_arguments(operation op, time_jet f, time_jet g)
     }
     case OP_POWER: return power(f, g);
     case OP_ATAN2: return angle(f, g);
-    case OP_MINIMUM: return g.value < f.value ? g : f;
-    case OP_MAXIMUM: return g.value > f.value ? g : f;
-    case OP_LESS: return (time_jet){.value = f.value < g.value};
-    case OP_GREATER: return (time_jet){.value = f.value > g.value};
+    case OP_MINIMUM: return order_after(g, f) < 0 ? g : f;
+    case OP_MAXIMUM: return order_after(g, f) > 0 ? g : f;
+    case OP_LESS: return (time_jet){.value = order_after(f, g) < 0};
+    case OP_GREATER: return (time_jet){.value = order_after(f, g) > 0};
     case OP_AND: return (time_jet){.value = f.value != 0.0 && g.value != 0.0};
     default: return (time_jet){.value = f.value != 0.0 || g.value != 0.0}; // or
     }
@@ -415,11 +429,11 @@ static time_jet two_arguments(operation op, time_jet f, time_jet g)
 static unsigned side_of(operation op, time_jet f, time_jet g)
 {
     switch (op) {
-    case OP_ABS: return f.value < 0.0 ? 1 : 2;
+    case OP_ABS: return order_after(f, (time_jet){0.0, 0.0, 0.0}) < 0 ? 1 : 2;
     case OP_MINIMUM:
     case OP_MAXIMUM:
     case OP_LESS:
-    case OP_GREATER: return f.value < g.value ? 1 : 2;
+    case OP_GREATER: return order_after(f, g) < 0 ? 1 : 2;
     default: return 0;
     }
 }

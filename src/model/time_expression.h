@@ -36,8 +36,8 @@ double time_expression_with(const time_instruction *code, int count, double time
 /// Does it name one of the words?
 bool time_expression_uses(const time_instruction *code, int count, int word);
 
-/// The expression at a time. `branches` tells which sides of abs, min, max and comparisons were taken: where it differs
-/// between two times there is a corner between them.
+/// The expression at a time, at a corner or a jump as it is to the right. `branches` tells which sides of abs, min, max
+/// and comparisons were taken: where it differs between two times there is a corner between them.
 time_jet time_expression_at(const time_instruction *code, int count, double time, uint64_t *branches);
 
 #endif

@@ -186,6 +186,34 @@ TEST(time_functions, have_jumps_of_their_rate_where_they_have_corners)
     hn_context_destroy(context);
 }
 
+// At the corner itself: what is to the right, however it is written.
+TEST(time_functions, have_at_a_corner_the_rate_to_the_right)
+{
+    static const char *const CORNERS[] = {
+        "max(0, t)",
+        "max(t, 0)",
+        "abs(-t)",
+        "abs(t)",
+        "-min(0, -t)",
+        "-min(-t, 0)",
+        "t > 0 ? t : 0",
+        "t < 0 ? 0 : t",
+        "0 < t ? t : 0",
+        "0 > t ? 0 : t",
+        "max(-t^2, t) + max(t^2, 0) - t^2",
+        "(t > 0)*t",
+    };
+    hn_context *context = hn_context_create(NULL);
+    for (size_t k = 0; k < sizeof CORNERS / sizeof CORNERS[0]; ++k) {
+        hn_profile f =
+            made(context, (hn_profile){.kind = HN_PROFILE_EXPRESSION, .expression = CORNERS[k]});
+        CHECK_EQUAL(profile_at(&f, 0.0).rate, 1.0);
+        CHECK_EQUAL(profile_at(&f, 0.0).acceleration, 0.0);
+        profile_release(context, &f);
+    }
+    hn_context_destroy(context);
+}
+
 TEST(time_functions, of_splines_are_smooth_and_level_at_their_ends)
 {
     hn_context *context = hn_context_create(NULL);
