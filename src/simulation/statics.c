@@ -600,6 +600,17 @@ static void go_back(statics *x)
     simulation_forget_derived(s);
 }
 
+// Where drives move a mechanism that has no loads, there is no path of loads: all of them at once.
+static hn_status rest_at_once(statics *x)
+{
+    int body = 0;
+    go_back(x);
+    statics_set_loads(x, 1.0);
+    hn_status status = relax(x, &body);
+    if (status != HN_OK) return explain(x, status, 0.0, 1.0, body);
+    return note_equilibrium(x, x->def.load_steps, 1.0);
+}
+
 static hn_status follow_loads(statics *x)
 {
     int body = 0;
@@ -619,7 +630,9 @@ static hn_status follow_loads(statics *x)
     x->stable = x->held;
     if (balanced) TRY(note_equilibrium(x, 0, 0.0));
     for (int k = 1; k <= x->def.load_steps; ++k) {
-        TRY(advance(x, &factor, (double)k / x->def.load_steps));
+        status = advance(x, &factor, (double)k / x->def.load_steps);
+        if (status == HN_NOT_CONVERGED && !balanced) return rest_at_once(x);
+        TRY(status);
         TRY(note_equilibrium(x, k, factor));
     }
     return HN_OK;

@@ -358,6 +358,27 @@ TEST(statics, mechanisms_relax_to_a_stable_rest)
     }
 }
 
+// A torque of a drive turns a pendulum away that weight holds: without weight it would turn on, with a tenth of it too.
+TEST(statics, mechanisms_that_drives_move_rest_under_all_their_loads)
+{
+    static const char *const DRIVES[] = {"{effort: {joint: pin, value: 0.4}}",
+                                         "{motor: {joint: pin, stall: 0.4, no_load: 3}}"};
+    for (int k = 0; k < 2; ++k) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies: {arm: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.3, 0, 0]}}\n"
+                 "joints: {pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}}\n"
+                 "drives: {u: %s}\n",
+                 DRIVES[k]);
+        rest r = rest_of(text, 10);
+        CHECK_NEAR(rest_angle(&r, "pin"), acos(-0.4 / (0.3 * 9.81)), 1e-12); // measured 1e-15
+        CHECK(r.found.unstable_count == 0 && r.found.neutral_count == 0);
+        CHECK_NEAR(r.found.load_factor, 1.0, 0.0);
+        rest_close(&r);
+    }
+}
+
 TEST(statics, what_nothing_holds_is_named)
 {
     rest r = rest_open("holonom: 1\n"
