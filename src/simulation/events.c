@@ -99,6 +99,64 @@ static int find_reached(hn_simulation *s, double *side, double *begin, double *e
     return found;
 }
 
+// Velocities at the state, in the last quarter of impact_change
+static double *velocities_before(hn_simulation *s)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double *v = s->impact_change + 3 * size;
+    if (s->scheme->impetus_is_momentum) mass_solve(s->system, s->state.impetus, v);
+    else memcpy(v, s->state.impetus, size * sizeof(double));
+    return v;
+}
+
+// Is a motion in its mechanism? What it leads has its own way between nodes, and rates at nodes are only near it.
+static bool is_led(const hn_simulation *s, const element *e)
+{
+    const hn_system *system = s->system;
+    int mechanism = system->mechanism[e->b >= 0 ? e->b : e->a];
+    for (int i = 0; i < system->drive_count; ++i) {
+        const element *other = &system->elements[system->drive_first + i];
+        if (other->law->kind == HN_DRIVE_MOTION &&
+            system->mechanism[other->b >= 0 ? other->b : other->a] == mechanism)
+            return true;
+    }
+    return false;
+}
+
+// How far a coordinate is beyond its value on a side where it turns back within the step, by the parabola through both
+// ends with the rate at the begin, and after which part of the step; none: far below zero
+static double peak_on(const hn_simulation *s, const hold_way *way, double side, double rate,
+                      double h, double *part)
+{
+    double ahead = side * rate * h, bend = side * (way->to - way->from) - ahead;
+    if (!(ahead > 0.0) || !(2.0 * bend < -ahead)) return -HUGE_VAL;
+    *part = -0.5 * h * ahead / bend;
+    return excess_on(s, way->e, way->slots, way->from + side * 0.5 * ahead * *part / h, side);
+}
+
+// The hold that goes farthest beyond its value within the solved step, though it ends before it: the part of the step
+// after which it turns back; 0: none
+static double find_peak(hn_simulation *s)
+{
+    solved_step *step = &s->steps[s->ahead];
+    double h = step->equations.step_size, found = 0.0, farthest = REACHED, part = 0.0;
+    const double *v = NULL;
+    for (int i = 0; i < s->hold_count; ++i) {
+        const element *e = &s->system->elements[s->holds[i].first];
+        bool latch = e->law->kind == HN_DRIVE_LATCH;
+        if (s->holds[i].coupling >= 0 || !(latch || e->law->rigid) || is_led(s, e)) continue;
+        if (v == NULL) v = velocities_before(s);
+        hold_way way = hold_way_of(s, step, &s->holds[i]);
+        double rate = e->law->sign * simulation_rate(e, s->state.q, v);
+        for (double side = -1.0; side < 2.0; side += 2.0) {
+            if (latch && side != way.slots[DRIVE_INTEGRAL]) continue;
+            double peak = peak_on(s, &way, side, rate, h, &part);
+            if (peak > farthest) farthest = peak, found = part;
+        }
+    }
+    return found;
+}
+
 // s: within it of each other, times of corners and of the begin and end of steps are the same
 static double same_time(const hn_simulation *s, double time)
 {
@@ -140,7 +198,8 @@ bool events_turn(const hn_simulation *s)
 bool events_reached(hn_simulation *s)
 {
     double side, begin, end;
-    return s->has_events && (find_reached(s, &side, &begin, &end) >= 0 || events_turn(s));
+    if (!s->has_events) return false;
+    return find_reached(s, &side, &begin, &end) >= 0 || find_peak(s) > 0.0 || events_turn(s);
 }
 
 hn_status events_check_bounds(hn_simulation *s)
@@ -179,16 +238,6 @@ static double product(const hn_simulation *s, const double *row, const double *v
     double sum = 0.0;
     for (size_t k = 0; k < POSE_SIZE * (size_t)s->system->body_count; ++k) sum += row[k] * v[k];
     return sum;
-}
-
-// Velocities at the state, in the last quarter of impact_change
-static double *velocities_before(hn_simulation *s)
-{
-    size_t size = POSE_SIZE * (size_t)s->system->body_count;
-    double *v = s->impact_change + 3 * size;
-    if (s->scheme->impetus_is_momentum) mass_solve(s->system, s->state.impetus, v);
-    else memcpy(v, s->state.impetus, size * sizeof(double));
-    return v;
 }
 
 // Numbers of an impact, one per row
@@ -674,12 +723,25 @@ static hn_status find_flight(hn_simulation *s, double time, reached *r)
     return HN_OK;
 }
 
+// What the solved step of size r->high reaches, at its end or where a coordinate turns back before it
+static hn_status find_first(hn_simulation *s, double time, reached *r)
+{
+    double whole = r->high, peak;
+    r->hit = find_reached(s, &r->side, &r->at_low, &r->at_high);
+    if (r->hit >= 0 || !((peak = find_peak(s)) > 0.0)) return HN_OK;
+    TRY(simulation_solve_or_stop(s, peak, time, true));
+    r->hit = find_reached(s, &r->side, &r->at_low, &r->at_high);
+    if (r->hit < 0) return simulation_solve_or_stop(s, whole, time, true);
+    r->high = peak;
+    return HN_OK;
+}
+
 // Solve parts of the step until the first value is reached at the end of one: secants that keep both sides (Illinois).
 static hn_status locate(hn_simulation *s, double whole, double time, double *part, int *hit,
                         double *side)
 {
     reached r = {.side = 0.0, .low = 0.0, .high = whole};
-    r.hit = find_reached(s, &r.side, &r.at_low, &r.at_high);
+    TRY(find_first(s, time, &r));
     *part = whole;
     *hit = r.hit, *side = r.side;
     if (*hit < 0) return HN_OK;
@@ -747,7 +809,8 @@ static hn_status fill_part(hn_simulation *s, filled_step *f)
     if (whole > same) {
         if (whole < left) TRY(simulation_solve_or_stop(s, whole, now, true));
         TRY(locate(s, whole, now, &part, &f->hit, &side));
-        if (part > 0.0) TRY(commit_part(s));
+        bool alone = f->done == 0.0 && part == f->h && f->hit < 0 && f->turned < 0;
+        if (part > 0.0) TRY(alone ? simulation_commit(s, false) : commit_part(s));
         f->done += part;
     }
     if (f->hit >= 0) return hit_now(s, f->hit, side, f->time + f->done, f->done, f->h - f->done);

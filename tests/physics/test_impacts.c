@@ -692,6 +692,52 @@ TEST(impacts, a_motion_that_begins_again_does_not_tear_latches)
     end_run(&r);
 }
 
+// Thrown up to a ceiling, or a latch, that is a little below the top of the flight: it is there for a part of a step.
+TEST(impacts, within_a_step_that_ends_before_them_are_found)
+{
+    const double v = 1.03, top = 0.5 * v * v / GRAVITY;
+    double worst = 0.0;
+    for (int k = 0; k < 12; ++k) {
+        const double place = top * (1.0 - pow(10.0, -2.0 - k % 3)),
+                     left = sqrt(v * v - 2.0 * GRAVITY * place), hit = (v - left) / GRAVITY;
+        bool latch = k / 3 % 2 == 1;
+        hn_scheme scheme = k / 6 == 0 ? HN_SCHEME_ENERGY_MOMENTUM : HN_SCHEME_VARIATIONAL;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies: {b: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+                 "joints: {r: {prismatic: {bodies: [b, ground], at: [0, 0, 0], axis: -z}}}\n"
+                 "drives: {s: {%s: {joint: r, %s: %.17g%s}}}\n"
+                 "start: {r: {rate: %g}}\n",
+                 latch ? "latch" : "stop", latch ? "value" : "upper", place,
+                 latch ? "" : ", restitution: 0.5", v);
+        driven_run r = begin_run(text, scheme, HN_REDUCTION_REDUCED, 0.02);
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 10));
+        double t = 0.2 - hit, x = latch ? place : place - 0.5 * left * t - 0.5 * GRAVITY * t * t;
+        worst = fmax(worst, fabs(joint_of(&r, "r").coordinates[0] - x));
+        end_run(&r);
+    }
+    CHECK_BELOW(worst, 2e-11); // m; measured 1.2e-12
+}
+
+// A mass on a spring swings to a latch that the step passes by: it locks in the first swing.
+TEST(latches, lock_at_the_top_of_a_swing)
+{
+    driven_run r =
+        begin_run("holonom: 1\ngravity: [0, 0, 0]\n"
+                  "bodies: {b: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0]}}\n"
+                  "joints: {r: {prismatic: {bodies: [ground, b], at: [0, 0, 0], axis: x}}}\n"
+                  "drives:\n"
+                  "  k: {spring: {joint: r, stiffness: 109.66}}\n"
+                  "  l: {latch: {joint: r, value: 0.0953}}\n" // of 0.0955
+                  "start: {r: {rate: 1}}\n",
+                  HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.02);
+    CHECK_OK(r.context, hn_simulation_step(r.simulation, 10)); // a third of a swing
+    CHECK_NEAR(joint_of(&r, "r").coordinates[0], 0.0953, 1e-12);
+    CHECK_NEAR(drive_of(&r, 1).work, -0.5 * (1.0 - 109.66 * 0.0953 * 0.0953), 1e-12); // J
+    end_run(&r);
+}
+
 // ---- motions whose rate jumps -----------------------------------------------------------------------------------
 
 // A cart that is led along a rail, with a pendulum that hangs on it (mass 1, 0.1 about its centre, 0.5 below the pin): when
