@@ -50,6 +50,7 @@ void events_layout(arena *a, hn_simulation *s)
     s->impact_matrix = arena_doubles(a, 2 * n * n + 6 * n);
     s->impact_pivots = arena_bytes(a, n * sizeof(int));
     s->impact_change = arena_doubles(a, n > 0 ? 4 * POSE_SIZE * bodies : 0);
+    s->impact_means = arena_doubles(a, n > 0 ? 2 * (size_t)s->system->drive_count : 0);
 }
 
 // ---- where -----------------------------------------------------------------------------------------------------
@@ -163,6 +164,16 @@ static double same_time(const hn_simulation *s, double time)
     return LEFT_OVER * s->def.step_size + 4.0 * DBL_EPSILON * fabs(time);
 }
 
+// Is a jump one of several that follow each other within a step? These are samples of a smooth motion, such as a
+// table of measured places: steps from sample to sample go along with it, without impulses.
+static bool is_sample(const hn_simulation *s, const hn_profile *f, double jump)
+{
+    const double ONE = 1.001; // step
+    double near = ONE * s->def.step_size, same = same_time(s, jump);
+    return isfinite(profile_next_jump(f, jump + same, jump + near)) ||
+           isfinite(profile_next_jump(f, jump - near, jump - same));
+}
+
 // The first time after `after`, until `end`, at which the rate of a motion jumps, and which hold it is; HUGE_VAL: none
 static double first_jump(const hn_simulation *s, double after, double end, int *turned)
 {
@@ -171,6 +182,8 @@ static double first_jump(const hn_simulation *s, double after, double end, int *
         const drive_law *law = s->system->elements[s->holds[i].first].law;
         if (s->holds[i].coupling >= 0 || !law->jumps) continue;
         double jump = profile_next_jump(law->function, after, end);
+        while (isfinite(jump) && is_sample(s, law->function, jump))
+            jump = profile_next_jump(law->function, jump, end);
         if (jump < first) first = jump, *turned = i;
     }
     return first;
@@ -470,6 +483,42 @@ static double change_velocities(hn_simulation *s, const double *before, const do
     return sum;
 }
 
+// Efforts and powers of drives are means over the step, impulses included.
+static void begin_means(hn_simulation *s)
+{
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        const element *e = &s->system->elements[s->system->drive_first + i];
+        s->impact_means[2 * i] = 0.0;
+        s->impact_means[2 * i + 1] = s->angles[e->angle + DRIVE_WORK];
+    }
+}
+
+static void add_part_to_means(hn_simulation *s, double part)
+{
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        const element *e = &s->system->elements[s->system->drive_first + i];
+        s->impact_means[2 * i] += part * s->angles[e->angle + DRIVE_EFFORT];
+    }
+}
+
+static void add_impulses_to_means(hn_simulation *s, const impact *x)
+{
+    for (int i = 0; i < x->hold_count; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
+        if (h->coupling < 0)
+            s->impact_means[2 * (h->first - s->system->drive_first)] += x->first[i] + x->mu[i];
+    }
+}
+
+static void end_means(hn_simulation *s, double h)
+{
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        double *slots = s->angles + s->system->elements[s->system->drive_first + i].angle;
+        slots[DRIVE_EFFORT] = s->impact_means[2 * i] / h;
+        slots[DRIVE_POWER] = (slots[DRIVE_WORK] - s->impact_means[2 * i + 1]) / h;
+    }
+}
+
 // Work of the impact by drives: what the impulses of motions and of other hits do, and the rest of what was located
 static void book_work(hn_simulation *s, const impact *x, int located, const double *v, double work)
 {
@@ -561,6 +610,7 @@ static hn_status strike(hn_simulation *s, int located, const double *before, dou
     double work = change_velocities(s, before, v, change, scratch);
     s->work += work;
     book_work(s, &x, located, v, work);
+    add_impulses_to_means(s, &x);
     return HN_OK;
 }
 
@@ -678,6 +728,7 @@ static hn_status turn_now(hn_simulation *s, int turned, double time)
     double work = change_velocities(s, before, v, change, scratch);
     s->work += work;
     book_work(s, &x, turned, v, work);
+    add_impulses_to_means(s, &x);
     forget_step(s);
     return HN_OK;
 }
@@ -811,6 +862,7 @@ static hn_status fill_part(hn_simulation *s, filled_step *f)
         TRY(locate(s, whole, now, &part, &f->hit, &side));
         bool alone = f->done == 0.0 && part == f->h && f->hit < 0 && f->turned < 0;
         if (part > 0.0) TRY(alone ? simulation_commit(s, false) : commit_part(s));
+        add_part_to_means(s, part);
         f->done += part;
     }
     if (f->hit >= 0) return hit_now(s, f->hit, side, f->time + f->done, f->done, f->h - f->done);
@@ -824,9 +876,13 @@ hn_status events_fill(hn_simulation *s, double h, double time)
     double same = same_time(s, time);
     filled_step f = {.h = h, .time = time, .after = time + same};
     for (int i = 0; i < s->hold_count; ++i) s->holds[i].hits = 0;
+    begin_means(s);
     for (int count = 0; count < EVENTS_MAX; ++count) {
         TRY(fill_part(s, &f));
-        if (f.hit < 0 && f.turned < 0) return HN_OK;
+        if (f.hit < 0 && f.turned < 0) {
+            end_means(s, h);
+            return HN_OK;
+        }
         s->step_had_event = true;
         // at the end of the step motions may turn still
         if (h - f.done > same) TRY(simulation_solve_or_stop(s, h - f.done, time + f.done, true));

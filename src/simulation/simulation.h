@@ -240,6 +240,7 @@ struct hn_simulation {
     double *impact_matrix;
     int *impact_pivots;
     double *impact_change; ///< 48 per body
+    double *impact_means;  ///< per drive: impulse in the step, N s or N m s, and work before it, J
     int stuck;            ///< one of them that nothing can move, or -1
     int rattling;         ///< one that is hit too often in a step, or -1
     struct {
