@@ -67,9 +67,10 @@ double drive_damping(const drive_law *law);
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
 /// Is its effort one that holds the coordinate, in this mode of the drive? Terms of couplings are motions.
 bool drive_is_held(const drive_law *law, double mode);
-/// Effort at an instant along the coordinate, which is at x and moves with a rate, and its derivatives: of springs, tables
-/// and dampers too, without rotor and without what holds a coordinate. Exact: where a table has a corner, slopes are the
-/// means of those on both sides. `now`: load_begin is the time, memory has the integral. Not for laws of the user.
+/// Effort at an instant along the coordinate, which is at x and moves with a rate, and its derivatives: of springs,
+/// tables and dampers too, without rotor and without what holds a coordinate. Exact; where a table has a corner, slopes
+/// are the means of those on both sides. `now`: load_begin is the time, memory has the integral. Not for laws of the
+/// user.
 typedef struct drive_instant {
     double effort;
     double by_coordinate, by_rate;

@@ -740,8 +740,9 @@ TEST(latches, lock_at_the_top_of_a_swing)
 
 // ---- motions whose rate jumps -----------------------------------------------------------------------------------
 
-// A cart that is led along a rail, with a pendulum that hangs on it (mass 1, 0.1 about its centre, 0.5 below the pin): when
-// the cart's speed jumps by w, the pendulum begins to turn with w l/(J + l^2) and all moves on, at nodes or between them.
+// A cart that is led along a rail, with a pendulum that hangs on it (mass 1, 0.1 about its centre, 0.5 below the pin):
+// when the cart's speed jumps by w, the pendulum begins to turn with w l/(J + l^2) and all moves on, at nodes or
+// between them.
 static const char *const CORNERS[] = {
     "{table: {times: [0, 0.5, 1], values: [0, 0, 0.5]}}",
     "'t < 0.5 ? 0 : t - 0.5'",
