@@ -668,12 +668,11 @@ static void take_lists(scheme_solver *s, size_t mechanisms)
 {
     const int stages = s->method->stages + s->method->dense_stages;
     double *block = doubles(s, (MEMORY_PER_MECHANISM + STAGES_MAX + 8) * mechanisms);
-    double **const lists[] = {&s->last.energy,   &s->last.work,     &s->work_done,
-                              &s->last.power[0], &s->last.power[1], &s->last.power[2],
-                              &s->last.power[3], &s->last.power[4], &s->last.power[5],
-                              &s->work,          &s->energy,        &s->found,
-                              &s->scale,         &s->rates,         &s->end_rates,
-                              &s->sums};
+    double **const lists[] = {
+        &s->last.energy,   &s->last.work,     &s->work_done,     &s->last.power[0],
+        &s->last.power[1], &s->last.power[2], &s->last.power[3], &s->last.power[4],
+        &s->last.power[5], &s->work,          &s->energy,        &s->found,
+        &s->scale,         &s->rates,         &s->end_rates,     &s->sums};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0] && !s->memory.failed;
          ++k, block += mechanisms)
         *lists[k] = block;
