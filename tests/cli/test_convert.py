@@ -330,7 +330,7 @@ class Convert(unittest.TestCase):
         self.assertEqual(self.run_tool("convert", ARM, "--base", "loose").returncode, 2)
         self.assertEqual(self.run_tool("convert", "none.urdf").returncode, 3)
         done = self.run_tool("convert", ARM, "--output", ARM)
-        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.returncode, 5, done.stderr)
         self.assertTrue(self.run_tool("convert", ARM).stdout.startswith("# Converted from"))
 
 
