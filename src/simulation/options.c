@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/nearest_word.h"
+#include "base/number_text.h"
 #include "base/sized.h"
 #include "model/model.h"
 
@@ -175,14 +176,6 @@ static const char *list_words(const option_words *words, char *list, size_t size
     return list;
 }
 
-// A whole text as a number.
-static bool read_number(const char *text, double *number)
-{
-    char *end = NULL;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*number);
-}
-
 hn_status hn_simulation_def_set(hn_context *context, hn_simulation_def *def, const char *name,
                                 const char *value)
 {
@@ -193,11 +186,11 @@ hn_status hn_simulation_def_set(hn_context *context, hn_simulation_def *def, con
     double number = 0.0;
     switch (entry->kind) {
     case OPTION_NUMBER:
-        if (!read_number(value, &number) || number < 0.0) break;
+        if (!number_read(value, &number) || number < 0.0) break;
         *(double *)place = number;
         return HN_OK;
     case OPTION_COUNT:
-        if (!read_number(value, &number) || number < 0.0 || number > INT_MAX ||
+        if (!number_read(value, &number) || number < 0.0 || number > INT_MAX ||
             number != floor(number))
             break;
         *(int *)place = (int)number;
@@ -226,9 +219,12 @@ hn_status hn_simulation_def_get(hn_context *context, const hn_simulation_def *de
     const option_entry *entry = find_entry(def, name);
     if (entry == NULL) return fail_unknown(context, name);
     const char *place = (const char *)def + entry->place;
+    char digits[NUMBER_TEXT_SIZE];
     int used = 0;
     switch (entry->kind) {
-    case OPTION_NUMBER: used = snprintf(value, size, "%.17g", *(const double *)place); break;
+    case OPTION_NUMBER:
+        used = snprintf(value, size, "%s", number_text(*(const double *)place, digits));
+        break;
     case OPTION_COUNT: used = snprintf(value, size, "%d", *(const int *)place); break;
     case OPTION_SWITCH:
         used = snprintf(value, size, "%s", *(const bool *)place ? "true" : "false");

@@ -987,6 +987,12 @@ TEST(format, numbers_it_writes_itself_do_not_depend_on_the_locale)
     hn_batch *batch = NULL;
     CHECK_OK(context, hn_batch_create(context, model, &def, &batch));
     hn_batch_destroy(batch);
+    hn_simulation_def settings = hn_simulation_def_default();
+    char text[40];
+    CHECK_OK(context, hn_simulation_def_set(context, &settings, "rho", "0.75"));
+    CHECK_NEAR(settings.energy_decaying.rho, 0.75, 0.0);
+    CHECK_OK(context, hn_simulation_def_get(context, &settings, "rho", text, sizeof text));
+    CHECK_TEXT(text, "0.75");
     hn_study_destroy(study);
     hn_model_destroy(model);
     hn_context_destroy(context);
