@@ -21,6 +21,8 @@
 static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
 static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
 static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
+static const double LEAST =
+    1e-14; // rad, m over the body's length: but no less than round-off leaves of increments
 // A rate at the begin of the step beside that at its end, and an effort beyond the largest: so little is none. A turn
 // that begins with next to no rate is a jump of the effort, and round-off of places would say when.
 static const double NEXT_TO_NONE = 1e-2;
@@ -290,7 +292,8 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
 {
     // solved on from solutions, with factors of others: the next increment is no square of the last
     newton_options tight = *given, *options = &tight;
-    tight.increment_tolerance *= SOLVED_ON;
+    tight.increment_tolerance =
+        fmin(given->increment_tolerance, fmax(SOLVED_ON * given->increment_tolerance, LEAST));
     drive_modes_begin(s, step->angle_start);
     take_rates(s, step);
     for (int pass = 0; pass < MODE_PASSES; ++pass) {
