@@ -186,6 +186,15 @@ static ALWAYS_INLINE void note_joint(constraint_check *check, int k, const joint
     check->worst_misalignment = misalignment;
 }
 
+// How far a planar point mass is out of its plane, as a part of what gaps are measured by.
+static double out_of_plane(const hn_system *system, const double *q, int body)
+{
+    const double *now = system_pose(q, body), *start = system_pose(system->q_start, body);
+    hn_vec3 way = vec3_subtract(vec3_load(now), vec3_load(start));
+    return fabs(vec3_dot(system->bodies[body].plane[2], way)) /
+           gap_unit(system->sizes[body], place_of(system, q, body));
+}
+
 static ALWAYS_INLINE constraint_check check_constraints(const hn_system *system, const double *q)
 {
     constraint_check check = {.worst_joint = -1, .open_joint = -1};
@@ -194,6 +203,9 @@ static ALWAYS_INLINE constraint_check check_constraints(const hn_system *system,
             check.orthonormality =
                 worse_of(check.orthonormality, pose_orthonormality(system_pose(q, i)));
     check.residual = check.orthonormality;
+    for (int i = 0; i < system->body_count; ++i)
+        if (system->bodies[i].kind == HN_BODY_PLANAR_POINT_MASS)
+            check.residual = worse_of(check.residual, out_of_plane(system, q, i));
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
         if (j->row_count == 0) continue;

@@ -76,3 +76,17 @@ TEST(planar_points, swing_in_their_plane)
     CHECK_BELOW(worst, 5e-13);  // m; measured 2.2e-14
     CHECK_BELOW(beside, 1e-13); // m; measured 2.2e-15
 }
+
+// One that is off its plane is no silent matter.
+TEST(planar_points, off_their_plane_break_the_promise_of_constraints)
+{
+    run r = falling(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, false);
+    CHECK_OK(r.context, hn_simulation_step(r.sim, 1));
+    vec3_store(vec3_add_scaled(vec3_load(r.sim->state.q), 1e-6, NORMAL), r.sim->state.q);
+    CHECK_OK(r.context, hn_simulation_step(r.sim, 1));
+    hn_ledger ledger;
+    CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+    CHECK(!ledger.entry[HN_PROMISE_CONSTRAINTS].kept);
+    CHECK_NEAR(ledger.entry[HN_PROMISE_CONSTRAINTS].error * r.sim->system->sizes[0], 1e-6, 1e-12);
+    run_end(&r);
+}
