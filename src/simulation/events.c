@@ -26,10 +26,8 @@ static const double TOGETHER = 1e-11;  // likewise: near its value, and hit with
 static const double DEPENDENT = 1e-9;  // of its own response: it moves with others only
 static const double LEFT_OVER = 1e-12; // of a step: what is left of it is none
 enum { LOCATE_PASSES = 60 };
-enum {
-    HITS_MIN = 3,
-    HITS_FOLLOWED = EVENTS_MAX / 2
-}; // in a row, before contact is asked for, and with loss at most
+// in a row, before contact is asked for, and with loss at most
+enum { HITS_MIN = 3, HITS_FOLLOWED = EVENTS_MAX / 2 };
 
 static bool has_events(const hn_system *system)
 {
@@ -845,8 +843,8 @@ static hn_status commit_part(hn_simulation *s)
 typedef struct filled_step {
     double h, time, done;
     double after; // s: until then jumps of motions are behind
-    int hit,
-        turned; // what ended the last part: a hold that was hit, a motion whose rate jumped; -1: nothing
+    // what ended the last part: a hold that was hit, a motion whose rate jumped; -1: nothing
+    int hit, turned;
 } filled_step;
 
 // The next part: until something is hit or the rate of a motion jumps
