@@ -85,6 +85,7 @@ typedef struct newton_guards {
                        ///< round-off
     bool moves_first;  ///< a prediction is not taken as it is, however well it does, unless nothing is left at all
     bool solves_last;  ///< the system is solved at the solution too: multipliers and factors are needed afterwards
+    bool residual_decides; ///< a point is asked for that meets the tolerance, however far increments go: no leverage
 } newton_guards;
 
 typedef struct newton {
@@ -189,7 +190,7 @@ static inline bool newton_takes_increment(newton *n, double increment)
     n->contraction = increment / report->increment;
     report->before = report->iterations > 0 ? report->increment : 0.0;
     report->increment = increment;
-    if (increment > report->leverage * report->residual)
+    if (!n->guards.residual_decides && increment > report->leverage * report->residual)
         report->leverage = increment / report->residual;
     report->largest = fmax(report->largest, increment);
     report->iterations++;

@@ -463,35 +463,52 @@ static double assemble(orthogonal_projection *p, const double *a, const double *
     return worst;
 }
 
-bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1,
-                                 double tolerance, int iterations_max, double *y, double *y1,
-                                 int *iterations, double *history)
+// The largest of numbers that belong to y and y_1 of bodies, places over lengths of these: of increments, or of
+// `forces` along them. HUGE_VAL: some are not finite.
+static double largest_of(const orthogonal_projection *p, const double *numbers, bool forces)
 {
     const jet_space *jet = p->jet;
-    int size = block_lu_size(p->lu);
-    memset(p->x, 0, (size_t)size * sizeof(double));
+    double largest = 0.0;
+    for (int i = 0; i < jet->body_count; ++i)
+        for (int k = 0, n = jet->bodies[i].y_count; k < 2 * n; ++k) {
+            double unit = sqrt(coordinate_weight(&jet->bodies[i], k % n)),
+                   size = fabs(numbers[block_lu_offset(p->lu, i) + k]);
+            size = forces ? size / unit : size * unit;
+            largest = isfinite(size) ? fmax(largest, size) : HUGE_VAL;
+        }
+    return largest;
+}
+
+static hn_status iterate(orthogonal_projection *p, const double *a, const double *a1,
+                         const newton_options *options, newton_report *report)
+{
+    newton n = newton_begin(options, report, (newton_guards){.residual_decides = true});
+    for (;;) {
+        // stationarity counts as well: the point is to be the nearest one
+        double residual = assemble(p, a, a1);
+        residual = fmax(residual, largest_of(p, p->right, true));
+        // where the last increment led is looked at before the limit
+        if (!newton_takes_residual(&n, residual, residual) || !newton_goes_on(&n)) return n.status;
+        if (block_lu_factor(p->lu) >= 0) return newton_stuck(&n);
+        block_lu_solve(p->lu, p->right);
+        for (int k = 0; k < block_lu_size(p->lu); ++k) p->x[k] -= p->right[k];
+        if (!newton_takes_increment(&n, largest_of(p, p->right, false))) return n.status;
+    }
+}
+
+hn_status orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1,
+                                      const newton_options *options, double *y, double *y1,
+                                      newton_report *report)
+{
+    const jet_space *jet = p->jet;
+    memset(p->x, 0, (size_t)block_lu_size(p->lu) * sizeof(double));
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         double *x = p->x + block_lu_offset(p->lu, i);
         memcpy(x, a + b->y, (size_t)b->y_count * sizeof(double));
         memcpy(x + b->y_count, a1 + b->y, (size_t)b->y_count * sizeof(double));
     }
-    *iterations = 0;
-    for (;; ++*iterations) {
-        // stationarity counts as well: the point is to be the nearest one
-        double worst = assemble(p, a, a1);
-        for (int i = 0; i < jet->body_count; ++i)
-            for (int k = 0, n = jet->bodies[i].y_count; k < 2 * n; ++k) {
-                double unit = sqrt(coordinate_weight(&jet->bodies[i], k % n));
-                worst = fmax(worst, fabs(p->right[block_lu_offset(p->lu, i) + k]) / unit);
-            }
-        if (history != NULL && *iterations < NEWTON_HISTORY) history[*iterations] = worst;
-        if (worst <= tolerance) break;
-        if (*iterations >= iterations_max || !isfinite(worst)) return false;
-        if (block_lu_factor(p->lu) >= 0) return false;
-        block_lu_solve(p->lu, p->right);
-        for (int k = 0; k < size; ++k) p->x[k] -= p->right[k];
-    }
+    TRY(iterate(p, a, a1, options, report));
     for (int i = 0; i < jet->body_count; ++i) {
         const jet_body *b = &jet->bodies[i];
         const double *x = p->x + block_lu_offset(p->lu, i);
@@ -499,7 +516,7 @@ bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, cons
         memcpy(y1 + b->y, x + b->y_count, (size_t)b->y_count * sizeof(double));
         if (b->kind == JET_RIGID) euler_normalise(y + b->y + 3);
     }
-    return true;
+    return HN_OK;
 }
 
 int orthogonal_projection_row_count(const orthogonal_projection *p, int *curved)

@@ -47,10 +47,10 @@ const jet_space *projected_rk_space(const scheme_solver *solver);
 typedef struct orthogonal_projection orthogonal_projection;
 hn_status orthogonal_projection_create(jet_space *jet, orthogonal_projection **out);
 void orthogonal_projection_destroy(orthogonal_projection *p);
-/// Solve (TAN 5.1, 5.2) for the point (y, y_1) nearest to (a, a_1). Iterations are counted; `history` (may be NULL)
-/// takes the residuals of at most NEWTON_HISTORY of them. False: not converged or singular.
-bool orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1, double tolerance,
-                                 int iterations_max, double *y, double *y1, int *iterations, double *history);
+/// Solve (TAN 5.1, 5.2) for the point (y, y_1) nearest to (a, a_1), until the residual is below its tolerance.
+/// @return HN_OK, HN_NOT_CONVERGED or HN_SINGULAR_SYSTEM
+hn_status orthogonal_projection_solve(orthogonal_projection *p, const double *a, const double *a1,
+                                      const newton_options *options, double *y, double *y1, newton_report *report);
 /// Residual and tangent at any point and multipliers, for tests: dense, row-major, `size` unknowns in the solver's
 /// order.
 int orthogonal_projection_size(const orthogonal_projection *p);

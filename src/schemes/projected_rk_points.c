@@ -119,10 +119,13 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
     bool good;
     if (jet->tree == NULL) rk_normalise_parameters(s);
     if (s->orthogonal != NULL) {
-        int count = 0;
+        const newton_options options = {.residual_tolerance = tolerance,
+                                        .iterations_max = PROJECTION_ITERATIONS_MAX};
+        newton_report report = {0};
         double *y1 = s->error; // not yet in use when a stage is projected
-        good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, tolerance,
-                                           PROJECTION_ITERATIONS_MAX, y, y1, &count, NULL);
+        good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, &options, y, y1, &report) ==
+               HN_OK;
+        int count = report.iterations;
         s->statistics.factorizations += count;
         s->statistics.rows += count + 1;
         int curved, kept = orthogonal_projection_row_count(s->orthogonal, &curved);

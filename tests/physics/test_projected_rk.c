@@ -599,8 +599,8 @@ static void check_orthogonal(const char *model, bool planar)
     jet_space *jet = (jet_space *)projected_rk_space(r.solver);
     orthogonal_projection *p;
     CHECK_OK(r.context, orthogonal_projection_create(jet, &p));
-    int size = orthogonal_projection_size(p), iterations;
-    double a[64], a1[64], y[64], y1[64], history[NEWTON_HISTORY];
+    int size = orthogonal_projection_size(p);
+    double a[64], a1[64], y[64], y1[64];
     disturbed_point(&r, 0.02, a, a1);
 
     // tangent against central differences at a generic point
@@ -628,12 +628,30 @@ static void check_orthogonal(const char *model, bool planar)
     CHECK_BELOW(worst / largest, 1e-9); // measured 6.2e-11
 
     // quadratic convergence: each residual below a constant times the square of the one before
-    CHECK(orthogonal_projection_solve(p, a, a1, 1e-13, 20, y, y1, &iterations, history));
-    for (int k = 0; k <= iterations; ++k) print_message("  residual %d: %.3e\n", k, history[k]);
-    CHECK(iterations <= 6);
-    for (int k = 1; k < iterations; ++k)
+    const newton_options options = {.residual_tolerance = 1e-13, .iterations_max = 20};
+    newton_report report = {0};
+    CHECK_EQUAL(orthogonal_projection_solve(p, a, a1, &options, y, y1, &report), HN_OK);
+    const double *history = report.history;
+    for (int k = 0; k < report.history_count; ++k)
+        print_message("  residual %d: %.3e\n", k, history[k]);
+    CHECK_EQUAL(report.history_count, report.iterations + 1);
+    CHECK(report.iterations <= 6);
+    for (int k = 1; k < report.iterations; ++k)
         if (history[k] > 1e-12)
             CHECK_BELOW(history[k] / (history[k - 1] * history[k - 1]), 5.0); // measured 1.4
+
+    // it ends with the first residual that meets the tolerance, however long its increments are, and the limit counts
+    // increments
+    for (int k = 1; k <= report.iterations; ++k) {
+        newton_options met = {.residual_tolerance = history[k], .iterations_max = k};
+        newton_report again = {0};
+        CHECK_EQUAL(orthogonal_projection_solve(p, a, a1, &met, y, y1, &again), HN_OK);
+        CHECK_EQUAL(again.iterations, k);
+        met.iterations_max = k - 1;
+        again = (newton_report){0};
+        CHECK_EQUAL(orthogonal_projection_solve(p, a, a1, &met, y, y1, &again), HN_NOT_CONVERGED);
+        CHECK_EQUAL(again.iterations, k - 1);
+    }
 
     // the point found is the nearest: the way back is at right angles to the manifold there
     disturbed_point(&r, 0.0, x, plus); // a point of the manifold

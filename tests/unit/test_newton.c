@@ -194,3 +194,22 @@ TEST(newton, is_as_good_with_factors_used_again)
     CHECK_BELOW(left, FLOOR);       // measured 6.7e-16
     hn_context_destroy(context);
 }
+
+// After an increment a thousand times the residual that led to it the next residual is small enough for a step only
+// where what it may still move is small as well; a projection asks for the residual alone.
+TEST(newton, leverage_counts_unless_the_residual_decides)
+{
+    const newton_options options = {.residual_tolerance = 1e-10, .iterations_max = 5};
+    for (int decides = 0; decides < 2; ++decides)
+        for (int small = 0; small < 2; ++small) {
+            newton_report report = {0};
+            newton n =
+                newton_begin(&options, &report, (newton_guards){.residual_decides = decides == 1});
+            CHECK(newton_takes_residual(&n, 1e-6, 1e-6));
+            CHECK(newton_takes_increment(&n, 1e-3));
+            double residual = small == 1 ? 0.9e-12 : 0.9e-10;
+            bool ends = !newton_takes_residual(&n, residual, residual);
+            CHECK_EQUAL(ends, decides == 1 || small == 1);
+            CHECK_EQUAL(n.status, ends ? HN_OK : HN_NOT_CONVERGED);
+        }
+}
