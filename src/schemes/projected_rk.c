@@ -1116,11 +1116,6 @@ static void projected_rk_momenta(const hn_system *system, const scheme_state *st
     mass_apply(system, 1.0, state->impetus, p);
 }
 
-projected_rk_statistics projected_rk_get_statistics(const scheme_solver *solver)
-{
-    return solver->statistics;
-}
-
 static hn_adaptive_statistics public_statistics(const scheme_solver *solver)
 {
     const projected_rk_statistics *t = &solver->statistics;
@@ -1135,32 +1130,6 @@ static hn_adaptive_statistics public_statistics(const scheme_solver *solver)
                                     .third_derivative_count = t->third_derivatives,
                                     .invariant_count = t->invariants,
                                     .last_step = solver->last.end - solver->last.begin};
-}
-
-void projected_rk_set_watching(scheme_solver *solver, bool on)
-{
-    solver->watching = on;
-}
-
-void projected_rk_set_projection_tolerance(scheme_solver *solver, double tolerance)
-{
-    solver->tolerance = tolerance;
-}
-
-void projected_rk_set_observer(scheme_solver *solver, projected_rk_observer observer, void *user)
-{
-    solver->observer = observer;
-    solver->observer_user = user;
-}
-
-void projected_rk_set_internal_step(scheme_solver *solver, double step_size)
-{
-    solver->fixed_step = step_size;
-}
-
-const jet_space *projected_rk_space(const scheme_solver *solver)
-{
-    return &solver->jet;
 }
 
 const scheme_type scheme_projected_rk = {

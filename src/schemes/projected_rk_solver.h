@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The solver of `projected-rk` seen by its own files: projected_rk.c (steps, the scheme), _points (projection and
-// distribution at a point), _invariants, _dense. Note: docs/theory/projected-rk.md
+// distribution at a point), _invariants, _dense; and by tests. Note: docs/theory/projected-rk.md
 #ifndef SCHEMES_PROJECTED_RK_SOLVER_H
 #define SCHEMES_PROJECTED_RK_SOLVER_H
 
@@ -9,6 +9,30 @@
 #include "system/local_error.h"
 
 enum { STAGES_MAX = 16, INVARIANTS_MAX = 7, QUARTERS = 5, SHAPES = 4, POWERS = SHAPES + 2 };
+
+/// Run characteristics, as the tables of TAN give them.
+typedef struct projected_rk_statistics {
+    int64_t steps; ///< accepted
+    int64_t rejected;
+    int64_t projections;       ///< onto the constraints
+    int64_t iterations;        ///< Newton iterations in them
+    int iterations_max;        ///< in one projection
+    int64_t distributions;     ///< evaluations of Algorithm 3.2
+    int64_t rows;              ///< evaluations of g and dg
+    int64_t second_derivatives; ///< components d^2 g^i evaluated
+    int64_t third_derivatives;  ///< components d^3 g^i evaluated, where they are not zero
+    int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
+    int64_t invariants;        ///< evaluations of df_inv
+    double step_min, step_max; ///< s, accepted
+    // the next four only while points are watched
+    double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
+    double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
+    double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
+    double energy_last;        ///< J, the same now, with sign
+} projected_rk_statistics;
+
+/// Called after every accepted internal step, at its end: with dense output the last one may be ahead of the state.
+typedef void (*projected_rk_observer)(void *user, double time, double step_size, const double *q, const double *v);
 
 /// A Runge-Kutta method with an embedded error (P4), (P8).
 typedef struct rk_method {
@@ -59,12 +83,12 @@ struct scheme_solver {
     bool loops;       // constraints may lose rank
     bool free_stages; // inner stages stay where they are (P15), but near flat positions
     int dropped;      // rows, by the last choice
-    double tolerance; // of projections
+    double tolerance; // residual at which projections stop: m over the length, rad
     symmetry_group symmetries;
     projected_rk_statistics statistics;
-    projected_rk_observer observer;
+    projected_rk_observer observer; // or NULL
     void *observer_user;
-    bool watching;
+    bool watching; // constraints and energy are measured at every point, which costs time
     int worst_body;
 
     internal_step last;

@@ -3,7 +3,7 @@
 #ifndef PHYSICS_JET_RUN_H
 #define PHYSICS_JET_RUN_H
 
-#include "schemes/projected_rk.h"
+#include "schemes/projected_rk_solver.h"
 
 #include "support/check.h"
 
@@ -46,7 +46,7 @@ static inline hn_status jet_start(hn_context *context, hn_model *model, const hn
     CHECK_OK(context, system_create(model, 1e-3, &r->system));
     hn_model_destroy(model);
     hn_status status = scheme_projected_rk.solver_create(r->system, def, &r->solver);
-    if (status == HN_OK) projected_rk_set_watching(r->solver, true);
+    if (status == HN_OK) r->solver->watching = true;
     size_t n = (size_t)r->system->body_count, count = POSE_SIZE * n;
     r->state.q = jet_doubles(count);
     r->state.impetus = jet_doubles(count);

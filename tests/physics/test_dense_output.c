@@ -75,8 +75,8 @@ static output_error error_between_steps(bool planar, hn_projection projection, i
     def.projected_rk.projection = projection;
     jet_run r = jet_model("quadrangle", &def);
     step_ends *ends = calloc(1, sizeof *ends);
-    projected_rk_set_internal_step(r.solver, 0.5 / (steps + 0.4));
-    projected_rk_set_observer(r.solver, note_end, ends);
+    r.solver->fixed_step = 0.5 / (steps + 0.4);
+    r.solver->observer = note_end, r.solver->observer_user = ends;
     jet_step(&r, 0.5);
     output_error error = quadrangle_error(&r, ref, 1);
     CHECK_EQUAL(ends->count, steps + 1);
@@ -122,9 +122,9 @@ static void error_inside_a_step(const char *model, int order, double h, double *
     def.projected_rk.impose_energy = tight.projected_rk.impose_energy =
         tight.projected_rk.dense_output = false;
     jet_run r = jet_model(model, &def), truth = jet_model(model, &tight);
-    projected_rk_set_internal_step(r.solver, h);
+    r.solver->fixed_step = h;
     jet_step(&r, 0.4 * h), jet_step(&truth, 0.4 * h);
-    CHECK_EQUAL(projected_rk_get_statistics(r.solver).steps, 1);
+    CHECK_EQUAL(r.solver->statistics.steps, 1);
     int count = POSE_SIZE * r.system->body_count;
     *position = worst_difference(r.state.q, truth.state.q, count);
     *velocity = worst_difference(r.state.impetus, truth.state.impetus, count);
@@ -240,7 +240,7 @@ TEST(dense_output, has_the_accuracy_of_the_steps)
             jet_run r = jet_model(models[m], &def);
             state_list ends = list_create(POSE_SIZE * r.system->body_count),
                        states = list_create(ends.width);
-            projected_rk_set_observer(r.solver, list_state, &ends);
+            r.solver->observer = list_state, r.solver->observer_user = &ends;
             for (int k = 0; k < 500; ++k) {
                 jet_step(&r, end / 500);
                 list_state(&states, r.time, end / 500, r.state.q, r.state.impetus);
@@ -350,7 +350,7 @@ TEST(dense_output, every_state_keeps_both_levels_and_the_energy)
                                      vec3_dot(vec3_load(r.state.impetus + POSE_SIZE * (size_t)i),
                                               vec3_load(r.state.impetus + POSE_SIZE * (size_t)i)));
             }
-            projected_rk_statistics s = projected_rk_get_statistics(r.solver);
+            projected_rk_statistics s = r.solver->statistics;
             print_message("%s, projection %d: %lld internal steps for 300 states, g %.1e, G v "
                           "%.1e, energy %.1e of %.1e J\n",
                           models[m], projection, (long long)s.steps, position, velocity, energy,
@@ -400,13 +400,13 @@ static step_ends *ends_of(const char *model, const hn_simulation_def *def, doubl
     step_ends *ends = calloc(1, sizeof *ends);
     CHECK(ends != NULL);
     jet_run r = jet_model(model, def);
-    projected_rk_set_observer(r.solver, note_end, ends);
+    r.solver->observer = note_end, r.solver->observer_user = ends;
     int count = (int)lround(end / h);
     for (int k = 0; k < count; ++k) {
         r.time = k * h; // the grid as a simulation has it
         jet_step(&r, h);
     }
-    *rejected = projected_rk_get_statistics(r.solver).rejected;
+    *rejected = r.solver->statistics.rejected;
     jet_end(&r);
     return ends;
 }
@@ -496,7 +496,7 @@ TEST(dense_output, does_not_jump_over_a_pulse_and_stops_at_kinks)
             jet_run r;
             step_ends *ends = calloc(1, sizeof *ends);
             CHECK_OK(context, jet_start(context, pushed_mass(context, &profiles[p]), &def, &r));
-            projected_rk_set_observer(r.solver, note_end, ends);
+            r.solver->observer = note_end, r.solver->observer_user = ends;
             for (int k = 0; k < 3; ++k) jet_step(&r, 20.0);
             int met = 0;
             for (int k = 0; k < ends->count; ++k)
@@ -564,11 +564,11 @@ TEST(dense_output, a_failed_step_leaves_state_and_memory_and_may_be_repeated)
         for (int k = 0; k < 7; ++k) jet_step(&r, 0.0031), jet_step(&other, 0.0031);
         memcpy(memory, r.state.memory, size), memcpy(q, r.state.q, sizeof q),
             memcpy(v, r.state.impetus, sizeof v);
-        projected_rk_set_projection_tolerance(r.solver, -1.0); // no projection reaches it
+        r.solver->tolerance = -1.0; // no projection reaches it
         for (int k = 0; k < 2; ++k) CHECK_EQUAL(jet_try_step(&r, 0.31), HN_NOT_CONVERGED);
         CHECK(memcmp(memory, r.state.memory, size) == 0);
         CHECK(memcmp(q, r.state.q, sizeof q) == 0 && memcmp(v, r.state.impetus, sizeof v) == 0);
-        projected_rk_set_projection_tolerance(r.solver, 1e-12);
+        r.solver->tolerance = 1e-12;
         for (int k = 0; k < 7; ++k) jet_step(&r, 0.0031), jet_step(&other, 0.0031);
         CHECK(memcmp(r.state.q, other.state.q, sizeof q) == 0);
         CHECK(memcmp(r.state.impetus, other.state.impetus, sizeof v) == 0);

@@ -151,7 +151,7 @@ static projected_rk_statistics run_example(const example *e, hn_projection proje
     double begin = jet_seconds();
     jet_step(&r, 10.0);
     *cpu = jet_seconds() - begin;
-    projected_rk_statistics s = projected_rk_get_statistics(r.solver);
+    projected_rk_statistics s = r.solver->statistics;
     print_message("%s, projection %d, energy %d, planar %d: %lld (%lld) steps, Newton %.2f (%d), g "
                   "%.1e, dg y1 %.1e, "
                   "energy %.1e J, "
@@ -216,8 +216,8 @@ TEST(projected_rk, plane_and_space_agree_on_the_quadrangle)
     jet_run space = jet_model("quadrangle", &def);
     def.projected_rk.planar = true;
     jet_run plane = jet_model("quadrangle", &def);
-    CHECK_EQUAL(projected_rk_space(plane.solver)->y_count, 9);
-    CHECK_EQUAL(projected_rk_space(plane.solver)->row_count, 8);
+    CHECK_EQUAL(plane.solver->jet.y_count, 9);
+    CHECK_EQUAL(plane.solver->jet.row_count, 8);
     for (int i = 0; i < 3; ++i) jet_step(&space, 1.0), jet_step(&plane, 1.0);
     double difference = worst_difference(space.state.q, plane.state.q, 36);
     MEASURED(difference);
@@ -286,7 +286,7 @@ TEST(projected_rk, runs_trees_and_loops_with_redundant_constraints)
         hn_simulation_def def = jet_def(1e-9);
         jet_run r = jet_model(models[i], &def);
         for (int k = 0; k < 10; ++k) jet_step(&r, 0.05);
-        projected_rk_statistics s = projected_rk_get_statistics(r.solver);
+        projected_rk_statistics s = r.solver->statistics;
         constraint_check check = system_check_constraints(r.system, r.state.q);
         print_message("%s: %lld (%lld) steps, g %.1e, dg y1 %.1e, all rows %.1e, energy %.1e J\n",
                       models[i], (long long)s.steps, (long long)s.rejected, s.position_worst,
@@ -308,7 +308,7 @@ static void check_limit(const generic_chain *chain, hn_projection projection)
     CHECK_OK(context, jet_start(context, generic_chain_model(context, chain), &def, &r));
     int bodies = r.system->body_count, count = POSE_SIZE * bodies, size = 0;
     jet_step(&r, 0.25);
-    double balance = projected_rk_get_statistics(r.solver).energy_worst;
+    double balance = r.solver->statistics.energy_worst;
     CHECK_BELOW(balance, 1e-11); // J of some ten; measured 9.7e-13
     // the poses as the public API gives them
     for (int i = 0; i < bodies; ++i) {
@@ -579,7 +579,7 @@ TEST(projected_rk, distribution_solves_the_equations_of_the_paper)
 // a point off the manifold, near the state after a while
 static void disturbed_point(const jet_run *r, double size, double *a, double *a1)
 {
-    const jet_space *jet = projected_rk_space(r->solver);
+    const jet_space *jet = &r->solver->jet;
     double w[64];
     number_source numbers = {3};
     jet_from_state(jet, r->state.q, r->state.impetus, a, w);
@@ -596,7 +596,7 @@ static void check_orthogonal(const char *model, bool planar)
     def.projected_rk.planar = planar;
     jet_run r = jet_model(model, &def);
     jet_step(&r, 1.0);
-    jet_space *jet = (jet_space *)projected_rk_space(r.solver);
+    jet_space *jet = &r.solver->jet;
     orthogonal_projection *p;
     CHECK_OK(r.context, orthogonal_projection_create(jet, &p));
     int size = orthogonal_projection_size(p);
@@ -715,8 +715,7 @@ TEST(projected_rk, keeps_momenta_when_imposed)
             scale = fmax(scale, fmax(fabs(start[k]), fabs(start[3 + k])));
         }
         print_message("momenta imposed %d: error %.2e of %.2e, %d symmetries, energy %.1e J\n",
-                      impose, worst, scale, group.count,
-                      projected_rk_get_statistics(r.solver).energy_worst);
+                      impose, worst, scale, group.count, r.solver->statistics.energy_worst);
         if (impose == 1) CHECK_BELOW(worst / scale, 1e-13); // measured 3.4e-15
         else
             CHECK(worst / scale > 1e-9); // otherwise they drift with the tolerance: measured 9.3e-7
@@ -836,8 +835,7 @@ TEST(projected_rk, stops_in_any_internal_step_and_goes_on)
     }
     MEASURED((double)cancelled);
     CHECK(cancelled >= 30); // measured 36: in every seventh internal step
-    CHECK_NEAR(projected_rk_get_statistics(plain.solver).energy_last,
-               projected_rk_get_statistics(stopped.solver).energy_last, 1e-9);
+    CHECK_NEAR(plain.solver->statistics.energy_last, stopped.solver->statistics.energy_last, 1e-9);
     jet_end(&plain), jet_end(&stopped);
 }
 

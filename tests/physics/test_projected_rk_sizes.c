@@ -2,7 +2,6 @@
 // `projected-rk` does not know metres, kilograms and seconds: mechanisms of any size, and several in one file.
 #include "physics/mechanism.h"
 
-#include "schemes/projected_rk.h"
 #include "schemes/projected_rk_solver.h"
 
 static hn_simulation_def controlled(double tolerance, double h)
@@ -60,7 +59,7 @@ static finding run_machine(double length, double mass, double gravity, hn_projec
     def.projected_rk.planar = planar;
     mechanism_start(&x, &def);
     CHECK_OK(x.r.context, hn_simulation_step(x.r.sim, 30));
-    finding f = {.steps = projected_rk_get_statistics(x.r.sim->solver).steps};
+    finding f = {.steps = x.r.sim->solver->statistics.steps};
     for (int k = 0; k < 5; ++k) {
         hn_body_state s = run_body(&x.r, x.body[k]);
         f.direction[k] = mat3_column(&s.orientation, 0);

@@ -2,7 +2,7 @@
 // How the schemes behave, as the second table of docs/manual/schemes.md says: how far a body may turn in a step, what a
 // step that fails leaves behind, what becomes of stiff springs, and the time that reactions belong to.
 #include "physics/run.h"
-#include "schemes/projected_rk.h"
+#include "schemes/projected_rk_solver.h"
 #include "support/reference.h"
 
 static run start(hn_context *context, hn_model *model, const hn_simulation_def *def)
@@ -333,7 +333,7 @@ TEST(scheme_habits, projected_rk_takes_the_steps_it_needs)
             k == 0 ? 1e-6 : 1e-11;
         run r = start(context, model, &options);
         run_step(&r, 1);
-        accepted[k] = projected_rk_get_statistics(r.sim->solver).steps;
+        accepted[k] = r.sim->solver->statistics.steps;
         hn_adaptive_statistics counts = hn_simulation_adaptive_statistics(r.sim);
         CHECK_EQUAL(counts.accepted_step_count, accepted[k]);
         CHECK(counts.projection_count >= accepted[k] && counts.acceleration_count > accepted[k]);
