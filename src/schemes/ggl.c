@@ -44,7 +44,6 @@ struct scheme_solver {
     ggl_row *rows;     // internal ones, whose multipliers are for reports, then those of joints
     int row_count, internal_count;
     double *lambda, *gamma; // lambda', gamma', row_count each
-    double *gamma_out;      // gamma
     double *right;          // size of the system
     double *x, *w, *y;      // 12 per body; classical: w is x
     double *twists;         // of W, 6 per body
@@ -64,7 +63,6 @@ struct scheme_solver {
     body_scale
         *scales;  // per body: its own terms of (G1), divided like these; then what joints transmit
     double *ways; // per body: its way in the step, rad and m over its length
-    ggl_levels levels;
     pool memory;
 };
 
@@ -200,7 +198,6 @@ static hn_status allocate(scheme_solver *s)
     s->rows = pool_take(&s->memory, rows, sizeof(ggl_row));
     s->lambda = pool_doubles(&s->memory, rows);
     s->gamma = pool_doubles(&s->memory, rows);
-    s->gamma_out = pool_doubles(&s->memory, rows);
     s->excess = pool_doubles(&s->memory, rows);
     s->right = pool_doubles(&s->memory, (size_t)block_lu_size(s->blocks.lu));
     s->angles = pool_doubles(&s->memory, (size_t)system->angle_count);
@@ -1021,26 +1018,22 @@ static hn_status iterate(scheme_solver *s, const newton_options *options, newton
     return n.status;
 }
 
-// What joints and dampers do on directors at the solution, as an assembly leaves it.
+// What joints do by lambda', and dampers, on directors at the solution, as an assembly leaves it.
 static void find_pulls(scheme_solver *s)
 {
     const hn_system *system = s->system;
-    const double *const poses[2] = {primary_pose(s), secondary_pose(s)};
+    const double *pose = primary_pose(s);
     memset(s->pulls, 0, 2 * POSE_SIZE * (size_t)system->body_count * sizeof(double));
     place_bodies(s);
     for (int k = s->internal_count; k < s->row_count; ++k) {
         const ggl_row *r = &s->rows[k];
         const int body[2] = {r->a, r->b};
-        const double multiplier[2] = {s->lambda[k], s->gamma[k]};
-        for (int level = 0; level < 2; ++level) {
-            hn_vec3 gradient[8];
-            row_gradient(&r->row, system_pose(poses[level], r->a), system_pose(poses[level], r->b),
-                         gradient);
-            for (int v = 0; v < 8; ++v) {
-                if (body[v / 4] < 0 || v % 4 == 0) continue;
-                double *to = s->pulls + POSE_SIZE * (size_t)(2 * body[v / 4] + level) + 3 * (v % 4);
-                vec3_store(vec3_add_scaled(vec3_load(to), multiplier[level], gradient[v]), to);
-            }
+        hn_vec3 gradient[8];
+        row_gradient(&r->row, system_pose(pose, r->a), system_pose(pose, r->b), gradient);
+        for (int v = 0; v < 8; ++v) {
+            if (body[v / 4] < 0 || v % 4 == 0) continue;
+            double *to = s->pulls + 2 * POSE_SIZE * (size_t)body[v / 4] + 3 * (v % 4);
+            vec3_store(vec3_add_scaled(vec3_load(to), s->lambda[k], gradient[v]), to);
         }
     }
     s->tangent = false;
@@ -1050,56 +1043,27 @@ static void find_pulls(scheme_solver *s)
     }
 }
 
-// lambda' and gamma' of internal rows: what (G1) and (G3) lack on the directors.
+// lambda' of internal rows: what (G1) lacks on the directors.
 static void find_internal(scheme_solver *s)
 {
     const hn_system *system = s->system;
     find_pulls(s);
     for (int k = 0; k < s->internal_count; k += INTERNAL_ROWS) {
         int i = s->rows[k].a;
-        hn_vec3 primary[3], secondary[3];
+        hn_vec3 lacking[3];
         for (int d = 0; d < 3; ++d) {
             size_t at = POSE_SIZE * (size_t)i + 3 * (size_t)(d + 1);
             const double *pulls = s->pulls + 2 * POSE_SIZE * (size_t)i + 3 * (d + 1);
             double inertia = mass_node(system, i)[d + 1] / system->unit_mass[i];
-            hn_vec3 x = vec3_load(s->x + at), y = vec3_load(s->y + at),
-                    push = vec3_add(vec3_load(s->push + at), vec3_load(s->stress_force + at));
-            primary[d] =
-                vec3_subtract(vec3_subtract(push, vec3_scale(inertia, x)), vec3_load(pulls));
-            secondary[d] = vec3_subtract(vec3_scale(inertia, vec3_subtract(y, x)),
-                                         vec3_load(pulls + POSE_SIZE));
+            hn_vec3 push = vec3_add(vec3_load(s->push + at), vec3_load(s->stress_force + at));
+            lacking[d] = vec3_subtract(
+                vec3_subtract(push, vec3_scale(inertia, vec3_load(s->x + at))), vec3_load(pulls));
         }
-        scheme_internal_multipliers(system_pose(primary_pose(s), i), primary, s->lambda + k);
-        scheme_internal_multipliers(system_pose(secondary_pose(s), i), secondary, s->gamma + k);
+        scheme_internal_multipliers(system_pose(primary_pose(s), i), lacking, s->lambda + k);
     }
 }
 
 // ---- results ----------------------------------------------------------------------------------------
-
-static void measure_levels(scheme_solver *s)
-{
-    const hn_system *system = s->system;
-    ggl_levels *l = &s->levels;
-    *l = (ggl_levels){0};
-    ggl_stress_excess(&s->stress, s->row_count, s->excess);
-    for (int k = 0; k < s->row_count; ++k) {
-        const ggl_row *r = &s->rows[k];
-        double rate = row_rate(&r->row, r->a, r->b, secondary_pose(s), s->w),
-               middle = fabs(rate) / s->h;
-        l->primary =
-            fmax(l->primary,
-                 fabs(row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b))));
-        if (!r->dropped || r->spread)
-            l->secondary = fmax(l->secondary, fabs(rate - s->excess[k]) / s->h);
-        l->secondary_all = fmax(l->secondary_all, middle);
-        l->secondary_node =
-            fmax(l->secondary_node, fabs(row_rate(&r->row, r->a, r->b, s->end, s->w)) / s->h);
-        l->redundant_count += r->dropped ? 1 : 0;
-        l->spread_count += r->spread ? 1 : 0;
-    }
-    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
-        l->speed = fmax(l->speed, fabs(s->w[k]) / s->h);
-}
 
 // lambda of one joint and of its bodies' internal constraints, from the solver's rows to those of the user, which
 // are other functions of q when bodies a and b have changed places: the same wrenches at q, the rest is internal.
@@ -1178,13 +1142,11 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
     memcpy(step->delta, s->y, count * sizeof(double));
     mass_apply(system, 1.0 / s->h, s->w, step->impetus); // p_n+1 = M W/h
     report_multipliers(s, step->multipliers);
-    for (int k = 0; k < s->row_count; ++k) s->gamma_out[k] = row_mass(s, k) / s->h * s->gamma[k];
     step->multiplier_time = s->variational ? step->time : step->time + s->h;
     step_equations equations = {
         .step_size = s->h, .load_begin = step->time, .load_end = step->time + s->h};
     step_data data = {.q_start = s->q_start, .angle_start = s->angles, .q = s->end, .delta = s->y};
     step->work = system->element_count > 0 ? scheme_load_work(system, &equations, &data, 0.0) : 0.0;
-    measure_levels(s);
     return HN_OK;
 }
 
@@ -1192,17 +1154,32 @@ hn_status ggl_step(scheme_solver *s, scheme_step *step, const newton_options *op
 
 ggl_levels ggl_last_levels(const scheme_solver *s)
 {
-    return s->levels;
+    const hn_system *system = s->system;
+    ggl_levels l = {0};
+    ggl_stress_excess(&s->stress, s->row_count, s->excess);
+    for (int k = 0; k < s->row_count; ++k) {
+        const ggl_row *r = &s->rows[k];
+        double rate = row_rate(&r->row, r->a, r->b, secondary_pose(s), s->w),
+               middle = fabs(rate) / s->h;
+        l.primary =
+            fmax(l.primary,
+                 fabs(row_value(&r->row, system_pose(s->end, r->a), system_pose(s->end, r->b))));
+        if (!r->dropped || r->spread)
+            l.secondary = fmax(l.secondary, fabs(rate - s->excess[k]) / s->h);
+        l.secondary_all = fmax(l.secondary_all, middle);
+        l.secondary_node =
+            fmax(l.secondary_node, fabs(row_rate(&r->row, r->a, r->b, s->end, s->w)) / s->h);
+        l.redundant_count += r->dropped ? 1 : 0;
+        l.spread_count += r->spread ? 1 : 0;
+    }
+    for (int k = 0; k < POSE_SIZE * system->body_count; ++k)
+        l.speed = fmax(l.speed, fabs(s->w[k]) / s->h);
+    return l;
 }
 
-const double *ggl_secondary_multipliers(const scheme_solver *s)
+double ggl_secondary_multiplier(const scheme_solver *s, int row)
 {
-    return s->gamma_out;
-}
-
-int ggl_row_count(const scheme_solver *s)
-{
-    return s->row_count;
+    return row_mass(s, row) / s->h * s->gamma[row];
 }
 
 int ggl_size(const scheme_solver *s)

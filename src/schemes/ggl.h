@@ -32,6 +32,8 @@ hn_status ggl_create_classical(hn_system *system, const hn_simulation_def *def, 
 void ggl_destroy(scheme_solver *solver);
 hn_status ggl_step(scheme_solver *solver, scheme_step *step, const newton_options *options, newton_report *report);
 
+// ---- for tests --------------------------------------------------------------------------------------
+
 /// How well both levels hold after the last step, over all rows and over the rows that were equations.
 typedef struct ggl_levels {
     double primary;        ///< max |g(q_n+1)|, all rows
@@ -44,11 +46,11 @@ typedef struct ggl_levels {
 } ggl_levels;
 ggl_levels ggl_last_levels(const scheme_solver *solver);
 
-/// gamma of the last step in the solver's own order of rows, ggl_row_count of them; kg/s times the unit of 1/G^T.
-const double *ggl_secondary_multipliers(const scheme_solver *solver);
-int ggl_row_count(const scheme_solver *solver);
+/// gamma of the last step, of a row of a joint in the solver's own order, in which internal ones come first; kg/s times
+/// the unit of 1/G^T.
+double ggl_secondary_multiplier(const scheme_solver *solver, int row);
 
-// ---- for tests of the tangent: the Newton system at any place -------------------------------------------
+// the Newton system at any place
 
 /// Number of unknowns.
 int ggl_size(const scheme_solver *solver);

@@ -27,7 +27,7 @@ TEST(ggl, variational_follows_its_closed_form_on_the_unit_circle)
             ggl_advance(&r, 1);
             place = fmax(place, hypot(r.state.q[0] - cos(n * phi), r.state.q[1] - sin(n * phi)));
             multiplier = fmax(multiplier, fabs(r.multipliers[0] - lambda));
-            second = fmax(second, fabs(ggl_secondary_multipliers(r.solver)[0] - gamma));
+            second = fmax(second, fabs(ggl_secondary_multiplier(r.solver, 0) - gamma));
             energy = fmax(energy, fabs(ggl_energy(&r) - 0.5));
         }
         CHECK_BELOW(place, 1e-11);      // m; measured 5.8e-13
