@@ -113,51 +113,36 @@ done:
     return status;
 }
 
-// singular values, descending, of a row-major matrix, in memory of the pool
-static hn_status singular_values(pool *memory, int rows, int columns, const double *a,
-                                 double **values)
+static hn_status find_norm(pool *memory, int rows, int columns, const double *a, double *norm)
 {
     hn_context *context = memory->context;
     if (!all_finite((size_t)rows * (size_t)columns, a)) return not_finite(context);
     int smaller = rows < columns ? rows : columns;
     double *matrix = transposed(memory, rows, columns, a, rows > 0 ? rows : 1);
-    *values = pool_doubles(memory, (size_t)smaller);
+    double *values = pool_doubles(memory, (size_t)smaller); // descending
     TRY(pool_status(memory));
+    *norm = 0.0;
     if (smaller == 0) return HN_OK;
     char none = 'N';
     lapack_int m = rows, n = columns, one = 1, length = -1, info = 0;
     double wanted = 0.0;
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, *values, NULL, &one, NULL, &one, &wanted,
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, &wanted,
                   &length, &info);
     length = (lapack_int)wanted;
     double *work = pool_doubles(memory, (size_t)length);
     TRY(pool_status(memory));
-    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, *values, NULL, &one, NULL, &one, work, &length,
+    LAPACK_dgesvd(&none, &none, &m, &n, matrix, &m, values, NULL, &one, NULL, &one, work, &length,
                   &info);
-    return info == 0
-               ? HN_OK
-               : context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
+    if (info != 0)
+        return context_fail(context, HN_SINGULAR_SYSTEM, "the singular value iteration failed");
+    *norm = values[0];
+    return HN_OK;
 }
 
 hn_status dense_norm(hn_context *context, int rows, int columns, const double *a, double *norm)
 {
     pool memory = {.context = context};
-    double *values;
-    hn_status status = singular_values(&memory, rows, columns, a, &values);
-    if (status == HN_OK) *norm = values[0];
-    pool_release(&memory);
-    return status;
-}
-
-hn_status dense_rank(hn_context *context, int rows, int columns, const double *a,
-                     double relative_tolerance, int *rank)
-{
-    pool memory = {.context = context};
-    double *values;
-    hn_status status = singular_values(&memory, rows, columns, a, &values);
-    *rank = 0;
-    for (int i = 0; status == HN_OK && i < (rows < columns ? rows : columns); ++i)
-        if (values[i] > relative_tolerance * values[0]) *rank += 1;
+    hn_status status = find_norm(&memory, rows, columns, a, norm);
     pool_release(&memory);
     return status;
 }

@@ -24,8 +24,6 @@ hn_status dense_norm(hn_context *context, int rows, int columns, const double *a
 /// Inverse of a row-major n x n matrix. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status dense_invert(hn_context *context, int n, double *a);
 
-/// Number of singular values above `relative_tolerance` of the largest.
-hn_status dense_rank(hn_context *context, int rows, int columns, const double *a, double relative_tolerance, int *rank);
 /// 2-norm condition number of a matrix, or of its inverse; the matrix is lost.
 hn_status dense_condition(hn_context *context, int n, double *a, double *condition);
 
