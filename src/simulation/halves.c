@@ -21,7 +21,8 @@ hn_status halves_step(hn_simulation *s, double h, double t, int depth)
     return halves_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
 }
 
-hn_status halves_fill(hn_simulation *s, double h, double time)
+// The nominal step of size h from `time` in halves, from the state in `backup`; on failure that state again.
+static hn_status fill(hn_simulation *s, double h, double time)
 {
     hn_status status = halves_step(s, 0.5 * h, time, 1);
     if (status == HN_OK) status = halves_step(s, 0.5 * h, time + 0.5 * h, 1);
@@ -39,7 +40,7 @@ hn_status halves_fill(hn_simulation *s, double h, double time)
 hn_status halves_fill_from_here(hn_simulation *s, double h, double time)
 {
     snapshot_keep(s, s->backup);
-    return halves_fill(s, h, time);
+    return fill(s, h, time);
 }
 
 hn_status halves_pass_events(hn_simulation *s, double h, double time)
@@ -47,8 +48,7 @@ hn_status halves_pass_events(hn_simulation *s, double h, double time)
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
     hn_status status = events_pass(s, h, time);
     // a part of it was too long: the state before is in `backup` still
-    return status != HN_OK && status != HN_CANCELLED && may_halve ? halves_fill(s, h, time)
-                                                                  : status;
+    return status != HN_OK && status != HN_CANCELLED && may_halve ? fill(s, h, time) : status;
 }
 
 hn_status halves_look_before_leap(hn_simulation *s, double h, double time)
@@ -58,7 +58,7 @@ hn_status halves_look_before_leap(hn_simulation *s, double h, double time)
     TRY(simulation_commit(s, true));
     memcpy(s->other_impetus, s->state.impetus, size);
     snapshot_take_back(s, s->backup);
-    hn_status status = halves_fill(s, h, time);
+    hn_status status = fill(s, h, time);
     if (status == HN_CANCELLED) return status;
     if (status == HN_OK) {
         if (!passage_ends_alike(s, s->other_impetus)) return HN_OK;

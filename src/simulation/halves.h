@@ -7,9 +7,7 @@
 
 /// A step of size h from time t, in halves when it fails; `depth` halvings have been made already.
 hn_status halves_step(hn_simulation *simulation, double h, double t, int depth);
-/// The nominal step of size h from `time` in halves, from the state in `backup`; on failure that state again.
-hn_status halves_fill(hn_simulation *simulation, double h, double time);
-/// The same from the state as it is.
+/// The nominal step of size h from `time` in halves, from the state as it is; on failure that state again.
 hn_status halves_fill_from_here(hn_simulation *simulation, double h, double time);
 /// A solved step that meets events (events.h), part by part; in halves where a part is too long.
 hn_status halves_pass_events(hn_simulation *simulation, double h, double time);
