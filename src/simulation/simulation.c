@@ -601,7 +601,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
     if (status == HN_OK) status = check_beams(context, s->scheme, model);
     if (status == HN_OK) status = check_drives(context, s->scheme, model);
     if (status == HN_OK)
-        status = system_create_in(context, model, def->start_tolerance, def->inputs, &s->system);
+        status = system_create(context, model, def->start_tolerance, def->inputs, &s->system);
     if (status == HN_OK) {
         arena a = {0};
         layout(&a, s);

@@ -926,11 +926,6 @@ static hn_status compile_start(hn_system *system, const hn_model *model, double 
     return system_start_velocities(system, model, start_tolerance);
 }
 
-hn_status system_create(const hn_model *model, double start_tolerance, hn_system **out)
-{
-    return system_create_in(model->context, model, start_tolerance, false, out);
-}
-
 static hn_status create_parts(hn_context *context, const hn_model *model, bool inputs,
                               hn_system **out)
 {
@@ -960,8 +955,8 @@ hn_status system_create_drawn(hn_context *context, const hn_model *model, hn_sys
     return create_parts(context, model, false, out);
 }
 
-hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance,
-                           bool inputs, hn_system **out)
+hn_status system_create(hn_context *context, const hn_model *model, double start_tolerance,
+                        bool inputs, hn_system **out)
 {
     *out = NULL;
     if (model->assembly_pending)

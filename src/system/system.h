@@ -174,11 +174,10 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
 /// Those of them that a model says itself, rates of free joints included, without what motions and couplings say.
 int system_told_velocities(const hn_system *system, const hn_model *model, velocity_row *rows);
 
-/// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected.
-hn_status system_create(const hn_model *model, double start_tolerance, hn_system **system);
-/// The same with a context of its own; `inputs`: with a force and a torque on every body, zero at first.
-hn_status system_create_in(hn_context *context, const hn_model *model, double start_tolerance, bool inputs,
-                           hn_system **system);
+/// Compile a model. `start_tolerance`: how far start values may be off before they are refused instead of projected;
+/// `inputs`: with a force and a torque on every body, zero at first.
+hn_status system_create(hn_context *context, const hn_model *model, double start_tolerance, bool inputs,
+                        hn_system **system);
 /// The same without a start: poses are those drawn, whether joints hold there or not; there are no velocities.
 hn_status system_create_drawn(hn_context *context, const hn_model *model, hn_system **system);
 void system_destroy(hn_system *system);

@@ -63,7 +63,7 @@ static inline void ggl_place(ggl_run *r, const double *q, const double *v)
 static inline ggl_run ggl_run_start(hn_context *context, hn_model *model, const scheme_type *type, double h)
 {
     ggl_run r = {.context = context, .model = model, .type = type, .h = h};
-    CHECK_OK(context, system_create(model, 1e-3, &r.system));
+    CHECK_OK(context, system_create(context, model, 1e-3, false, &r.system));
     hn_simulation_def def = hn_simulation_def_default();
     CHECK_OK(context, type->solver_create(r.system, &def, &r.solver));
     size_t count = POSE_SIZE * (size_t)r.system->body_count;

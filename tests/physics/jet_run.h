@@ -43,7 +43,7 @@ static inline double *jet_doubles(size_t count)
 static inline hn_status jet_start(hn_context *context, hn_model *model, const hn_simulation_def *def, jet_run *r)
 {
     *r = (jet_run){.context = context};
-    CHECK_OK(context, system_create(model, 1e-3, &r->system));
+    CHECK_OK(context, system_create(context, model, 1e-3, false, &r->system));
     hn_model_destroy(model);
     hn_status status = scheme_projected_rk.solver_create(r->system, def, &r->solver);
     if (status == HN_OK) r->solver->watching = true;

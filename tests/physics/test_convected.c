@@ -36,7 +36,7 @@ typedef struct direct {
 static direct direct_start(hn_context *context, hn_model *model)
 {
     direct d = {.context = context, .model = model};
-    CHECK_OK(context, system_create(model, 1e-3, &d.system));
+    CHECK_OK(context, system_create(context, model, 1e-3, false, &d.system));
     d.size = POSE_SIZE * (size_t)d.system->body_count;
     size_t rows = (size_t)d.system->constraint_count, angles = (size_t)d.system->angle_count;
     d.memory = calloc(6 * d.size + rows + angles + 1, sizeof(double));
@@ -859,7 +859,7 @@ static hn_status attempt(hn_context *context, void *user)
     hn_system *system = NULL;
     scheme_solver *solver = NULL;
     hn_status status = hn_model_load(context, path, &model);
-    if (status == HN_OK) status = system_create(model, 1e-3, &system);
+    if (status == HN_OK) status = system_create(context, model, 1e-3, false, &system);
     if (status == HN_OK) status = scheme_convected.solver_create(system, NULL, &solver);
     scheme_convected.solver_destroy(solver);
     system_destroy(system);
@@ -892,7 +892,7 @@ TEST(convected, names_the_body_that_has_no_inertia_about_an_axis)
     hinge.body_b = body;
     hinge.axis_a = vec3(1.0, 0.0, 0.0);
     CHECK_OK(context, hn_model_add_joint(model, &hinge, &hinge_id));
-    CHECK_OK(context, system_create(model, 1e-3, &system));
+    CHECK_OK(context, system_create(context, model, 1e-3, false, &system));
     CHECK_STATUS(context, scheme_convected.solver_create(system, NULL, &solver), HN_INVALID_MODEL);
     CHECK_CONTAINS(hn_context_message(context), "'needle'");
     CHECK_CONTAINS(hn_context_message(context), "principal axis");

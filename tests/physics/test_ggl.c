@@ -712,7 +712,7 @@ static hn_status create_and_destroy(hn_context *context, void *user)
     char path[1024];
     snprintf(path, sizeof path, "%s/models/four-bar.yaml", HN_SOURCE_DIR);
     hn_status status = hn_model_load(context, path, &model);
-    if (status == HN_OK) status = system_create(model, 1e-3, &system);
+    if (status == HN_OK) status = system_create(context, model, 1e-3, false, &system);
     hn_simulation_def def = hn_simulation_def_default();
     if (status == HN_OK) status = type->solver_create(system, &def, &solver);
     type->solver_destroy(solver);
@@ -741,7 +741,7 @@ TEST(ggl, flat_bodies_are_refused_by_name)
         plate.mass = 1.0;
         plate.inertia = (hn_vec3){1.0, 2.0, 3.0}; // the third is the sum of the others
         CHECK_OK(context, hn_model_add_body(model, &plate, &id));
-        CHECK_OK(context, system_create(model, 1e-3, &system));
+        CHECK_OK(context, system_create(context, model, 1e-3, false, &system));
         hn_simulation_def def = hn_simulation_def_default();
         scheme_solver *solver = NULL;
         CHECK_STATUS(context, BOTH[s]->solver_create(system, &def, &solver), HN_INVALID_MODEL);

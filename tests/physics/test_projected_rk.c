@@ -766,7 +766,7 @@ static hn_status create_solver(hn_context *context, void *user)
     scheme_solver *solver = NULL;
     snprintf(path, sizeof path, "%s/models/quadrangle.yaml", HN_SOURCE_DIR);
     hn_status status = hn_model_load(context, path, &model);
-    if (status == HN_OK) status = system_create(model, 1e-3, &system);
+    if (status == HN_OK) status = system_create(context, model, 1e-3, false, &system);
     if (status == HN_OK) status = scheme_projected_rk.solver_create(system, def, &solver);
     scheme_projected_rk.solver_destroy(solver);
     system_destroy(system);

@@ -8,7 +8,7 @@ static hn_system *compile(const mechanism *m, const mechanism_variant *v, mechan
 {
     hn_system *system = NULL;
     *x = mechanism_build(m, v);
-    CHECK_OK(x->r.context, system_create(x->r.model, 1e-3, &system));
+    CHECK_OK(x->r.context, system_create(x->r.context, x->r.model, 1e-3, false, &system));
     return system;
 }
 

@@ -545,7 +545,7 @@ static double difference_of_projections(hn_context *context, hn_model *model)
     saddle *rows = NULL;
     uint64_t state = 7;
     double largest = 0.0, worst = 0.0;
-    CHECK_OK(context, system_create(model, 1e-3, &system));
+    CHECK_OK(context, system_create(context, model, 1e-3, false, &system));
     CHECK_OK(context, saddle_create(system, SADDLE_TWISTS, &rows));
     size_t n = (size_t)system->body_count;
     double *p = calloc(POSE_SIZE * n, sizeof(double)),
