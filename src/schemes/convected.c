@@ -48,7 +48,6 @@ struct scheme_solver {
     double *angle_start; // unwrapped angles of torsional springs at t_n
     double *angles;      // and at the end of the last step
     body_step *bodies;
-    double settled; // largest change of directors after the solution of the last step
     pool memory;
 };
 
@@ -324,8 +323,6 @@ static void deliver(scheme_solver *s, scheme_step *step)
     memcpy(step->q, s->q, count * sizeof(double));
     data.q = step->q;
     saddle_settle_bodies(s->saddle, &data);
-    s->settled = 0.0;
-    for (size_t k = 0; k < count; ++k) s->settled = fmax(s->settled, fabs(step->q[k] - s->q[k]));
     memset(step->multipliers, 0, (size_t)system->constraint_count * sizeof(double));
     find_multipliers(s, step);
     for (int i = 0; i < system->body_count; ++i) {
@@ -361,11 +358,6 @@ static hn_status convected_step(scheme_solver *s, scheme_step *step, const newto
 int convected_unknown_count(const scheme_solver *s)
 {
     return saddle_size(s->saddle);
-}
-
-double convected_settled(const scheme_solver *s)
-{
-    return s->settled;
 }
 
 hn_status convected_linearise(scheme_solver *s, const scheme_step *step, const double *change,

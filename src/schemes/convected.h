@@ -10,9 +10,6 @@ extern const scheme_type scheme_convected;
 /// Unknowns of a Newton iteration: 6 per rigid body, 3 or 2 per point mass, and the multipliers of all joints.
 int convected_unknown_count(const scheme_solver *solver);
 
-/// How much round-off the last step took out of directors after its solution.
-double convected_settled(const scheme_solver *solver);
-
 /// Residual and dense row-major tangent of the step at its first iterate moved by `change` and then by `more`, all of
 /// that many unknowns. @return HN_OK or HN_SINGULAR_SYSTEM
 hn_status convected_linearise(scheme_solver *solver, const scheme_step *step, const double *change, const double *more,
