@@ -381,10 +381,7 @@ static void note_point(scheme_solver *s, const double *w, double work)
 
 static void note_accepted(scheme_solver *s, double h)
 {
-    projected_rk_statistics *t = &s->statistics;
-    t->steps++;
-    t->step_min = t->steps == 1 ? h : fmin(t->step_min, h);
-    t->step_max = fmax(t->step_max, h);
+    s->statistics.steps++;
     note_point(s, s->w, s->work_total);
     if (s->observer == NULL) return;
     jet_to_state(&s->jet, s->q, s->v);

@@ -29,14 +29,12 @@ double rk_evaluate_rows(scheme_solver *s)
 bool rk_factor(scheme_solver *s, jet_metric metric)
 {
     if (s->jet.tree != NULL) return true; // it factors where it has to
-    s->statistics.factorizations++;
     return jet_factor(&s->jet, metric, &s->worst_body);
 }
 
 bool rk_factor_both(scheme_solver *s)
 {
     if (s->jet.tree != NULL) return true;
-    s->statistics.factorizations += 2;
     return jet_factor_both(&s->jet, &s->worst_body);
 }
 
@@ -126,7 +124,6 @@ bool rk_project(scheme_solver *s, double tolerance, double *y, double *w)
         good = orthogonal_projection_solve(s->orthogonal, s->a, s->a1, &options, y, y1, &report) ==
                HN_OK;
         int count = report.iterations;
-        s->statistics.factorizations += count;
         s->statistics.rows += count + 1;
         int curved, kept = orthogonal_projection_row_count(s->orthogonal, &curved);
         s->statistics.second_derivatives += (int64_t)(count + 1) * kept;
@@ -170,7 +167,6 @@ bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
     jet_forces(jet, moment);
     if (jet->tree == NULL) jet_distribution(jet, w);
     else if (!jet_tree_distribution(jet, w)) return false;
-    else s->statistics.factorizations++;
     jet_rates(jet, y, w, s->k[stage]);
     jet_second_rates(jet, y, w, jet->acceleration, s->k[stage] + jet->y_count);
     memcpy(s->power[stage], jet->power, (size_t)jet->mechanism_count * sizeof(double));

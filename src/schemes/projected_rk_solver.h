@@ -21,9 +21,7 @@ typedef struct projected_rk_statistics {
     int64_t rows;              ///< evaluations of g and dg
     int64_t second_derivatives; ///< components d^2 g^i evaluated
     int64_t third_derivatives;  ///< components d^3 g^i evaluated, where they are not zero
-    int64_t factorizations;    ///< of S, or of the matrix of the orthogonal projection
     int64_t invariants;        ///< evaluations of df_inv
-    double step_min, step_max; ///< s, accepted
     // the next four only while points are watched
     double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
     double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
