@@ -358,31 +358,9 @@ static bool begin_step(scheme_solver *s, bool start)
     return true;
 }
 
-// What the current point of the jet space keeps of constraints and of the energy it should have.
-static void note_point(scheme_solver *s, const double *w, double work)
-{
-    jet_space *jet = &s->jet;
-    projected_rk_statistics *t = &s->statistics;
-    if (!s->watching) return;
-    double size = 1.0, energy = rk_energy(s, w);
-    jet_evaluate_rows(jet);
-    jet_apply_rows(jet, w, s->rate);
-    for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(w[i]));
-    for (int k = 0; k < jet->joint_count; ++k)
-        for (int r = 0; r < jet->joints[k].row_count; ++r) {
-            double over = 1.0 / jet_row_unit(&jet->joints[k], r);
-            int row = jet->joints[k].first + r;
-            t->position_worst = fmax(t->position_worst, over * fabs(jet->g[row]));
-            t->velocity_worst = fmax(t->velocity_worst, over * fabs(s->rate[row]) / size);
-        }
-    t->energy_last = energy - work - s->energy_start;
-    t->energy_worst = fmax(t->energy_worst, fabs(t->energy_last));
-}
-
 static void note_accepted(scheme_solver *s, double h)
 {
     s->statistics.steps++;
-    note_point(s, s->w, s->work_total);
     if (s->observer == NULL) return;
     jet_to_state(&s->jet, s->q, s->v);
     s->observer(s->observer_user, s->last.end, h, s->q, s->v);
@@ -485,7 +463,6 @@ static void accept(scheme_solver *s, double h, double end)
     for (int m = 0; m < s->jet.mechanism_count; ++m) {
         last->energy[m] += last->work[m];
         last->work[m] = s->work[m];
-        s->work_total += s->work[m];
     }
     memcpy(last->power[0], s->power[0], per_mechanism(s));
     memcpy(last->power[POWERS - 1], s->power[s->method->stages - 1], per_mechanism(s));
@@ -983,11 +960,6 @@ static hn_status integrate(scheme_solver *s, scheme_step *step, double target, d
 {
     s->nominal = step->step_size;
     bool start = !recall(s, step);
-    if (!s->energy_started) {
-        jet_set_position(&s->jet, s->y);
-        s->energy_start = rk_energy(s, s->w);
-        s->energy_started = true;
-    }
     if (start && !s->def.projected_rk.fixed_steps) {
         if (!begin_step(s, true)) return HN_SINGULAR_SYSTEM;
         s->h = s->def.projected_rk.first_step;
@@ -1035,9 +1007,7 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     const hn_system *system = s->system;
     double target = step->time + step->step_size, work = 0.0;
     int64_t before = s->statistics.iterations, count = s->statistics.projections;
-    double work_before = s->work_total;
     hn_status status = integrate(s, step, target, &work);
-    if (status != HN_OK) s->work_total = work_before; // the step is made again, or never
     if (status == HN_NOT_CONVERGED || status == HN_SINGULAR_SYSTEM) report_singular(s, report);
     bool between = target < s->last.end;
     report->worst_body = s->worst_body;
@@ -1051,8 +1021,6 @@ static hn_status solver_step(scheme_solver *s, scheme_step *step, const newton_o
     if (!between) jet_set_position(jet, y);
     jet_set_velocity(jet, w);
     jet_to_state(jet, step->q, step->impetus);
-    if (between)
-        note_point(s, w, s->work_total - sum_of(s, s->last.work) + sum_of(s, s->work_done));
     step->multipliers_later = jet->tree != NULL;
     if (jet->tree == NULL && !find_multipliers(s, step, target, y, w, between))
         return HN_SINGULAR_SYSTEM;

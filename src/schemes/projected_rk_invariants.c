@@ -13,14 +13,6 @@ static const double CORRECTION_MAX =
     0.1; // of the velocities: what would need more is work of forces on round-off, and no error of a motion
 enum { INVARIANT_ITERATIONS_MAX = 8 };
 
-double rk_energy(scheme_solver *s, const double *w)
-{
-    double sum = 0.0;
-    jet_energies(&s->jet, w, s->found, s->scale);
-    for (int m = 0; m < s->jet.mechanism_count; ++m) sum += s->found[m];
-    return sum;
-}
-
 static hn_vec3 from_point(const scheme_solver *s, const double *pose)
 {
     return vec3_subtract(pose_center(pose), s->symmetries.point);

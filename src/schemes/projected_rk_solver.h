@@ -22,11 +22,6 @@ typedef struct projected_rk_statistics {
     int64_t second_derivatives; ///< components d^2 g^i evaluated
     int64_t third_derivatives;  ///< components d^3 g^i evaluated, where they are not zero
     int64_t invariants;        ///< evaluations of df_inv
-    // the next four only while points are watched
-    double position_worst;     ///< largest |g| at accepted steps and reported states, over the length where it is one
-    double velocity_worst;     ///< largest |dg y_1|, likewise, over max(1, |w|)
-    double energy_worst;       ///< J, largest |T + U - W_ext - (T + U - W_ext at the start)|
-    double energy_last;        ///< J, the same now, with sign
 } projected_rk_statistics;
 
 /// Called after every accepted internal step, at its end: with dense output the last one may be ahead of the state.
@@ -86,7 +81,6 @@ struct scheme_solver {
     projected_rk_statistics statistics;
     projected_rk_observer observer; // or NULL
     void *observer_user;
-    bool watching; // constraints and energy are measured at every point, which costs time
     int worst_body;
 
     internal_step last;
@@ -133,9 +127,6 @@ struct scheme_solver {
 
     double momentum[INVARIANTS_MAX]; // to be kept
     double *work_done;   // J, per mechanism: of loads in the last internal step up to the reported state
-    double energy_start; // T + U - W_ext since the solver was made
-    double work_total;
-    bool energy_started;
 };
 
 // ---- points (projected_rk_points.c) --------------------------------------------------------------------
@@ -159,8 +150,6 @@ bool rk_distribution(scheme_solver *s, const double *y, const double *w, jet_mom
 
 // ---- invariants (projected_rk_invariants.c) -------------------------------------------------------------
 
-/// T + U at the current position, of all mechanisms.
-double rk_energy(scheme_solver *s, const double *w);
 /// Momentum map of symmetry m at the current point.
 double rk_momentum(const scheme_solver *s, int m, double *scale);
 /// (P7) Newton on the invariants along directions tangent to M, and back to M. The point is on M, S factored there.

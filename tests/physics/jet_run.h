@@ -14,10 +14,22 @@
 #include <string.h>
 #include <time.h>
 
+/// What accepted internal steps and reported states keep of constraints and of the energy they should have.
+typedef struct jet_watch {
+    scheme_solver *solver;
+    double energy_start;   ///< J, T + U
+    double work;           ///< J, of loads in all internal steps
+    double position_worst; ///< largest |g|, over the length where it is one
+    double velocity_worst; ///< largest |dg y_1|, likewise, over max(1, |w|)
+    double energy_worst;   ///< J, largest |T + U - W_ext - (T + U at the start)|
+    double energy_last;    ///< J, the same now, with sign
+} jet_watch;
+
 typedef struct jet_run {
     hn_context *context;
     hn_system *system;
     scheme_solver *solver;
+    jet_watch *watch;
     scheme_state state;
     double *next_q, *next_v, *delta, *multipliers;
     double time, work;
@@ -39,6 +51,61 @@ static inline double *jet_doubles(size_t count)
     return x;
 }
 
+static inline double jet_sum(const jet_space *jet, const double *per_mechanism)
+{
+    double sum = 0.0;
+    for (int m = 0; m < jet->mechanism_count; ++m) sum += per_mechanism[m];
+    return sum;
+}
+
+/// T + U at the solver's current position, of all mechanisms.
+static inline double jet_energy(scheme_solver *s, const double *w)
+{
+    jet_energies(&s->jet, w, s->found, s->scale);
+    return jet_sum(&s->jet, s->found);
+}
+
+/// The solver's current point, with velocities w and `work` of loads until then.
+static inline void jet_note_point(jet_watch *t, const double *w, double work)
+{
+    scheme_solver *s = t->solver;
+    jet_space *jet = &s->jet;
+    double size = 1.0, energy = jet_energy(s, w);
+    jet_evaluate_rows(jet);
+    jet_apply_rows(jet, w, s->rate);
+    for (int i = 0; i < jet->w_count; ++i) size = fmax(size, fabs(w[i]));
+    for (int k = 0; k < jet->joint_count; ++k)
+        for (int r = 0; r < jet->joints[k].row_count; ++r) {
+            double over = 1.0 / jet_row_unit(&jet->joints[k], r);
+            int row = jet->joints[k].first + r;
+            t->position_worst = fmax(t->position_worst, over * fabs(jet->g[row]));
+            t->velocity_worst = fmax(t->velocity_worst, over * fabs(s->rate[row]) / size);
+        }
+    t->energy_last = energy - work - t->energy_start;
+    t->energy_worst = fmax(t->energy_worst, fabs(t->energy_last));
+}
+
+static inline void jet_note_end(void *user, double time, double step_size, const double *q, const double *v)
+{
+    (void)time, (void)step_size, (void)q, (void)v;
+    jet_watch *t = user;
+    t->work += jet_sum(&t->solver->jet, t->solver->last.work);
+    jet_note_point(t, t->solver->w, t->work);
+}
+
+/// Watch a run from its next step on; its solver has one observer.
+static inline void jet_start_watch(jet_run *r)
+{
+    scheme_solver *s = r->solver;
+    r->watch = calloc(1, sizeof *r->watch);
+    CHECK(r->watch != NULL);
+    r->watch->solver = s;
+    s->observer = jet_note_end, s->observer_user = r->watch;
+    jet_from_state(&s->jet, r->state.q, r->state.impetus, s->a, s->scratch);
+    jet_set_position(&s->jet, s->a);
+    r->watch->energy_start = jet_energy(s, s->scratch);
+}
+
 /// From a model that the caller built: the run owns the context and destroys the model.
 static inline hn_status jet_start(hn_context *context, hn_model *model, const hn_simulation_def *def, jet_run *r)
 {
@@ -46,7 +113,6 @@ static inline hn_status jet_start(hn_context *context, hn_model *model, const hn
     CHECK_OK(context, system_create(context, model, 1e-3, false, &r->system));
     hn_model_destroy(model);
     hn_status status = scheme_projected_rk.solver_create(r->system, def, &r->solver);
-    if (status == HN_OK) r->solver->watching = true;
     size_t n = (size_t)r->system->body_count, count = POSE_SIZE * n;
     r->state.q = jet_doubles(count);
     r->state.impetus = jet_doubles(count);
@@ -86,7 +152,7 @@ static inline void jet_end(jet_run *r)
     system_destroy(r->system);
     hn_context_destroy(r->context);
     free(r->state.q), free(r->state.impetus), free(r->state.memory);
-    free(r->next_q), free(r->next_v), free(r->delta), free(r->multipliers);
+    free(r->next_q), free(r->next_v), free(r->delta), free(r->multipliers), free(r->watch);
     *r = (jet_run){0};
 }
 
@@ -104,8 +170,16 @@ static inline hn_status jet_try_step(jet_run *r, double h)
                         .multipliers = r->multipliers,
                         .stopped = r->stopped,
                         .stopped_user = r->stopped_user};
-    hn_status status = scheme_projected_rk.solver_step(r->solver, &step, &options, &report);
+    scheme_solver *s = r->solver;
+    double work_before = r->watch != NULL ? r->watch->work : 0.0;
+    hn_status status = scheme_projected_rk.solver_step(s, &step, &options, &report);
+    if (status != HN_OK && r->watch != NULL) r->watch->work = work_before; // the step is made again, or never
     if (status != HN_OK) return status;
+    if (r->watch != NULL && r->time + h < s->last.end) {
+        jet_set_position(&s->jet, s->y_next);
+        jet_note_point(r->watch, s->w_next,
+                       r->watch->work - jet_sum(&s->jet, s->last.work) + jet_sum(&s->jet, s->work_done));
+    }
     size_t bytes = POSE_SIZE * (size_t)r->system->body_count * sizeof(double);
     memcpy(r->state.q, r->next_q, bytes);
     memcpy(r->state.impetus, r->next_v, bytes);
