@@ -142,7 +142,7 @@ static hn_status check_bounds(const hn_simulation *s, const element *e)
     return HN_OK;
 }
 
-// What the velocities of a joint's bodies, at the start or of a state that is set, leave open of its rate: m/s or rad/s.
+// What velocities of a joint's bodies, at the start or of a state that is set, leave open of its rate, m/s or rad/s
 static double rate_round_off(const hn_system *system, const element *e)
 {
     const int bodies[2] = {e->a, e->b};

@@ -297,8 +297,8 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
                          .leap_joint = s->passage.count > 0 ? s->passage.joint : -1};
 }
 
-// Whose momentum a line tells of: the worst mechanism's, or that of one that keeps some; -1: of the whole model, where it
-// is measured as a whole or where no mechanism keeps any.
+// Whose momentum a line tells of: the worst mechanism's, or that of one that keeps some; -1: of the whole model,
+// where it is measured as a whole or where no mechanism keeps any.
 static int told_mechanism(const hn_simulation *s, bool angular, const momentum_verdict *verdict)
 {
     if (s->part_count == 0 || s->scheme->imposes_invariants) return -1;
@@ -444,7 +444,7 @@ static void constraint_entries(const hn_simulation *s, hn_ledger_entry *e)
     fill(&e[HN_PROMISE_JOINTS], joined, r->opening, r->opening_now, r->open_bound, 0.0, n);
     e[HN_PROMISE_JOINTS].kept =
         isfinite(r->opening) && isfinite(r->openness) && (!joined || r->openness <= 1.0);
-    // nothing takes back what round-off of places does to planar point masses, up to 100 times what gaps are measured by
+    // nothing takes back what round-off of places does to planar point masses: up to 100 times the unit of gaps
     bool planes = has_planes(s->system);
     double walk = planes ? 100.0 * DBL_EPSILON * sqrt((double)n) : 0.0;
     fill(&e[HN_PROMISE_CONSTRAINTS], planes || s->system->constraint_count > 0, r->residual,

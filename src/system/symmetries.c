@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which momenta are conserved: rigid motions (v, omega) that change neither ground joints nor gravity nor loads. Each
-// restriction is a covector on such motions; what no restriction sees is a symmetry. Every mechanism has its own, by its
-// own length and about a point on the ground of its own; the model has those that all mechanisms share.
+// restriction is a covector on such motions; what no restriction sees is a symmetry. Every mechanism has its own, by
+// its own length and about a point on the ground of its own; the model has those that all mechanisms share.
 #include "system/system.h"
 
 #include "linalg/dense.h"

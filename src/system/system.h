@@ -196,8 +196,8 @@ typedef struct constraint_check {
     double opening;       ///< m, largest norm of a joint's translational rows
     double misalignment;  ///< rad
     double orthonormality;
-    double residual;      ///< scaled as in the definitions: max |g|, in m over the joint's size or 1 % of its place; the
-                          ///< way of planar point masses out of their plane likewise
+    double residual;      ///< scaled as in the definitions: max |g|, in m over the joint's size or 1 % of its place;
+                          ///< the way of planar point masses out of their plane likewise
     int worst_joint;      ///< worst for its size, model index; -1: none
     double worst_opening, worst_misalignment; ///< its own, m and rad
     double relative;      ///< its opening over its size, or its misalignment: beyond round-off of coordinates

@@ -35,8 +35,8 @@ static hn_vec3 place_of(const run *r)
     return state.position;
 }
 
-// Free fall along the plane, x = 1/2 g_in t^2. Before, under `nullspace` and `multipliers`: what the prediction of a step
-// left beside the plane was never taken back, and grew: 3.5 mm after 0.5 s.
+// Free fall along the plane, x = 1/2 g_in t^2. Before, under `nullspace` and `multipliers`: what the prediction of a
+// step left beside the plane was never taken back, and grew: 3.5 mm after 0.5 s.
 TEST(planar_points, fall_in_their_plane)
 {
     double worst = 0.0, beside = 0.0;

@@ -277,8 +277,9 @@ TEST(projected_rk_sizes, what_hangs_from_a_body_counts_over_its_own_mass)
     mechanism_destroy(&m);
 }
 
-// A body at rest that a torque sets going from zero on, at the start or later: what it turns with is the impulse over its
-// moment. Before: "no internal step meets the tolerances", as rates had nothing to be measured by at the begin of the step.
+// A body at rest that a torque sets going from zero on, at the start or later: what it turns with is the impulse over
+// its moment. Before: "no internal step meets the tolerances", as rates had nothing to be measured by at the begin of
+// the step.
 TEST(projected_rk, begins_from_rest_under_what_begins_from_nothing)
 {
     static const hn_profile PROFILES[] = {

@@ -187,8 +187,9 @@ TEST(screws, lift_a_weight_by_the_work_of_a_motor_in_a_loop)
     }
 }
 
-// A thread between two bodies that a slide carries along: it does not turn, but for the round-off of the velocities of its
-// bodies, 1e-17 of them. Before: "coupling 'thread': joint 'thread' starts with the rate 2e-17 m/s; expected 0".
+// A thread between two bodies that a slide carries along: it does not turn, but for the round-off of the velocities
+// of its bodies, 1e-17 of them. Before: "coupling 'thread': joint 'thread' starts with the rate 2e-17 m/s; expected
+// 0".
 TEST(screws, at_rest_between_moving_bodies_are_no_contradiction)
 {
     int refused = 0;
