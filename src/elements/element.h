@@ -165,6 +165,12 @@ void beam_quadratic_resultants(const element *e, const double *a, const double *
 /// Force of a load (twelve numbers on its body b, added) at a pose, with a time factor of its own.
 void element_force_at(const element *e, const double *pose, double size, double *force);
 
+/// A body that it acts on, never the ground.
+static inline int element_body(const element *e)
+{
+    return e->b >= 0 ? e->b : e->a;
+}
+
 /// Mean of a load's factor between two times of the simulation.
 static inline double element_load_mean(const element *e, double begin, double end)
 {

@@ -381,7 +381,7 @@ static bool check_load(const hn_system *system, const element *e, plane *p)
                                         vec3_load(e->link + 4 * side + 1), p);
     if (good && !beside && !element_type_of(e->kind)->in_space) return true;
     snprintf(p->reason, sizeof p->reason, "a %s on body '%s' acts %s",
-             element_type_of(e->kind)->name, system->bodies[e->b >= 0 ? e->b : e->a].name,
+             element_type_of(e->kind)->name, system->bodies[element_body(e)].name,
              good ? "beside the plane of a body that nothing keeps from tilting"
                   : "out of the plane");
     return false;

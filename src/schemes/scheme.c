@@ -83,7 +83,7 @@ double scheme_load_work(const hn_system *system, const step_equations *equations
             if (e->b >= 0) own -= minus_b[k] * step->delta[POSE_SIZE * (size_t)e->b + (size_t)k];
         }
         work += own;
-        int mechanism = system->mechanism[e->b >= 0 ? e->b : e->a];
+        int mechanism = system->mechanism[element_body(e)];
         if (step->works != NULL) step->works[mechanism] += own;
         if (step->work_round_off != NULL)
             step->work_round_off[mechanism] += work_round_off(e, step, minus_a, minus_b);

@@ -17,11 +17,6 @@ static bool is_load(const element *e)
     return element_type_of(e->kind)->from_outside;
 }
 
-static int element_body(const element *e)
-{
-    return e->b >= 0 ? e->b : e->a;
-}
-
 // Do schemes tell the work of loads mechanism by mechanism?
 static bool works_apart(const hn_simulation *s)
 {

@@ -461,8 +461,7 @@ void decay_finish(const hn_system *system, const step_equations *equations, cons
                 step->losses[0] += lost;
                 step->losses[1] += 0.25 * (strength * gone + strength_before * stored);
             }
-            if (step->works != NULL)
-                step->works[system->mechanism[e->b >= 0 ? e->b : e->a]] -= lost;
+            if (step->works != NULL) step->works[system->mechanism[element_body(e)]] -= lost;
         }
         memcpy(memory, changes, sizeof changes);
     }

@@ -143,7 +143,7 @@ static void keep_point(restrictions *r, hn_vec3 point)
 
 static int element_mechanism(const hn_system *system, const element *e)
 {
-    return system->mechanism[e->b >= 0 ? e->b : e->a];
+    return system->mechanism[element_body(e)];
 }
 
 static bool is_on_ground(const joint *j)
