@@ -24,6 +24,9 @@ void measure_bodies(const hn_system *system, const step_equations *equations, co
         scales[i].force = size[0] + inertia[0] * gravity;
         scales[i].moment = size[1] + size[2] + size[3];
     }
+    // what stands still by itself has no terms to cancel: multipliers of its joints are round-off
+    for (int i = 0; equations->parked != NULL && i < system->body_count; ++i)
+        if (equations->parked[i]) scales[i] = (body_scale){HUGE_VAL, HUGE_VAL};
 }
 
 void measure_add_round_off(const hn_system *system, const step_equations *equations,

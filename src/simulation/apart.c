@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Mechanisms that nothing connects take a step apart from each other where one of them needs smaller ones.
+// Mechanisms that nothing connects take a step apart from each other where one of them needs smaller ones; those that
+// couplings connect are one.
 // Note: docs/theory/energy-momentum.md
 //
 // Those that wait are parked: without velocity and forces they stand still in the equations of a step, which are then
@@ -10,6 +11,7 @@
 
 #include "simulation/events.h"
 #include "simulation/halves.h"
+#include "simulation/long_steps.h"
 #include "simulation/snapshot.h"
 #include "system/decay.h"
 #include "system/mass.h"
@@ -31,10 +33,8 @@ static void layout_state(arena *a, const hn_simulation *s, size_t bodies, apart_
 
 bool apart_is_possible(const hn_simulation *s)
 {
-    // couplings may connect mechanisms
-    return s->system->mechanism_count > 1 && s->scheme->may_halve &&
-           s->system->coupling_count == 0 && s->def.halvings_max > 0 && s->composition == NULL &&
-           !(s->def.step_tolerance > 0.0);
+    return s->system->group_count > 1 && s->scheme->may_halve && s->def.halvings_max > 0 &&
+           s->composition == NULL && !(s->def.step_tolerance > 0.0);
 }
 
 void apart_layout(arena *a, hn_simulation *s)
@@ -176,7 +176,7 @@ static void unpark_holds(hn_simulation *s)
     memcpy(s->holds, x->holds, (size_t)s->hold_count * sizeof(hold));
 }
 
-// Mechanisms from `first` to before `last` are at the begin of the step, all others stand still where they are.
+// Groups of mechanisms from `first` to before `last` are at the begin of the step, all others stand still where they are.
 static void park_others(hn_simulation *s, int first, int last)
 {
     const hn_system *system = s->system;
@@ -184,8 +184,8 @@ static void park_others(hn_simulation *s, int first, int last)
     double *lagging =
         s->state.memory + POSE_SIZE * (size_t)system->body_count * (size_t)s->scheme->memory_count;
     for (int i = 0; i < system->body_count; ++i) {
-        int m = system->mechanism[i];
-        s->apart.parked[i] = m < first || m >= last;
+        int group = system->group[i];
+        s->apart.parked[i] = group < first || group >= last;
         if (s->apart.parked[i])
             memset(s->state.impetus + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));
     }
@@ -261,7 +261,7 @@ static hn_status take_set(hn_simulation *s, double h, double time, int first, in
     hn_status status = simulation_solve_or_stop(s, h, time, false);
     bool solved = status == HN_OK, events = solved && events_reached(s), alone = last - first == 1;
     if (status == HN_CANCELLED) return status;
-    if (!alone && (!solved || events)) {
+    if (!alone && (!solved || events || long_steps_pass_unseen(s, &s->steps[s->ahead]))) {
         int middle = first + (last - first) / 2;
         TRY(take_set(s, h, time, first, middle, past));
         return take_set(s, h, time, middle, last, past);
@@ -319,14 +319,14 @@ hn_status apart_step(hn_simulation *s, double h, double time)
     apart_state live = state_of(s);
     copy_state(s, &live, &x->begin);
     x->steps.longest = 0.0;
-    int middle = s->system->mechanism_count / 2;
+    int middle = s->system->group_count / 2;
     const apart_past past = past_of(s);
     x->hold_count = s->hold_count;
     memcpy(x->holds, s->holds, (size_t)s->hold_count * sizeof(hold));
     if (s->scheme->both_levels) memcpy(x->curvatures, s->levels.history, curvatures_size(s));
     s->parking = true;
     hn_status status = take_set(s, h, time, 0, middle, &past);
-    if (status == HN_OK) status = take_set(s, h, time, middle, s->system->mechanism_count, &past);
+    if (status == HN_OK) status = take_set(s, h, time, middle, s->system->group_count, &past);
     s->parking = false;
     unpark_holds(s);
     if (status != HN_OK) {

@@ -112,11 +112,10 @@ static double *velocities_before(hn_simulation *s)
 static bool is_led(const hn_simulation *s, const element *e)
 {
     const hn_system *system = s->system;
-    int mechanism = system->mechanism[e->b >= 0 ? e->b : e->a];
+    int group = system->group[element_body(e)];
     for (int i = 0; i < system->drive_count; ++i) {
         const element *other = &system->elements[system->drive_first + i];
-        if (other->law->kind == HN_DRIVE_MOTION &&
-            system->mechanism[other->b >= 0 ? other->b : other->a] == mechanism)
+        if (other->law->kind == HN_DRIVE_MOTION && system->group[element_body(other)] == group)
             return true;
     }
     return false;

@@ -107,6 +107,13 @@ bool long_steps_seem(hn_simulation *s, const solved_step *step)
     return !prompt && is_regular(s, step);
 }
 
+bool long_steps_pass_unseen(hn_simulation *s, const solved_step *step)
+{
+    if (s->hold_count == 0 || s->scheme->solver_step != NULL) return false;
+    if (s->scheme->both_levels && iterations_of(&s->newton) > SWEPT_PROMPT) return true;
+    return predict_distance(s, step) > (s->long_step_count > 1 ? CLOSE : NEAR);
+}
+
 // Does the solution keep the balance of energy? Constraint forces with rows in the middle of the step do no work on its
 // increments, Delta . G(q_mid)^T lambda = lambda . (g(q_n+1) - g(q_n)): Delta . rho vanishes. Iterations from afar
 // find positions where joints are flat in the middle, the null space matrix loses rank, and the equations hold emptily:

@@ -11,6 +11,8 @@ void long_steps_destroy(hn_simulation *simulation);
 
 /// Is the solution so far from where the velocities lead that the iteration may have found anything?
 bool long_steps_seem(hn_simulation *simulation, const solved_step *step);
+/// The rule is not for steps in which drives or couplings hold coordinates: may mechanisms without them need it?
+bool long_steps_pass_unseen(hn_simulation *simulation, const solved_step *step);
 /// Solve such a step from the state alone; sets `ambiguous` where it has several solutions.
 hn_status long_steps_solve(hn_simulation *simulation, solved_step *step, const newton_options *options);
 

@@ -1292,7 +1292,9 @@ static hn_status one_step(hn_simulation *s)
     status = s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
     bool solved = status == HN_OK, events = solved && events_reached(s);
     if (status == HN_CANCELLED || (!solved && !may_halve)) return explain_failure(s, status);
-    if ((!solved || events) && apart_is_possible(s)) status = apart_step(s, h, time);
+    bool whole = solved && !events;
+    if (apart_is_possible(s) && (!whole || long_steps_pass_unseen(s, &s->steps[s->ahead])))
+        status = apart_step(s, h, time);
     else if (events) status = halves_pass_events(s, h, time);
     else if (!solved) status = halves_fill_from_here(s, h, time);
     else if (may_halve && passage_is_leapt(s, &s->steps[s->ahead]))

@@ -848,7 +848,7 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t)
     system->mass_edges = system_allocate(system, (beam_elements + extras) * sizeof(mass_edge));
     system->inertia = system_allocate(system, 4 * n * sizeof(double));
     system->parent = system_allocate(system, n * sizeof(int));
-    system->mechanism = system_allocate(system, (4 * n + 1) * sizeof(int));
+    system->mechanism = system_allocate(system, (5 * n + 1) * sizeof(int));
     system->velocities = system_allocate(system, n * sizeof(start_velocities));
     system->sizes = system_allocate(system, 3 * n * sizeof(double));
     system->dof_offset = system_allocate(system, n * sizeof(int));

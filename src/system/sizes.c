@@ -18,20 +18,33 @@ static void tie(int *leader, int a, int b)
     else leader[a] = b;
 }
 
-// Bodies that joints or springs connect, but not through the ground, have one number, counted in tree order.
-static void number_mechanisms(hn_system *system)
+static void tie_coupled(const hn_system *system, int *leader)
 {
-    int *leader = system->mechanism;
+    for (int k = 0; k < system->coupling_count; ++k) {
+        const system_coupling *c = &system->couplings[k];
+        int first = element_body(&system->elements[c->first]);
+        for (int i = 1; i < c->term_count; ++i)
+            tie(leader, first, element_body(&system->elements[c->first + i]));
+    }
+}
+
+// Bodies that joints or springs connect, but not through the ground, have one number, counted in tree order; with
+// `coupled` also those that couplings connect. How many there are.
+static int number_mechanisms(const hn_system *system, bool coupled, int *leader)
+{
+    int count = 0;
     for (int i = 0; i < system->body_count; ++i) leader[i] = i;
     for (int k = 0; k < system->joint_count; ++k)
         if (system->reports[k].rows.kind != HN_JOINT_FREE)
             tie(leader, system->reports[k].rows.parent, system->reports[k].rows.child);
     for (int k = 0; k < system->element_count; ++k)
         tie(leader, system->elements[k].a, system->elements[k].b);
+    if (coupled) tie_coupled(system, leader);
     for (int i = 0; i < system->body_count; ++i) root_of(leader, i);
     // a leader comes before the others of its mechanism, and has its number already when they ask
     for (int i = 0; i < system->body_count; ++i)
-        leader[i] = leader[i] == i ? system->mechanism_count++ : leader[leader[i]];
+        leader[i] = leader[i] == i ? count++ : leader[leader[i]];
+    return count;
 }
 
 // Bodies mechanism by mechanism.
@@ -94,7 +107,9 @@ void system_find_sizes(hn_system *system)
     system->mechanism_first = system->mechanism + n;
     system->mechanism_bodies = system->mechanism + 2 * (size_t)n;
     system->mechanism_start = system->mechanism + 3 * (size_t)n;
-    number_mechanisms(system);
+    system->group = system->mechanism_start + n + 1;
+    system->mechanism_count = number_mechanisms(system, false, system->mechanism);
+    system->group_count = number_mechanisms(system, true, system->group);
     list_mechanisms(system);
     find_own_sizes(system);
     for (int i = 0; i < n; ++i) system->length = fmax(system->length, system->sizes[i]);

@@ -93,6 +93,8 @@ typedef struct hn_system {
     int *mechanism_first; ///< per mechanism: its first body
     int *mechanism_bodies;///< bodies mechanism by mechanism, each in tree order
     int *mechanism_start; ///< per mechanism: where its own begin among them, and the end
+    int group_count;      ///< mechanisms that couplings connect are one group
+    int *group;           ///< per body: which of them it belongs to, counted in tree order
     double *inertia;      ///< per body: m, E1, E2, E3; read it through mass.h
     int mass_edge_count;
     mass_edge *mass_edges;
