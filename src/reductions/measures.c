@@ -24,9 +24,11 @@ void measure_bodies(const hn_system *system, const step_equations *equations, co
         scales[i].force = size[0] + inertia[0] * gravity;
         scales[i].moment = size[1] + size[2] + size[3];
     }
-    // what stands still by itself has no terms to cancel: multipliers of its joints are round-off
+    // what stands still by itself has no terms to cancel: multipliers of its joints are round-off. A number, so that no
+    // part of it is none.
+    const double ANY = 1e150;
     for (int i = 0; equations->parked != NULL && i < system->body_count; ++i)
-        if (equations->parked[i]) scales[i] = (body_scale){HUGE_VAL, HUGE_VAL};
+        if (equations->parked[i]) scales[i] = (body_scale){ANY, ANY};
 }
 
 void measure_add_round_off(const hn_system *system, const step_equations *equations,

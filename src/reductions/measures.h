@@ -16,7 +16,8 @@ typedef struct body_scale {
 } body_scale;
 
 /// Of the body alone: its momentum b, alpha M Delta, forces of elements, gravity. Never zero where there is inertia: a
-/// body counts as at rest when it moves by no more than round-off of its size. Parked ones are not measured: infinite.
+/// body counts as at rest when it moves by no more than round-off of its size. Those of parked ones are beyond all
+/// numbers of the model.
 void measure_bodies(const hn_system *system, const step_equations *equations, const step_data *step,
                     body_scale *scales);
 /// Round-off of coordinates over the bound of the ledger's equations line: of a way that is shorter, as a part of a

@@ -176,7 +176,8 @@ static void unpark_holds(hn_simulation *s)
     memcpy(s->holds, x->holds, (size_t)s->hold_count * sizeof(hold));
 }
 
-// Groups of mechanisms from `first` to before `last` are at the begin of the step, all others stand still where they are.
+// Groups of mechanisms from `first` to before `last` are at the begin of the step, all others stand still where they
+// are.
 static void park_others(hn_simulation *s, int first, int last)
 {
     const hn_system *system = s->system;
@@ -188,6 +189,11 @@ static void park_others(hn_simulation *s, int first, int last)
         s->apart.parked[i] = group < first || group >= last;
         if (s->apart.parked[i])
             memset(s->state.impetus + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));
+    }
+    // rotors stand still with their bodies
+    for (int i = 0; i < system->law_count; ++i) {
+        const element *e = &system->elements[system->drive_first + i];
+        if (is_parked(s, e->a, e->b)) s->angles[e->angle + DRIVE_ROTOR] = 0.0;
     }
     // without a change of strains in the step before nothing lags
     for (int i = 0; i < system->element_count && width > 0; ++i)
