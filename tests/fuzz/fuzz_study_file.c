@@ -31,8 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hn_status status =
         hn_study_parse(context, (const char *)data, size, "fuzz", MODEL, sizeof MODEL - 1, &study);
     const char *message = hn_context_message(context);
-    bool told = strncmp(message, "fuzz:", 5) == 0 || status == HN_OUT_OF_MEMORY ||
-                (status == HN_FILE_ACCESS && message[0] != '\0'); // of the table, by its own name
+    // of the table, by its own name
+    bool of_table = (status == HN_FILE_ACCESS || status == HN_FILE_FORMAT) && message[0] != '\0';
+    bool told = strncmp(message, "fuzz:", 5) == 0 || status == HN_OUT_OF_MEMORY || of_table;
     if ((status == HN_OK) != (study != NULL) || (status != HN_OK && !told)) {
         fprintf(stderr, "%s: %s\n", hn_status_name(status), hn_context_message(context));
         abort();
