@@ -39,7 +39,7 @@ int dampers_find(const hn_system *system, int *list)
 static bool is_due(const hn_simulation *s, int damper)
 {
     const element *e = &s->system->elements[s->dampers[damper]];
-    return s->damper_moved[s->system->mechanism[e->b >= 0 ? e->b : e->a]];
+    return s->damper_moved[s->system->mechanism[element_body(e)]];
 }
 
 // Rows at the current poses; those of bodies in the tree, in the order a, b
@@ -104,7 +104,7 @@ static bool find_strong(const hn_simulation *s)
     for (int i = 0; i < s->damper_count; ++i) {
         const element *e = &system->elements[s->dampers[i]];
         if (!(s->def.step_size * e->damping * e->mobility > WEAK)) continue;
-        strong[system->mechanism[e->b >= 0 ? e->b : e->a]] = any = true;
+        strong[system->mechanism[element_body(e)]] = any = true;
     }
     return any;
 }
@@ -166,14 +166,15 @@ static void share_mobilities(hn_simulation *s, const double *w)
     for (size_t i = 0; i < n; ++i) {
         element *e = &s->system->elements[s->dampers[i]];
         if (!is_due(s, (int)i)) continue;
-        double sum = fmax(w[n * i + i], 0.0);
+        double own = fmax(w[n * i + i], 0.0), sum = 1.0;
         for (size_t j = 0; j < n; ++j) {
-            double size = fabs(w[n * i + j]), both = w[n * i + i] * w[n * j + j];
-            if (j == i || !(size > 0.0) || !(both > 0.0)) continue;
-            double ratio = s->system->elements[s->dampers[j]].damping / e->damping;
-            sum += size * pow(ratio, pow(fmin(1.0, size * size / both), 0.5 * SHARING_POWER));
+            double other = w[n * j + j], both = own * other;
+            if (j == i || !(both > 0.0)) continue;
+            double shared = fmin(1.0, fabs(w[n * i + j]) / sqrt(both)),
+                   ratio = s->system->elements[s->dampers[j]].damping * other / (e->damping * own);
+            sum += shared * pow(ratio, pow(shared, SHARING_POWER));
         }
-        e->mobility = sum;
+        e->mobility = own * sum;
     }
 }
 
@@ -299,8 +300,8 @@ void dampers_follow(hn_simulation *s)
     for (int i = 0; i < s->damper_count; ++i) {
         // the direction of a spring
         const element *e = &system->elements[s->dampers[i]];
-        bool *moved = &s->damper_moved[system->mechanism[e->b >= 0 ? e->b : e->a]];
-        bool weak = !strong[system->mechanism[e->b >= 0 ? e->b : e->a]];
+        bool *moved = &s->damper_moved[system->mechanism[element_body(e)]];
+        bool weak = !strong[system->mechanism[element_body(e)]];
         if (e->kind != ELEMENT_SPRING || *moved || weak) continue;
         double row[2 * POSE_SIZE];
         const double *old = s->damper_rows + 2 * POSE_SIZE * (size_t)i;
