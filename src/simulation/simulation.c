@@ -11,6 +11,7 @@
 #include "simulation/events.h"
 #include "simulation/halves.h"
 #include "simulation/long_steps.h"
+#include "simulation/not_finite.h"
 #include "simulation/redundancy.h"
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
@@ -1130,6 +1131,7 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
         return context_fail(s->context, status, "step %lld at t = %.9g s: cancelled",
                             (long long)s->step_count + 1, hn_simulation_time(s));
     }
+    TRY(not_finite_from_outside(s));
     if (s->rattling >= 0)
         return context_fail(s->context, status,
                             "step %lld at t = %.9g s: drive '%s' is hit more than %d times in one "

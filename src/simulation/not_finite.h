@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// What a step is told from outside that is no finite number.
+#ifndef SIMULATION_NOT_FINITE_H
+#define SIMULATION_NOT_FINITE_H
+
+#include "simulation/simulation.h"
+
+/// Fails with its name where an input, or the function of a load or drive, is not finite in the next step.
+/// @return HN_OK or HN_NOT_FINITE
+hn_status not_finite_from_outside(hn_simulation *simulation);
+
+#endif
