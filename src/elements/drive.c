@@ -18,6 +18,8 @@
 
 #include "elements/joint_effort.h"
 
+#include <float.h>
+
 typedef struct effort_value {
     double effort, slope; // along the coordinate, and its derivative by x_n+1
 } effort_value;
@@ -136,12 +138,12 @@ static double command_at_begin(const drive_law *law, const element_step *step)
 static effort_value user_effort(const drive_law *law, const element_step *step, double from,
                                 double to)
 {
-    const double REACH = 1e-6; // of the coordinate, or rad, m
+    const double REACH = 1e-6; // of the coordinate, or of its unit
     hn_law_step seen = {from, to, step->load_begin, step->load_end};
     double slope = (double)NAN, unused;
     double effort = law->law(&seen, &slope, law->law_user);
     if (isnan(slope)) {
-        double way = REACH * fmax(1.0, fabs(to)), ends[2];
+        double way = REACH * fmax(law->unit, fabs(to)), ends[2];
         for (int k = 0; k < 2; ++k) {
             seen.to = k == 0 ? to - way : to + way;
             ends[k] = law->law(&seen, &unused, law->law_user);
@@ -206,10 +208,15 @@ bool drive_is_held(const drive_law *law, double mode)
     }
 }
 
-static const double NO_WAY = 2e-13; // rad, m, of the place: by which it moves while it holds
-bool drive_moves(double from, double to)
+bool drive_moves(const element *e, const element_step *step, double from, double to)
 {
-    return fabs(to - from) > NO_WAY * fmax(1.0, fabs(from));
+    const double NO_WAY = 2e-13;                 // of its unit, or of where it is: while it holds
+    const double ROUND_OFF = 16.0 * DBL_EPSILON; // of the places whose difference it is
+    double way = NO_WAY * fmax(e->law->unit, fabs(from));
+    if (e->displacement)
+        way +=
+            ROUND_OFF * (vec3_norm(vec3_load(step->a_start)) + vec3_norm(vec3_load(step->b_start)));
+    return fabs(to - from) > way;
 }
 
 double drive_damping(const drive_law *law)
@@ -462,7 +469,8 @@ void drive_follow(const element *e, const element_step *step, double angle, doub
     slots[DRIVE_COORDINATE] = angle;
     slots[DRIVE_ROTOR] = 2.0 * (to - from) / h - slots[DRIVE_ROTOR];
     slots[DRIVE_HOLD] = load.effort;
-    slots[DRIVE_MODE] = drive_next_mode(law, step, drive_moves(from, to), slots[DRIVE_ROTOR]);
+    slots[DRIVE_MODE] =
+        drive_next_mode(law, step, drive_moves(e, step, from, to), slots[DRIVE_ROTOR]);
     slots[DRIVE_NORMAL] = step->memory[DRIVE_NORMAL];
     slots[DRIVE_EFFORT] = load.effort - spring;
     slots[DRIVE_POWER] = load.effort * (to - from) / h;

@@ -34,6 +34,7 @@ typedef struct drive_law {
     int coordinate;           ///< of its joint
     int column;               ///< number of that coordinate among those that laws act on
     double sign;              ///< the coordinate is sign times the element's angle
+    double unit;              ///< 1 rad, or m: the size of its joint
     int path_row;             ///< rotation path: 0, 1 or 2, the axis of a that it turns about; its three laws are
                               ///< neighbours, each with one of the angles
     hn_vec3 path_axis;        ///< there: what the angle of this law is about
@@ -79,7 +80,7 @@ typedef struct drive_instant {
 struct element;
 struct element_step;
 drive_instant drive_at_instant(const struct element *e, const struct element_step *now, double x, double rate);
-/// Does a coordinate move on its way from one place to another, beyond round-off?
-bool drive_moves(double from, double to);
+/// Does its coordinate move in a step, on the way from one place to another, beyond round-off?
+bool drive_moves(const struct element *e, const struct element_step *step, double from, double to);
 
 #endif

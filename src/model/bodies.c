@@ -13,7 +13,7 @@
 static const double TRIANGLE_TOLERANCE = 1e-10;      // relative, of principal moments
 static const double ORTHONORMALITY_TOLERANCE = 1e-9; // of orientation matrices
 static const double POINT_MASS_TOLERANCE =
-    1e-9; // m per m, between a point mass and what is attached to it
+    1e-9; // of its distance from the origin, between a point mass and what is attached to it
 enum { OWNER_SIZE = 128 };
 
 void hn_body_def_init(hn_body_def *def, size_t size)
@@ -269,7 +269,7 @@ hn_status model_settle_point_mass(const hn_model *model, const char *kind, const
 {
     if (body == BODY_GROUND || model_has_directors(&model->bodies[body])) return HN_OK;
     double distance = vec3_norm(*point);
-    if (distance > POINT_MASS_TOLERANCE * fmax(1.0, vec3_norm(model->bodies[body].position)))
+    if (distance > POINT_MASS_TOLERANCE * vec3_norm(model->bodies[body].position))
         return context_fail(
             model->context, HN_INVALID_MODEL,
             "%s '%s': its place is %g m away from the point mass '%s'; expected its position", kind,

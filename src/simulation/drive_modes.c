@@ -72,13 +72,13 @@ static bool has_partners(const hn_simulation *s, const hold *own, bool idle)
 {
     const hn_system *system = s->system;
     const element *e = &system->elements[own->first];
-    int mechanism = system->mechanism[e->b >= 0 ? e->b : e->a];
+    int mechanism = system->mechanism[element_body(e)];
     for (int i = 0; i < s->hold_count; ++i) {
         const hold *h = &s->holds[i];
         const element *other = &system->elements[h->first];
         if (h != own && h->coupling < 0 && h->held && h->idle == idle &&
             other->law->kind == HN_DRIVE_FRICTION &&
-            system->mechanism[other->b >= 0 ? other->b : other->a] == mechanism)
+            system->mechanism[element_body(other)] == mechanism)
             return true;
     }
     return false;
@@ -93,7 +93,7 @@ static double way_of_motions(const hn_simulation *s, solved_step *step)
         if (h->coupling >= 0 || s->system->elements[h->first].law->kind != HN_DRIVE_MOTION)
             continue;
         hold_way way = hold_way_of(s, step, h);
-        if (drive_moves(way.from, way.to)) farthest = fmax(farthest, fabs(way.to - way.from));
+        if (way.moves) farthest = fmax(farthest, fabs(way.to - way.from));
     }
     return farthest;
 }
@@ -105,7 +105,7 @@ static bool is_led(const hn_simulation *s, const hold *h, const hold_way *way, s
     const double COMES_TO_REST = 0.1; // of the rate at the begin of the step
     const double FOLLOWS = 1e-6;      // of the way of motions: no round-off
     double change = way->to - way->from;
-    if (!h->idle || !drive_moves(way->from, way->to)) return false;
+    if (!h->idle || !way->moves) return false;
     double leads = way_of_motions(s, step);
     if (!(leads > 0.0) || !(fabs(change) > FOLLOWS * leads)) return false;
     double begin = way->slots[DRIVE_ROTOR], end = 2.0 * change / step->equations.step_size - begin;
@@ -122,7 +122,7 @@ static bool review_holding(hold *h, hold_way *way, bool means, double effort_bef
     if (!means) effort = 0.5 * (effort + effort_before); // at the first node: of that step alone
     bool within = fabs(effort) <= (1.0 + SLACK) * limit;
     if (way->slots[DRIVE_MODE] == FRICTION_REST) return false;
-    bool gives = effort * change > 0.0 && drive_moves(way->from, way->to);
+    bool gives = effort * change > 0.0 && way->moves;
     if (within && !gives) return false;
     if (within) set_mode(h, way, FRICTION_REST, STAGE_LAST);
     // with others that hold it gives what it can: as if it slid
@@ -146,11 +146,11 @@ static bool review_sliding(hold *h, hold_way *way, bool means, double span)
         else set_mode(h, way, -mode, STAGE_STOPS);
         return true;
     }
-    if (h->stage == STAGE_STOPS && change < 0.0 && drive_moves(way->from, way->to)) {
+    if (h->stage == STAGE_STOPS && change < 0.0 && way->moves) {
         set_mode(h, way, FRICTION_STICK, STAGE_STOPS);
         return true;
     }
-    if (change >= 0.0 || !drive_moves(way->from, way->to)) return false;
+    if (change >= 0.0 || !way->moves) return false;
     bool began = means && fabs(way->slots[DRIVE_ROTOR]) > NEXT_TO_NONE * fabs(end);
     if (began) set_mode(h, way, FRICTION_TURN, STAGE_LAST);
     else if (++h->tries <= TRIES_MAX) set_mode(h, way, FRICTION_STICK, STAGE_FIRST);
@@ -191,13 +191,13 @@ static bool review_contact(hold *h, hold_way *way)
 // beyond it, or away from a latch, nothing can follow both.
 static bool review_idle(hn_simulation *s, hold *h, hold_way *way, double time)
 {
-    const double AWAY = 1e-9; // m, rad, of the place
+    const double AWAY = 1e-9; // of its unit, or of the place
     const drive_law *law = way->e->law;
     double side = way->slots[DRIVE_MODE],
            value = law->kind == HN_DRIVE_LATCH ? law->latch
                    : side > 0.0                ? law->upper
                                                : law->lower,
-           away = way->to - value, unit = fmax(1.0, fabs(value));
+           away = way->to - value, unit = fmax(law->unit, fabs(value));
     if (!(fabs(away) > AWAY * unit)) return false;
     if (law->rigid && side * away < 0.0) {
         set_mode(h, way, 0.0, STAGE_LAST);

@@ -53,31 +53,23 @@ void events_layout(arena *a, hn_simulation *s)
 
 // ---- where -----------------------------------------------------------------------------------------------------
 
-// 1 rad, or the size of the joint in m
-static double unit_of(const hn_simulation *s, const element *e)
-{
-    return e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows) : 1.0;
-}
-
 // How far a coordinate is beyond the value of its latch or of its stop on that side, m or rad over its size; far below
 // zero: it has none
-static double excess_on(const hn_simulation *s, const element *e, const double *slots, double x,
-                        double side)
+static double excess_on(const element *e, const double *slots, double x, double side)
 {
     const drive_law *law = e->law;
     bool latch = law->kind == HN_DRIVE_LATCH;
     if (slots[DRIVE_MODE] != 0.0 || !(latch || law->rigid)) return -HUGE_VAL;
-    return side * (x - (latch ? law->latch : side > 0.0 ? law->upper : law->lower)) / unit_of(s, e);
+    return side * (x - (latch ? law->latch : side > 0.0 ? law->upper : law->lower)) / law->unit;
 }
 
 // The same on the side it is nearer to, or comes from
-static double excess(const hn_simulation *s, const element *e, const double *slots, double x,
-                     double *side)
+static double excess(const element *e, const double *slots, double x, double *side)
 {
     const drive_law *law = e->law;
     if (law->kind == HN_DRIVE_LATCH) *side = slots[DRIVE_INTEGRAL];
     else *side = x - law->upper > law->lower - x ? 1.0 : -1.0;
-    return excess_on(s, e, slots, x, *side);
+    return excess_on(e, slots, x, *side);
 }
 
 // The hold that the solved step carries farthest beyond its value, or -1
@@ -90,8 +82,8 @@ static int find_reached(hn_simulation *s, double *side, double *begin, double *e
         if (s->holds[i].coupling >= 0) continue;
         double toward = 0.0;
         hold_way way = hold_way_of(s, step, &s->holds[i]);
-        double after = excess(s, way.e, way.slots, way.to, &toward),
-               before = excess_on(s, way.e, way.slots, way.from, toward);
+        double after = excess(way.e, way.slots, way.to, &toward),
+               before = excess_on(way.e, way.slots, way.from, toward);
         if (!(after > *end) || !(toward * (way.to - way.from) > 0.0)) continue;
         found = i, *end = after, *side = toward, *begin = before;
     }
@@ -123,13 +115,12 @@ static bool is_led(const hn_simulation *s, const element *e)
 
 // How far a coordinate is beyond its value on a side where it turns back within the step, by the parabola through both
 // ends with the rate at the begin, and after which part of the step; none: far below zero
-static double peak_on(const hn_simulation *s, const hold_way *way, double side, double rate,
-                      double h, double *part)
+static double peak_on(const hold_way *way, double side, double rate, double h, double *part)
 {
     double ahead = side * rate * h, bend = side * (way->to - way->from) - ahead;
     if (!(ahead > 0.0) || !(2.0 * bend < -ahead)) return -HUGE_VAL;
     *part = -0.5 * h * ahead / bend;
-    return excess_on(s, way->e, way->slots, way->from + side * 0.5 * ahead * *part / h, side);
+    return excess_on(way->e, way->slots, way->from + side * 0.5 * ahead * *part / h, side);
 }
 
 // The hold that goes farthest beyond its value within the solved step, though it ends before it: the part of the step
@@ -148,7 +139,7 @@ static double find_peak(hn_simulation *s)
         double rate = e->law->sign * simulation_rate(e, s->state.q, v);
         for (double side = -1.0; side < 2.0; side += 2.0) {
             if (latch && side != way.slots[DRIVE_INTEGRAL]) continue;
-            double peak = peak_on(s, &way, side, rate, h, &part);
+            double peak = peak_on(&way, side, rate, h, &part);
             if (peak > farthest) farthest = peak, found = part;
         }
     }
@@ -219,7 +210,7 @@ hn_status events_check_bounds(hn_simulation *s)
         const double *slots = s->angles + e->angle;
         double side;
         if (s->holds[i].coupling >= 0 ||
-            !(excess(s, e, slots, e->law->sign * slots[DRIVE_COORDINATE], &side) > REACHED))
+            !(excess(e, slots, e->law->sign * slots[DRIVE_COORDINATE], &side) > REACHED))
             continue;
         s->blocked.hold = i;
         s->blocked.motion = -1;
@@ -475,7 +466,7 @@ static double change_velocities(hn_simulation *s, const double *before, const do
                work = 0.5 * e->law->armature * (rate - *rotor) * (rate + *rotor);
         *rotor = rate;
         sum += work;
-        if (s->part_count > 0) s->works[system->mechanism[e->b >= 0 ? e->b : e->a]] += work;
+        if (s->part_count > 0) s->works[system->mechanism[element_body(e)]] += work;
     }
     return sum;
 }
@@ -622,7 +613,7 @@ static void find_struck(hn_simulation *s, int located, double located_side, cons
         h->side = located_side;
         if (h->struck || h->coupling >= 0) continue;
         double x = e->law->sign * slots[DRIVE_COORDINATE];
-        if (!(excess(s, e, slots, x, &h->side) >= -TOGETHER)) continue;
+        if (!(excess(e, slots, x, &h->side) >= -TOGETHER)) continue;
         h->struck = h->side * e->law->sign * simulation_rate(e, s->state.q, v) > 0.0;
     }
 }
@@ -696,7 +687,7 @@ static void say_leaps(const hn_simulation *s, double time, double aside)
         motion_jet before = holds_motion(e, time - aside), after = holds_motion(e, time + aside);
         double leap = after.value - before.value,
                way = 2.0 * aside * fmax(fabs(before.rate), fabs(after.rate));
-        if (!(fabs(leap) > LEAP * unit_of(s, e) + 2.0 * way)) continue;
+        if (!(fabs(leap) > LEAP * e->law->unit + 2.0 * way)) continue;
         context_log(s->context,
                     "drive '%s': its motion jumps by %.6g %s at t = %.6g s, which nothing can "
                     "follow: velocities and efforts mean nothing from there on",
@@ -743,7 +734,7 @@ typedef struct reached {
 // Rate of a coordinate at the begin of the step, over its size
 static double rate_now(hn_simulation *s, const element *e)
 {
-    return e->law->sign * simulation_rate(e, s->state.q, velocities_before(s)) / unit_of(s, e);
+    return e->law->sign * simulation_rate(e, s->state.q, velocities_before(s)) / e->law->unit;
 }
 
 // A coordinate that begins at its value goes on there, or leaves it and comes back within the step: then a part after
@@ -764,7 +755,7 @@ static hn_status find_flight(hn_simulation *s, double time, reached *r)
             continue;
         }
         hold_way flown = hold_way_of(s, &s->steps[s->ahead], h);
-        double here = excess_on(s, flown.e, flown.slots, flown.to, r->side);
+        double here = excess_on(flown.e, flown.slots, flown.to, r->side);
         if (here < -LOCATED) r->low = middle, r->at_low = here;
         return HN_OK;
     }
@@ -810,7 +801,7 @@ static hn_status locate(hn_simulation *s, double whole, double time, double *par
             continue;
         }
         hold_way way = hold_way_of(s, &s->steps[s->ahead], &s->holds[*hit]);
-        double here = excess_on(s, way.e, way.slots, way.to, *side);
+        double here = excess_on(way.e, way.slots, way.to, *side);
         if (fabs(here) <= LOCATED) return HN_OK;
         if (here > 0.0) {
             r.high = *part, r.at_high = here;

@@ -27,6 +27,7 @@ static const double HELD = 1e-7;            // of the response without joints: n
 static const double SHARED = 1e-4; // of its own response: no effort moves it but with others
 static const double START_TOLERANCE =
     1e-9; // rad, m over the size; of rates over the largest of them
+static const double RATE_TOLERANCE = 1e-6;   // of rates, given with as many digits
 static const double SPEED_ROUND_OFF = 1e-12; // of speeds of the bodies, whose differences rates are
 enum { HOLD_PASSES = 12 };
 
@@ -71,12 +72,6 @@ int holds_find(const hn_system *system, hold *list)
     return list_drives(system, true, list, holds_find_firm(system, list));
 }
 
-// 1 rad, or the size of the joint in m: of the first coordinate, whose factor is 1
-static double unit_of(const hn_system *system, const element *e)
-{
-    return e->displacement ? system_joint_size(system, &system->reports[e->joint].rows) : 1.0;
-}
-
 // ---- start ------------------------------------------------------------------------------------------------
 
 motion_jet holds_motion(const element *e, double time)
@@ -89,57 +84,6 @@ motion_jet holds_motion(const element *e, double time)
     }
     time_jet r = profile_at(law->function, time);
     return (motion_jet){law->scale * r.value, law->scale * r.rate, law->scale * r.acceleration};
-}
-
-static hn_status check_motion(const hn_simulation *s, const element *e)
-{
-    const hn_system *system = s->system;
-    const drive_law *law = e->law;
-    double x = law->sign * s->angles[e->angle], rate = s->angles[e->angle + DRIVE_ROTOR];
-    double unit = unit_of(system, e);
-    motion_jet r = holds_motion(e, 0.0);
-    double off = r.value - x, speed = r.rate;
-    if (e->rotation)
-        off = -rotation_path_off(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
-                                 0.0);
-    if (e->rotation && !(fabs(off) <= START_TOLERANCE))
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "drive '%s': its rotation begins %.9g rad away from that of joint "
-                            "'%s', about this axis; expected a rotation that begins where the "
-                            "joint is",
-                            e->name, off, system->reports[e->joint].name);
-    if (!(fabs(off) <= START_TOLERANCE * fmax(unit, fabs(x))))
-        return context_fail(system->context, HN_INVALID_MODEL,
-                            "drive '%s': its motion begins at %.9g, joint '%s' at %.9g %s; "
-                            "expected a motion that begins where the joint is",
-                            e->name, r.value, system->reports[e->joint].name, x,
-                            e->displacement ? "m" : "rad");
-    if (!(fabs(speed - rate) <= 1e-6 * unit + START_TOLERANCE * fabs(speed)))
-        return context_fail(
-            system->context, HN_INVALID_MODEL,
-            "drive '%s': its motion begins with the rate %.9g, joint '%s' with %.9g %s; "
-            "expected the same (the start rate of the joint)",
-            e->name, speed, system->reports[e->joint].name, rate,
-            e->displacement ? "m/s" : "rad/s");
-    return HN_OK;
-}
-
-// A latch and a rigid stop begin on the side where they are open.
-static hn_status check_bounds(const hn_simulation *s, const element *e)
-{
-    const drive_law *law = e->law;
-    double x = law->sign * s->angles[e->angle], off = START_TOLERANCE * unit_of(s->system, e);
-    if (law->kind == HN_DRIVE_LATCH && fabs(x - law->latch) <= off)
-        return context_fail(s->context, HN_INVALID_MODEL,
-                            "drive '%s': joint '%s' starts at %.9g, where the latch would lock; "
-                            "expected another place, or a fixed joint",
-                            e->name, s->system->reports[e->joint].name, x);
-    if (law->rigid && !(x >= law->lower - off && x <= law->upper + off))
-        return context_fail(s->context, HN_INVALID_MODEL,
-                            "drive '%s': joint '%s' starts at %.9g, beyond its stop; expected %.9g "
-                            "to %.9g",
-                            e->name, s->system->reports[e->joint].name, x, law->lower, law->upper);
-    return HN_OK;
 }
 
 // What velocities of a joint's bodies, at the start or of a state that is set, leave open of its rate, m/s or rad/s
@@ -159,6 +103,58 @@ static double rate_round_off(const hn_system *system, const element *e)
                      : turn;
     }
     return SPEED_ROUND_OFF * speed;
+}
+
+static hn_status check_motion(const hn_simulation *s, const element *e)
+{
+    const hn_system *system = s->system;
+    const drive_law *law = e->law;
+    double x = law->sign * s->angles[e->angle], rate = s->angles[e->angle + DRIVE_ROTOR];
+    double unit = law->unit;
+    motion_jet r = holds_motion(e, 0.0);
+    double off = r.value - x, speed = r.rate;
+    if (e->rotation)
+        off = -rotation_path_off(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
+                                 0.0);
+    if (e->rotation && !(fabs(off) <= START_TOLERANCE))
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "drive '%s': its rotation begins %.9g rad away from that of joint "
+                            "'%s', about this axis; expected a rotation that begins where the "
+                            "joint is",
+                            e->name, off, system->reports[e->joint].name);
+    if (!(fabs(off) <= START_TOLERANCE * fmax(unit, fabs(x))))
+        return context_fail(system->context, HN_INVALID_MODEL,
+                            "drive '%s': its motion begins at %.9g, joint '%s' at %.9g %s; "
+                            "expected a motion that begins where the joint is",
+                            e->name, r.value, system->reports[e->joint].name, x,
+                            e->displacement ? "m" : "rad");
+    double known = rate_round_off(system, e) + HOLD_TOLERANCE * unit / s->def.step_size;
+    if (!(fabs(speed - rate) <= RATE_TOLERANCE * fmax(fabs(speed), fabs(rate)) + known))
+        return context_fail(
+            system->context, HN_INVALID_MODEL,
+            "drive '%s': its motion begins with the rate %.9g, joint '%s' with %.9g %s; "
+            "expected the same (the start rate of the joint)",
+            e->name, speed, system->reports[e->joint].name, rate,
+            e->displacement ? "m/s" : "rad/s");
+    return HN_OK;
+}
+
+// A latch and a rigid stop begin on the side where they are open.
+static hn_status check_bounds(const hn_simulation *s, const element *e)
+{
+    const drive_law *law = e->law;
+    double x = law->sign * s->angles[e->angle], off = START_TOLERANCE * law->unit;
+    if (law->kind == HN_DRIVE_LATCH && fabs(x - law->latch) <= off)
+        return context_fail(s->context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' starts at %.9g, where the latch would lock; "
+                            "expected another place, or a fixed joint",
+                            e->name, s->system->reports[e->joint].name, x);
+    if (law->rigid && !(x >= law->lower - off && x <= law->upper + off))
+        return context_fail(s->context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' starts at %.9g, beyond its stop; expected %.9g "
+                            "to %.9g",
+                            e->name, s->system->reports[e->joint].name, x, law->lower, law->upper);
+    return HN_OK;
 }
 
 static hn_status check_coupling(const hn_simulation *s, const system_coupling *c)
@@ -199,7 +195,7 @@ hn_status holds_check_state(const hn_simulation *s, const double *q, const doubl
     const hn_system *system = s->system;
     for (int i = 0; i < system->coupling_count; ++i) {
         const system_coupling *c = &system->couplings[i];
-        double gap = -c->start, rate = 0.0, scale = unit_of(system, &system->elements[c->first]),
+        double gap = -c->start, rate = 0.0, scale = system->elements[c->first].law->unit,
                fastest = 0.0, known = 0.0;
         for (int k = 0; k < c->term_count; ++k) {
             const element *e = &system->elements[c->first + k];
@@ -287,10 +283,19 @@ hold_way hold_way_of(const hn_simulation *s, solved_step *step, const hold *h)
 {
     const element *e = &s->system->elements[h->first];
     element_step view = step_element_view(s->system, &step->equations, &step->data, h->first);
+    double from = e->law->sign * step->angle_start[e->angle],
+           to = e->law->sign * element_angle_after(e, &view);
     return (hold_way){.e = e,
                       .slots = step->angle_start + e->angle,
-                      .from = e->law->sign * step->angle_start[e->angle],
-                      .to = e->law->sign * element_angle_after(e, &view)};
+                      .from = from,
+                      .to = to,
+                      .moves = drive_moves(e, &view, from, to)};
+}
+
+// No number is the worst of all.
+static double worst_of(double largest, double x)
+{
+    return isnan(largest) || x <= largest ? largest : x;
 }
 
 double holds_relations(const hn_simulation *s, const solved_step *step, bool target, double *x)
@@ -300,12 +305,12 @@ double holds_relations(const hn_simulation *s, const solved_step *step, bool tar
     for (int i = 0; i < s->held_count; ++i) {
         const hold *h = &s->holds[s->held_list[i]];
         const element *first = &system->elements[h->first];
-        double scale = unit_of(system, first);
+        double scale = first->law->unit;
         if (first->rotation) {
             const double *q = step->data.q;
             x[i] = rotation_path_off(first, system_pose(q, first->a), system_pose(q, first->b),
                                      step->equations.time + step->equations.step_size);
-            largest = fmax(largest, fabs(x[i]));
+            largest = worst_of(largest, fabs(x[i]));
             continue;
         }
         x[i] = 0.0;
@@ -318,7 +323,7 @@ double holds_relations(const hn_simulation *s, const solved_step *step, bool tar
             scale = fmax(scale, fabs(term));
         }
         if (target) x[i] -= target_of(s, step, h);
-        largest = fmax(largest, fabs(x[i]) / scale);
+        largest = worst_of(largest, fabs(x[i]) / scale);
     }
     return largest;
 }
@@ -368,7 +373,7 @@ static hn_status find_responses(hn_simulation *s, solved_step *step, const newto
     for (int k = 0; k < n; ++k) {
         const hold *h = &s->holds[s->held_list[k]];
         double free = free_response_of(s, step, h),
-               effort = REACH * unit_of(s->system, &s->system->elements[h->first]) / free;
+               effort = REACH * s->system->elements[h->first].law->unit / free;
         holds_add_effort(s, step, k, effort);
         hn_status status = simulation_solve_iterate(s, step, options);
         holds_add_effort(s, step, k, -effort);
@@ -442,7 +447,8 @@ static hn_status solve_listed(hn_simulation *s, solved_step *step, const newton_
     double before = HUGE_VAL, largest = holds_relations(s, step, true, off);
     double part = fmin(1.0, step->equations.step_size / s->def.step_size),
            tolerance = fmax(HOLD_ROUND_OFF, HOLD_TOLERANCE * part);
-    for (int pass = 0; largest > tolerance; ++pass) {
+    for (int pass = 0; !(largest <= tolerance); ++pass) {
+        if (!isfinite(largest)) return HN_NOT_FINITE;
         // again where the last ones do not lead on
         if (pass == 0 || largest > 0.1 * before) {
             if (pass > 0 && largest <= HOLD_TOLERANCE) break; // round-off

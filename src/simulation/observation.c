@@ -187,8 +187,7 @@ static double coupling_gap(const hn_simulation *s, int index, bool relative)
 {
     const system_coupling *c = &s->system->couplings[index];
     const element *e = &s->system->elements[c->first];
-    double gap = -c->start, scale = 1.0;
-    if (e->displacement) scale = system_joint_size(s->system, &s->system->reports[e->joint].rows);
+    double gap = -c->start, scale = e->law->unit;
     for (int k = 0; k < c->term_count; ++k) {
         double term = c->factors[k] * e[k].law->sign * s->angles[e[k].angle];
         gap += term;

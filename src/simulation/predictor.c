@@ -93,6 +93,16 @@ static inline int component_count(const joint *j, bool joints)
     return surplus > 0 && j->plane_child ? 3 : j->dof + surplus;
 }
 
+// of these, how many are metres: they come first
+static int length_count(const joint *j, bool joints)
+{
+    if (!joints) return 3;
+    const joint_type *type = joint_type_of(j->kind);
+    int count = 0;
+    while (count < type->coordinate_count && !type->axes[count].turning) ++count;
+    return count;
+}
+
 size_t predict_size(const hn_system *system, const reduction_type *kind)
 {
     size_t count = 0;
@@ -108,6 +118,7 @@ void predict_prepare(hn_simulation *simulation)
         const joint *j = &simulation->system->joints[i];
         simulation->predicted[i] =
             (predicted_body){.count = (unsigned char)component_count(j, joints),
+                             .lengths = (unsigned char)length_count(j, joints),
                              .pivot = (unsigned char)(joints ? joint_pivot(j) : PIVOT_NONE)};
     }
 }
@@ -249,7 +260,7 @@ void predict_step(hn_simulation *simulation, const reduction_type *kind, solved_
 
 // What each rule would have left of a component, at most so far; rules longer than what is known say nothing.
 static inline void note_left(const prediction *past, const double *values, double increment,
-                             double *restrict largest)
+                             double unit, double *restrict largest)
 {
     double left[RULES];
     for (int k = 0; k < RULES; ++k) left[k] = increment;
@@ -258,13 +269,13 @@ static inline void note_left(const prediction *past, const double *values, doubl
         for (int k = 0; k < RULES; ++k) left[k] -= WEIGHTS[age][k] * value;
     }
     for (int k = 0; k < RULES; ++k) {
-        double size = fabs(left[k]);
+        double size = fabs(left[k]) / unit;
         largest[k] = size > largest[k] ? size : largest[k];
     }
 }
 
 // Where an extrapolation leaves more than this, a long one may lead to another solution of a step that has several.
-static const double SMOOTH = 1e-5; // rad, m
+static const double SMOOTH = 1e-5; // rad, m over the body's size
 enum { LENGTH_ROUGH = 3 };
 
 static int best_rule(const double *largest, int count)
@@ -296,7 +307,8 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
             increment = own;
         }
         for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
-            if (choose) note_left(past, values, increment[k], largest);
+            double unit = k < simulation->predicted[i].lengths ? system->sizes[i] : 1.0;
+            if (choose) note_left(past, values, increment[k], unit, largest);
             values[slot] = increment[k];
         }
     }

@@ -21,7 +21,7 @@ static hn_status check_reversible(const hn_simulation *s)
                             "scheme is time-symmetric");
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        const char *body = system->bodies[e->b >= 0 ? e->b : e->a].name;
+        const char *body = system->bodies[element_body(e)].name;
         if (e->damping != 0.0)
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "a damper acts on body '%s': what it takes does not come back",

@@ -65,7 +65,7 @@ hn_status hn_simulation_set_drive(hn_simulation *s, int index, const char *word,
     *to = value;
     double work = element_energy(e, a, b, NULL, s->angles) - before;
     s->work += work;
-    s->works[system->mechanism[e->b >= 0 ? e->b : e->a]] += work;
+    s->works[system->mechanism[element_body(e)]] += work;
     s->steps[s->ahead].valid = false;
     simulation_forget_derived(s);
     return HN_OK;

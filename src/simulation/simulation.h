@@ -33,6 +33,7 @@ typedef struct prediction {
 /// What of a body is predicted, side by side: loops over all of them need no more of their joints.
 typedef struct predicted_body {
     unsigned char count; ///< components of its increment
+    unsigned char lengths; ///< of these, the first ones are in metres
     unsigned char pivot; ///< a pivot_kind; none: not from joints, or of another kind
 } predicted_body;
 /// More dampers than these have mobilities without joints.
@@ -409,6 +410,7 @@ typedef struct hold_way {
     const element *e;
     double *slots; ///< of the step
     double from, to;
+    bool moves; ///< from one to the other, beyond round-off
 } hold_way;
 /// List in s->held_list those of `held` that do not follow from others: motions and couplings, latches and stops,
 /// friction. In an `impact` also those that are struck, and no friction, whose efforts have no impulse. Their number.

@@ -278,8 +278,7 @@ static bool begin_friction(state_dynamics *x)
         double mode = s->angles[e->angle + DRIVE_MODE],
                rate =
                    frame_rate(f, frame_element_candidate(f, system->drive_first + d), f->q, x->v),
-               unit = e->displacement ? system_joint_size(system, &system->reports[e->joint].rows)
-                                      : 1.0;
+               unit = e->law->unit;
         bool slid = mode == FRICTION_BACK || mode == FRICTION_FORTH;
         x->friction.normals[d] = s->angles[e->angle + DRIVE_NORMAL];
         x->friction.sticks[d] = !slid && fabs(rate) * s->def.step_size <= RESTS * unit;

@@ -217,9 +217,7 @@ static drive_instant user_slopes(const hn_simulation *s, const element *e, doubl
 {
     const double WAY = 1e-3, REACH_X = 1e-5; // rad, or m over the size of the joint
     const double REACH_V = 1e-6;             // likewise, in a step
-    double unit = e->displacement ? system_joint_size(s->system, &s->system->reports[e->joint].rows)
-                                  : 1.0,
-           h = s->def.step_size, dx = REACH_X * fmax(unit, fabs(x)),
+    double unit = e->law->unit, h = s->def.step_size, dx = REACH_X * fmax(unit, fabs(x)),
            dv = fmax(REACH_V * unit / h, 1e-3 * fabs(rate));
     if (fabs(rate) * h > WAY * unit) h = WAY * unit / fabs(rate);
     return (drive_instant){

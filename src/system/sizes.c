@@ -99,6 +99,15 @@ static void find_spring_sizes(hn_system *system)
     }
 }
 
+static void find_law_units(hn_system *system)
+{
+    for (int i = 0; i < system->law_count; ++i) {
+        const element *e = &system->elements[system->drive_first + i];
+        const joint *j = &system->reports[e->joint].rows;
+        system->laws[i].unit = e->displacement ? system_joint_size(system, j) : 1.0;
+    }
+}
+
 void system_find_sizes(hn_system *system)
 {
     int n = system->body_count;
@@ -132,4 +141,5 @@ void system_find_sizes(hn_system *system)
         length[i] = length[from], mass[i] = mass[from];
         if (!(system->sizes[i] > 0.0)) system->sizes[i] = length[i];
     }
+    find_law_units(system);
 }
