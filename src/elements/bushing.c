@@ -149,6 +149,7 @@ static int bushing_dampers(const element *e, const double *a, const double *b,
 
 const element_type element_bushing = {
     .name = "bushing",
+    .many_terms = true,
     .marks_frame = true,
     .in_space = true,
     .potential = bushing_potential,

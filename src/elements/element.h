@@ -116,6 +116,7 @@ typedef struct element_output {
 typedef struct element_type {
     const char *name;
     bool dense; ///< its tangent is a block; both ends are bodies with directors
+    bool many_terms; ///< its tangent has more terms than a spring with a damper
     bool from_outside; ///< a load: it acts on body b alone
     bool marks_frame; ///< an end on the ground sees a place and directions there: no rigid motion leaves it alone
     bool in_space;    ///< no plane holds what it does (jet_planar.c)

@@ -80,15 +80,22 @@ static void layout(arena *a, const hn_system *system, int columns, int bodies, r
                          .joints = arena_bytes(a, n * sizeof(joint_step))};
 }
 
+// Is it a block, of its bodies in the tree or of columns beside it?
+static bool is_block(const hn_system *system, int index)
+{
+    bool many = element_type_of(system->elements[index].kind)->many_terms;
+    return step_element_is_dense(system, index) ||
+           (many && system->places[index] == PLACE_ELSEWHERE);
+}
+
 static int spring_columns(const hn_system *system)
 {
     int count = 0;
     for (int i = 0; i < system->element_count; ++i)
         if (system->places[i] == PLACE_ELSEWHERE)
-            count += step_element_is_dense(system, i)
-                         ? BORDER_COLUMNS_PER_BLOCK
-                         : 3 * (BORDER_TERMS_PER_ELEMENT +
-                                (system->elements[i].rate_mass != NULL ? 1 : 0));
+            count += is_block(system, i) ? BORDER_COLUMNS_PER_BLOCK
+                                         : 3 * (BORDER_TERMS_PER_ELEMENT +
+                                                (system->elements[i].rate_mass != NULL ? 1 : 0));
     return count;
 }
 
@@ -119,7 +126,7 @@ static bool fits_border(const hn_system *system, const border_size *size)
     double c = size->columns;
     double beside = c * (1800.0 + 30.0 * size->bodies + 8.0 * c + 0.06 * c * c);
     for (int i = 0; i < system->element_count; ++i)
-        if (system->places[i] == PLACE_ELSEWHERE && step_element_is_dense(system, i))
+        if (system->places[i] == PLACE_ELSEWHERE && is_block(system, i))
             beside += DENSE * BORDER_COLUMNS_PER_BLOCK * (beside / c);
     double sparse = 26000.0 * system->body_count;
     if (size->columns == 0) return true;
@@ -293,7 +300,7 @@ static void add_elements(reduction *r, const step_equations *equations, const st
     const hn_system *system = r->system;
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
-        if (step_element_is_dense(system, i)) {
+        if (is_block(system, i)) {
             add_dense(r, equations, step, i);
             continue;
         }

@@ -104,10 +104,29 @@ void step_add_mass_block(const mass_edge *edge, double factor, element_block *bl
     }
 }
 
+// u (C v^T) on the eight vectors
+static void add_term(const stiffness_term *term, element_block *block)
+{
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8 && term->u[i] != 0.0; ++j) {
+            double uv = term->u[i] * term->v[j];
+            if (uv == 0.0) continue;
+            for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c) block->k[3 * i + r][3 * j + c] += uv * term->c[r][c];
+        }
+}
+
 void step_element_block(const hn_system *system, const step_equations *equations,
                         const step_data *step, int index, bool mass, element_block *block)
 {
     const element *e = &system->elements[index];
+    if (!step_element_is_dense(system, index)) {
+        stiffness_term terms[ELEMENT_TERMS_MAX];
+        int count = step_element_terms(system, equations, step, index, terms);
+        memset(block, 0, sizeof *block);
+        for (int t = 0; t < count; ++t) add_term(&terms[t], block);
+        return;
+    }
     element_step view = step_element_view(system, equations, step, index);
     double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0};
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .block = block};

@@ -82,7 +82,8 @@ static inline bool step_element_is_dense(const hn_system *system, int index)
     return element_type_of(system->elements[index].kind)->dense;
 }
 
-/// The tangent of a dense element, and with `mass` alpha times the block of the mass matrix it brings.
+/// The tangent of an element as a block; of a dense one with `mass` also alpha times the block of the mass matrix that
+/// it brings.
 void step_element_block(const hn_system *system, const step_equations *equations, const step_data *step, int index,
                         bool mass, element_block *block);
 
