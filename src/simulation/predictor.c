@@ -307,7 +307,7 @@ void predict_record(hn_simulation *simulation, const solved_step *solved)
             increment = own;
         }
         for (int k = 0; k < count; ++k, values += HISTORY_DEPTH) {
-            double unit = k < simulation->predicted[i].lengths ? system->sizes[i] : 1.0;
+            double unit = k < simulation->predicted[i].lengths ? system->unit_length[i] : 1.0;
             if (choose) note_left(past, values, increment[k], unit, largest);
             values[slot] = increment[k];
         }
