@@ -346,7 +346,8 @@ typedef struct hn_joint_state {
                                                   ///< the true one: the mean of two neighbouring steps is second order
     hn_vec3 reaction_torque;                      ///< N m
     double reaction_time;                         ///< s, the time the reaction belongs to; NaN-free: equals time before
-                                                  ///< the first step
+                                                  ///< the first step; outputs in the frame of a body turn reactions as
+                                                  ///< that body stands then
     bool reaction_valid;                          ///< false before the first step, but for `variational`
                                                   ///< and `rattle`
     bool reaction_unique;                         ///< false: redundant constraints; the reaction of minimum norm is

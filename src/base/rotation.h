@@ -29,6 +29,12 @@ static inline hn_vec3 cayley_apply(hn_vec3 theta, hn_vec3 d)
     return vec3_add(d, cayley_change(theta, cayley_factor(theta), d));
 }
 
+/// Half of theta: cay(half) cay(half) = cay(theta), from tan(x/2) = tan x / (1 + sqrt(1 + tan^2 x)).
+static inline hn_vec3 cayley_half(hn_vec3 theta)
+{
+    return vec3_scale(1.0 / (1.0 + sqrt(1.0 + 0.25 * vec3_dot(theta, theta))), theta);
+}
+
 /// theta with cay(theta) = cay(second) cay(first). Singular when the total is half a turn.
 static inline hn_vec3 cayley_compose(hn_vec3 second, hn_vec3 first)
 {

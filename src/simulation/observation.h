@@ -65,5 +65,7 @@ hn_status simulation_reaction(hn_simulation *simulation, const struct solved_ste
                               joint_reaction *reaction);
 /// The time that reactions belong to.
 double simulation_reaction_time(const hn_simulation *simulation, const struct solved_step *step);
+/// Where a body stands then: at the start of the step, at its end, or half way between by the middle of its turn.
+void simulation_reaction_pose(const hn_simulation *simulation, const struct solved_step *step, int body, double *pose);
 
 #endif

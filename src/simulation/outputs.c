@@ -149,15 +149,18 @@ static moving_point carried(const body_motion *m, hn_vec3 x)
         .a = vec3_add(vec3_add(m->a, vec3_cross(m->alpha, arm)), vec3_cross(m->omega, turning))};
 }
 
-// Components along the user's axes of a body.
-static hn_vec3 seen_by(const hn_simulation *s, int body, hn_vec3 x)
+// Components along the user's axes of a body at a pose.
+static hn_vec3 along_axes(const hn_simulation *s, int body, const double *q, hn_vec3 x)
 {
-    if (body < 0) return x;
     const hn_mat3 *axes = &s->system->bodies[body].user_axes;
-    const double *q = system_pose(s->state.q, body);
     return vec3(vec3_dot(x, pose_direction(q, mat3_column(axes, 0))),
                 vec3_dot(x, pose_direction(q, mat3_column(axes, 1))),
                 vec3_dot(x, pose_direction(q, mat3_column(axes, 2))));
+}
+
+static hn_vec3 seen_by(const hn_simulation *s, int body, hn_vec3 x)
+{
+    return body < 0 ? x : along_axes(s, body, system_pose(s->state.q, body), x);
 }
 
 static void find_point(const hn_simulation *s, const output *o, double *values)
@@ -197,7 +200,14 @@ static void find_reaction(const hn_simulation *s, const output *o, double *value
                                                              : SERIES_JOINT_REACTION_TORQUE] +
         3 * (size_t)o->joint;
     int body = o->frame == HN_FRAME_WORLD ? GROUND : o->frame == HN_FRAME_A ? o->a : o->b;
-    vec3_store(seen_by(s, body, vec3_load(from)), values);
+    hn_vec3 reaction = vec3_load(from);
+    const solved_step *step = body < 0 ? NULL : simulation_reaction_step((hn_simulation *)s);
+    if (step != NULL) { // found with the reaction: nothing is solved here
+        double pose[POSE_SIZE];
+        simulation_reaction_pose(s, step, body, pose);
+        reaction = along_axes(s, body, pose, reaction);
+    }
+    vec3_store(reaction, values);
 }
 
 static void store_angle(const hn_simulation *s, const output *o, double *to)

@@ -397,6 +397,30 @@ double simulation_reaction_time(const hn_simulation *s, const solved_step *step)
     return now ? hn_simulation_time(s) : step->equations.reaction_time;
 }
 
+void simulation_reaction_pose(const hn_simulation *s, const solved_step *step, int body,
+                              double *pose)
+{
+    const solved_step placed = placed_step(s, step);
+    const double weight = placed.equations.weight;
+    step_projection_pose(&placed.equations, &placed.data, body, pose);
+    if (body < 0 || weight == 0.0 || weight == 1.0 || !s->system->bodies[body].has_directors)
+        return;
+    // the mean of directors is none: sum d x Delta d = 2 sin(phi) n and the trace 1 + 2 cos(phi) of the turn give
+    // theta = 2 tan(phi/2) n of the Cayley map
+    const double *start = step->q_start + POSE_SIZE * (size_t)body,
+                 *change = step->data.delta + POSE_SIZE * (size_t)body;
+    hn_vec3 sum = vec3(0.0, 0.0, 0.0);
+    double trace = 3.0;
+    for (int k = 3; k < POSE_SIZE; k += 3) {
+        hn_vec3 d = vec3_load(start + k), delta = vec3_load(change + k);
+        sum = vec3_add(sum, vec3_cross(d, delta));
+        trace += vec3_dot(d, delta);
+    }
+    hn_vec3 half = cayley_half(vec3_scale(2.0 / (1.0 + trace), sum));
+    for (int k = 3; k < POSE_SIZE; k += 3)
+        vec3_store(cayley_apply(half, vec3_load(start + k)), pose + k);
+}
+
 // Is it of a joint that may share a self-stress? Those of minimum norm are given then; for the others both ways agree.
 static bool may_be_shared(const hn_simulation *s, const system_joint *report)
 {
