@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `holonom rerun`: repeat a run from its result file, and compare every number.
+#define _POSIX_C_SOURCE 200809L // getpid
 #include "command.h"
 #include "options.h"
 #include "output_file.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BLOCK_NUMBERS = 1 << 16, // numbers of a series compared at once, about
@@ -85,6 +87,7 @@ static int repeat(rerun *r)
     const hn_result_info *info = hn_result_file_info(r->before);
     hn_status status = hn_model_parse(r->context, info->model_text, info->model_text_length,
                                       info->model_name, &r->model);
+    if (status == HN_CANCELLED) return complain(r, status);
     if (status != HN_OK) {
         say(stderr, "%s\n", hn_context_message(r->context));
         return EXIT_MODEL;
@@ -248,7 +251,11 @@ static int rerun_file(rerun *r, const char *path, const char *require, double bo
 static char *temporary_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return output_temporary(slash == NULL ? path : slash + 1);
+    const char *base = slash == NULL ? path : slash + 1;
+    size_t size = strlen(base) + sizeof ".18446744073709551615.new";
+    char *name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%s.%ld.new", base, (long)getpid());
+    return name;
 }
 
 int command_rerun(int argument_count, char **arguments)

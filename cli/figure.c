@@ -628,7 +628,7 @@ bool figure_write(const figure *f, const char *path, figure_format format, doubl
         return false;
     }
     bool written = write_to(f, temporary, format, resolution, reason);
-    if (output_settle(temporary, path, written)) return true;
+    if (output_settle(temporary, written)) return true;
     if (written) *reason = strerror(errno);
     return false;
 }

@@ -8,28 +8,69 @@
 #include "say.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *output_temporary(const char *path)
+// What an open file of a process is called: a link there leads to no name that could be given to another file.
+static bool is_descriptor(const char *path)
 {
-    struct stat information;
-    bool direct = lstat(path, &information) == 0 && !S_ISREG(information.st_mode);
-    size_t size = strlen(path) + sizeof ".18446744073709551615.new";
-    char *name = malloc(size);
-    if (name == NULL) return NULL;
-    if (direct) snprintf(name, size, "%s", path);
-    else snprintf(name, size, "%s.%ld.new", path, (long)getpid());
+    return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+}
+
+/// Where the links of `path` lead, also when nothing is there yet. Owned by the caller; NULL: no memory.
+static char *follow_links(const char *path)
+{
+    enum { LINKS_MAX = 40 }; // as the system has it
+    char *name = strdup(path), *link = malloc(PATH_MAX);
+    for (int i = 0; i < LINKS_MAX && name != NULL && link != NULL && !is_descriptor(name); ++i) {
+        ssize_t length = readlink(name, link, PATH_MAX - 1);
+        if (length < 0) break; // no link
+        link[length] = '\0';
+        const char *slash = link[0] == '/' ? NULL : strrchr(name, '/');
+        size_t folder = slash == NULL ? 0 : (size_t)(slash - name) + 1;
+        char *next = malloc(folder + (size_t)length + 1);
+        if (next != NULL) memcpy(next, name, folder), strcpy(next + folder, link);
+        free(name);
+        name = next;
+    }
+    if (link == NULL) free(name), name = NULL;
+    free(link);
     return name;
 }
 
-bool output_settle(char *temporary, const char *path, bool complete)
+/// Behind the temporary name and its zero stands the name that it gets.
+static const char *final_name(const char *temporary)
 {
-    bool settled = complete, direct = strcmp(temporary, path) == 0;
+    return temporary + strlen(temporary) + 1;
+}
+
+char *output_temporary(const char *path)
+{
+    struct stat information;
+    char *target = follow_links(path), ending[32];
+    if (target == NULL) return NULL;
+    bool direct = is_descriptor(target) ||
+                  (lstat(target, &information) == 0 && !S_ISREG(information.st_mode));
+    snprintf(ending, sizeof ending, ".%ld.new", (long)getpid());
+    const char *final = direct ? path : target;
+    size_t length = strlen(final), more = direct ? 0 : strlen(ending);
+    char *name = malloc(2 * length + more + 2);
+    if (name != NULL)
+        snprintf(name, length + more + 1, "%s%s", final, direct ? "" : ending),
+            memcpy(name + length + more + 1, final, length + 1);
+    free(target);
+    return name;
+}
+
+bool output_settle(char *temporary, bool complete)
+{
+    const char *target = final_name(temporary);
+    bool settled = complete, direct = strcmp(temporary, target) == 0;
     int error = errno;
-    if (complete && !direct && rename(temporary, path) != 0) {
+    if (complete && !direct && rename(temporary, target) != 0) {
         settled = false;
         error = errno;
     }
@@ -68,7 +109,7 @@ int output_write(const char *path, void (*write)(const void *what, FILE *file), 
         if (fclose(file) == 0) errno = error;
         else written = false;
     }
-    if (output_settle(temporary, path, written)) return EXIT_FINE;
+    if (output_settle(temporary, written)) return EXIT_FINE;
     say(stderr, "%s: cannot be written: %s\n", path, strerror(errno));
     return EXIT_FILE;
 }

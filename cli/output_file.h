@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/// Name to write to until the output is complete: a new file beside `path`; `path` itself for devices, pipes and links,
-/// which are written through. Owned by the caller; NULL: no memory.
+/// Name to write to until the output is complete: a new file beside `path`, or beside what it leads to where it is a
+/// link; `path` itself for devices and pipes. Owned by the caller; NULL: no memory.
 char *output_temporary(const char *path);
 
 /// Give the output its name when it was written completely, otherwise remove it. False: errno says why it has not got
 /// its name. Frees `temporary`.
-bool output_settle(char *temporary, const char *path, bool complete);
+bool output_settle(char *temporary, bool complete);
 
 /// Where results go: to `chosen`, or unless told to the name of the file that is read, without folder and ending, and
 /// `ending` behind it. Owned by the caller; NULL: no memory.

@@ -4,6 +4,7 @@
 #include "page.h"
 
 #include "command.h"
+#include "output_file.h"
 #include "page_description.h"
 #include "report.h"
 #include "say.h"
@@ -167,27 +168,10 @@ static void append_script(byte_buffer *page, const char *id, int index, const by
     buffer_append(page, "</script>\n", 10);
 }
 
-/// Write beside the final name and rename: no half page under that name.
-static int write_file(const char *output, const byte_buffer *page)
+static void write_bytes(const void *what, FILE *file)
 {
-    size_t size = strlen(output) + 6;
-    char *part = malloc(size);
-    if (part == NULL || page->failed) {
-        free(part);
-        fputs("holonom view: there is no memory\n", stderr);
-        return EXIT_RUN_FAILED;
-    }
-    snprintf(part, size, "%s.part", output);
-    FILE *file = fopen(part, "wb");
-    bool written = file != NULL && fwrite(page->bytes, 1, page->length, file) == page->length;
-    if (file != NULL) written = fclose(file) == 0 && written;
-    if (written) written = rename(part, output) == 0;
-    if (!written) {
-        say(stderr, "%s: cannot be written: %s\n", output, strerror(errno));
-        if (file != NULL) remove(part);
-    }
-    free(part);
-    return written ? EXIT_FINE : EXIT_FILE;
+    const byte_buffer *page = what;
+    fwrite(page->bytes, 1, page->length, file);
 }
 
 /// Describe and pack all results into the page behind the template's first part.
@@ -267,7 +251,8 @@ static void tell_size(const char *output, const byte_buffer *page, const page_da
 // main finds out whether the standard output took it
 static int hand_out(const char *output, const byte_buffer *page)
 {
-    if (strcmp(output, "-") != 0) return write_file(output, page);
+    if (page->failed) return report_no_memory();
+    if (strcmp(output, "-") != 0) return output_write(output, write_bytes, page);
     fwrite(page->bytes, 1, page->length, stdout);
     return EXIT_FINE;
 }
