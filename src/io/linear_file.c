@@ -45,13 +45,11 @@ static bool write_vector(hid_t file, const char *name, const char *unit, int cou
     return hdf5_write_any_doubles(file, name, unit, 1, (hsize_t[1]){(hsize_t)count}, values);
 }
 
-static hn_status write_hdf5(const hn_linear_system *s, hn_context *context, const char *path)
+static hn_status fill(hid_t file, void *user)
 {
-    hdf5_silence silence;
-    hdf5_silence_begin(&silence);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hn_linear_system *s = user;
     int n = s->state_count;
-    bool good = file >= 0 && hdf5_attribute_text(file, "format", "holonom linear system", 0) &&
+    bool good = hdf5_attribute_text(file, "format", "holonom linear system", 0) &&
                 hdf5_attribute_text(file, "holonom_version", hn_version(), 0) &&
                 hdf5_attribute_double(file, "time", s->time) &&
                 hdf5_attribute_integer(file, "freedom_count", s->freedom_count) &&
@@ -62,12 +60,9 @@ static hn_status write_hdf5(const hn_linear_system *s, hn_context *context, cons
                 write_vector(file, "derivative", "state_units over s", n, s->derivative) &&
                 write_vector(file, "eigenvalue_real", "1/s", n, s->eigenvalue_real) &&
                 write_vector(file, "eigenvalue_imaginary", "rad/s", n, s->eigenvalue_imaginary);
-    for (int list = 0; list < 3 && good; ++list) good = write_names(file, s, list, context);
-    if (file >= 0 && H5Fclose(file) < 0) good = false;
-    hdf5_silence_end(&silence);
-    if (good) return HN_OK;
-    return context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                        system_error_sentence(silence.system_error));
+    for (int list = 0; list < 3 && good; ++list)
+        good = write_names(file, s, list, linear_system_context(s));
+    return good ? HN_OK : HN_OUT_OF_MEMORY;
 }
 
 static hn_status write_mat(FILE *file, void *user)
@@ -113,7 +108,5 @@ hn_status hn_linear_system_write(const hn_linear_system *system, const char *pat
     REQUIRE(context, path != NULL && path[0] != '\0');
     if (ends_with(path, ".mat"))
         return whole_file_write(context, path, NULL, write_mat, (void *)system);
-    char *temporary;
-    TRY(whole_file_begin(context, path, NULL, &temporary));
-    return whole_file_end(context, temporary, path, write_hdf5(system, context, temporary));
+    return whole_file_write_hdf5(context, path, NULL, fill, (void *)system);
 }

@@ -655,6 +655,8 @@ static hn_status open_for_appending(hn_results *results, hid_t access)
 /// Everything that is known before the first record.
 static hn_status describe(hn_results *results, hid_t access, hdf5_silence *silence)
 {
+    silence->system_error = disk_make_room(results->part_path, METADATA_RESERVE);
+    if (silence->system_error != 0) return HN_FILE_ACCESS;
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     if (creation < 0) return HN_FILE_ACCESS;
     results->file = H5Fcreate(results->part_path, H5F_ACC_TRUNC, creation, access);
@@ -922,11 +924,13 @@ static bool pack(const hn_results *results, const char *packed_path)
 {
     hid_t access = access_properties();
     hid_t from = access < 0 ? -1 : H5Fopen(results->part_path, H5F_ACC_RDONLY, access);
-    hid_t to = from < 0 ? -1 : H5Fcreate(packed_path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     hsize_t size = 0;
     // a full disk is met before HDF5 writes: it would not get over it
+    bool room =
+        from >= 0 && H5Fget_filesize(from, &size) >= 0 && disk_make_room(packed_path, size) == 0;
+    hid_t to = room ? H5Fcreate(packed_path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : -1;
     bool packed =
-        to >= 0 && H5Fget_filesize(from, &size) >= 0 && disk_reserve(to, size) == 0 &&
+        to >= 0 && disk_reserve(to, size) == 0 &&
         H5Literate(from, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, copy_link, &to) >= 0 &&
         H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, copy_attribute, &to) >= 0 &&
         H5Fflush(to, H5F_SCOPE_GLOBAL) >= 0;
@@ -935,7 +939,7 @@ static bool pack(const hn_results *results, const char *packed_path)
     if (from >= 0) H5Fclose(from);
     if (access >= 0) H5Pclose(access);
     if (to >= 0) disk_release(packed_path);
-    if (to >= 0 && !packed) unlink(packed_path);
+    if (from >= 0 && !packed) unlink(packed_path);
     return packed;
 }
 
@@ -972,14 +976,20 @@ hn_status hn_results_set_modes(hn_results *results, const hn_mode *modes, const 
         numbers[i] = modes[i].frequency, numbers[count + i] = modes[i].growth_rate;
     hdf5_silence silence;
     hdf5_silence_begin(&silence);
-    hid_t group = hdf5_create_group(results->file, "modes");
+    int refused =
+        disk_reserve(results->file,
+                     METADATA_RESERVE + (size_t)count * (6 * (size_t)bodies + 2) * sizeof(double));
+    hid_t group = refused == 0 ? hdf5_create_group(results->file, "modes") : -1;
     bool written = group >= 0 && hdf5_write_doubles(group, "frequency", "Hz", 1, dims, numbers) &&
                    hdf5_write_doubles(group, "growth_rate", "1/s", 1, dims, numbers + count) &&
                    hdf5_write_doubles(group, "shape", "m, rad", 3, dims, shapes);
+    if (refused == 0 && !written) disk_detach(results->file);
     if (group >= 0) H5Gclose(group);
     hdf5_silence_end(&silence);
     context_release(results->context, numbers);
-    return written ? HN_OK : fail_access(results, "write modes", silence.system_error);
+    return written
+               ? HN_OK
+               : fail_access(results, "write modes", refused != 0 ? refused : silence.system_error);
 }
 
 hn_status hn_results_finish(hn_results *results)

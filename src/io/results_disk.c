@@ -20,11 +20,10 @@ static int descriptor_of(hid_t file)
     return *(const int *)handle;
 }
 
-int disk_reserve(hid_t file, size_t bytes)
+static int reserve(int descriptor, size_t bytes)
 {
     struct stat information;
     struct rlimit limit;
-    int descriptor = descriptor_of(file);
     if (descriptor < 0 || fstat(descriptor, &information) != 0) return 0;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         (rlim_t)information.st_size + bytes > limit.rlim_cur)
@@ -36,6 +35,20 @@ int disk_reserve(hid_t file, size_t bytes)
 #else
     return 0;
 #endif
+}
+
+int disk_reserve(hid_t file, size_t bytes)
+{
+    return reserve(descriptor_of(file), bytes);
+}
+
+int disk_make_room(const char *path, size_t bytes)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) return errno;
+    int error = reserve(descriptor, bytes);
+    close(descriptor);
+    return error;
 }
 
 // HDF5 file format, superblock version 3: signature in bytes 0-7, version in 8, size of addresses in 9, marks of

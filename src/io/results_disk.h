@@ -11,6 +11,10 @@
 /// consistent states. Returns 0 or errno; file systems that cannot reserve are trusted.
 int disk_reserve(hid_t file, size_t bytes);
 
+/// An empty file `path` on a disk that has room for `bytes`: where HDF5 cannot write the first of them, it prints when
+/// the program ends. Returns 0 or errno.
+int disk_make_room(const char *path, size_t bytes);
+
 /// Make the superblock on disk say what readers need: the end of the file as HDF5 has it in memory, and no mark of a
 /// writer, which HDF5 puts there while the file is open and which a killed process leaves behind: readers would refuse
 /// the file. Call it right before a flush, so that nothing written lies beyond the end, and right after.

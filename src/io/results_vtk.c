@@ -17,7 +17,7 @@ enum { TOPOLOGIES = 4, LINES = 1, POLYGONS = 2 };
 typedef struct vtk_file {
     hn_context *context;
     const result_motion *motion;
-    hid_t file, root, steps;
+    hid_t root, steps;
     int points; ///< in a step: nodes of beams first, then corners of triangles
     int nodes;  ///< of beams
     int lines, triangles;
@@ -58,7 +58,7 @@ static hn_status write_progression(vtk_file *v, hid_t group, const char *name, i
     bool good = write_large(group, name, width == 1 ? 1 : 2,
                             (hsize_t[2]){(hsize_t)count, (hsize_t)width}, H5T_NATIVE_INT64, values);
     context_release(v->context, values);
-    return good ? HN_OK : HN_FILE_ACCESS;
+    return good ? HN_OK : HN_OUT_OF_MEMORY;
 }
 
 // ---- topology ---------------------------------------------------------------------------------------------------
@@ -68,13 +68,13 @@ static hn_status write_topology(vtk_file *v, const char *name, int count, int co
                                 const int64_t *points)
 {
     hid_t group = H5Gcreate2(v->root, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0) return HN_FILE_ACCESS;
+    if (group < 0) return HN_OUT_OF_MEMORY;
     int64_t connectivity = (int64_t)count * corners, cells = count;
     hn_status status = write_progression(v, group, "Offsets", count + 1, 1, corners);
     if (status == HN_OK && !(write_indices(group, "Connectivity", count * corners, points) &&
                              write_indices(group, "NumberOfConnectivityIds", 1, &connectivity) &&
                              write_indices(group, "NumberOfCells", 1, &cells)))
-        status = HN_FILE_ACCESS;
+        status = HN_OUT_OF_MEMORY;
     H5Gclose(group);
     return status;
 }
@@ -144,7 +144,7 @@ static hn_status write_points(vtk_file *v, hid_t group, const char *name, bool v
     }
     if (series >= 0) H5Dclose(series);
     context_release(v->context, values);
-    return good ? HN_OK : HN_FILE_ACCESS;
+    return good ? HN_OK : HN_OUT_OF_MEMORY;
 }
 
 static hn_status write_cell_bodies(vtk_file *v, hid_t group)
@@ -161,7 +161,7 @@ static hn_status write_cell_bodies(vtk_file *v, hid_t group)
         for (int k = 0; k < m->meshes[i].count; k += 3) values[cell++] = i;
     bool good = write_indices(group, "body", cells, values);
     context_release(v->context, values);
-    return good ? HN_OK : HN_FILE_ACCESS;
+    return good ? HN_OK : HN_OUT_OF_MEMORY;
 }
 
 // Force and moment of every element in every step; triangles have none.
@@ -185,7 +185,7 @@ static hn_status write_resultants(vtk_file *v, hid_t group)
         }
         if (series >= 0) H5Dclose(series);
         context_release(v->context, values);
-        if (!good) return HN_FILE_ACCESS;
+        if (!good) return HN_OUT_OF_MEMORY;
     }
     return HN_OK;
 }
@@ -201,7 +201,7 @@ static hn_status write_data(vtk_file *v)
         H5Gcreate2(v->steps, "CellDataOffsets", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hn_status status = points >= 0 && cells >= 0 && point_offsets >= 0 && cell_offsets >= 0
                            ? HN_OK
-                           : HN_FILE_ACCESS;
+                           : HN_OUT_OF_MEMORY;
     int64_t cell_count = v->lines + v->triangles;
     if (status == HN_OK) status = write_points(v, points, "velocity", true);
     if (status == HN_OK)
@@ -247,7 +247,7 @@ static hn_status write_steps(vtk_file *v)
     bool good = hdf5_attribute_integer(v->steps, "NSteps", frames) &&
                 write_large(v->steps, "Values", 1, (hsize_t[1]){(hsize_t)frames}, H5T_NATIVE_DOUBLE,
                             m->time);
-    if (!good) return HN_FILE_ACCESS;
+    if (!good) return HN_OUT_OF_MEMORY;
     TRY(write_progression(v, v->steps, "PartOffsets", frames, 1, 0));
     TRY(write_progression(v, v->steps, "PointOffsets", frames, 1, v->points));
     TRY(write_progression(v, v->steps, "CellOffsets", frames, TOPOLOGIES, 0));
@@ -257,39 +257,33 @@ static hn_status write_steps(vtk_file *v)
     for (int f = 0; f < frames; ++f) one[f] = 1;
     good = write_indices(v->steps, "NumberOfParts", frames, one);
     context_release(v->context, one);
-    return good ? HN_OK : HN_FILE_ACCESS;
+    return good ? HN_OK : HN_OUT_OF_MEMORY;
 }
 
 static hn_status write_all(vtk_file *v)
 {
     int64_t points = v->points;
     if (!write_type(v->root) || !write_indices(v->root, "NumberOfPoints", 1, &points))
-        return HN_FILE_ACCESS;
+        return HN_OUT_OF_MEMORY;
     TRY(write_cells(v));
     TRY(write_points(v, v->root, "Points", false));
     TRY(write_steps(v));
     return write_data(v);
 }
 
-static hn_status write_file(hn_context *context, const result_motion *m, const char *path)
+static hn_status fill(hid_t file, void *user)
 {
-    vtk_file v = {.context = context, .motion = m, .lines = m->element_count};
+    const result_motion *m = user;
+    vtk_file v = {.context = m->context, .motion = m, .lines = m->element_count};
     v.nodes = m->element_count + m->info->beam_count;
     for (int i = 0; i < m->info->body_count; ++i) v.triangles += m->meshes[i].count / 3;
     v.points = v.nodes + 3 * v.triangles;
-    hdf5_silence silence;
-    hdf5_silence_begin(&silence);
-    v.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    v.root = v.file < 0 ? -1 : H5Gcreate2(v.file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    v.root = H5Gcreate2(file, "VTKHDF", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     v.steps = v.root < 0 ? -1 : H5Gcreate2(v.root, "Steps", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hn_status status = v.steps < 0 ? HN_FILE_ACCESS : write_all(&v);
+    hn_status status = v.steps < 0 ? HN_OUT_OF_MEMORY : write_all(&v);
     if (v.steps >= 0) H5Gclose(v.steps);
     if (v.root >= 0) H5Gclose(v.root);
-    if (v.file >= 0 && H5Fclose(v.file) < 0) status = HN_FILE_ACCESS;
-    hdf5_silence_end(&silence);
-    if (status != HN_FILE_ACCESS) return status;
-    return context_fail(context, HN_FILE_ACCESS, "%s: cannot be written: %s", path,
-                        system_error_sentence(silence.system_error));
+    return status;
 }
 
 hn_status hn_results_export_vtk(hn_context *context, const char *result_path, const char *vtk_path,
@@ -298,11 +292,9 @@ hn_status hn_results_export_vtk(hn_context *context, const char *result_path, co
     REQUIRE(NULL, context != NULL);
     REQUIRE(context,
             result_path != NULL && vtk_path != NULL && vtk_path[0] != '\0' && frames_max >= 2);
-    char *temporary;
-    TRY(whole_file_begin(context, vtk_path, result_path, &temporary));
     result_motion m;
     hn_status status = result_motion_open(context, result_path, frames_max, &m);
-    if (status == HN_OK) status = write_file(context, &m, temporary);
+    if (status == HN_OK) status = whole_file_write_hdf5(context, vtk_path, result_path, fill, &m);
     result_motion_close(&m);
-    return whole_file_end(context, temporary, vtk_path, status);
+    return status;
 }

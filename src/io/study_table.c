@@ -388,39 +388,11 @@ static bool write_head(hid_t file, const hn_study_table *t)
            write_names(file, "output_units", &t->output_units);
 }
 
-// The file as bytes. HDF5 makes it in memory: a file that it cannot write out makes it crash when the program ends.
-static char *make_image(hn_study_table *t, size_t *size)
+static hn_status fill(hid_t file, void *user)
 {
-    enum { INCREMENT = 1 << 20 }; // bytes
-    char *image = NULL;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-    if (access >= 0 && H5Pset_fapl_core(access, INCREMENT, false) >= 0)
-        file = H5Fcreate("table", H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    bool made = file >= 0 && write_head(file, t) && write_rows(file, t) &&
-                write_messages(file, t) && H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
-    ssize_t length = made ? H5Fget_file_image(file, NULL, 0) : -1;
-    if (length > 0) image = context_allocate(t->context, (size_t)length);
-    if (image != NULL && H5Fget_file_image(file, image, (size_t)length) != length) {
-        context_release(t->context, image);
-        image = NULL;
-    }
-    if (file >= 0) H5Fclose(file);
-    if (access >= 0) H5Pclose(access);
-    *size = image == NULL ? 0 : (size_t)length;
-    return image;
-}
-
-/// A file in memory.
-typedef struct file_image {
-    const char *bytes;
-    size_t size;
-} file_image;
-
-static hn_status write_image(FILE *file, void *user)
-{
-    const file_image *image = user;
-    fwrite(image->bytes, 1, image->size, file);
-    return HN_OK;
+    hn_study_table *t = user;
+    return write_head(file, t) && write_rows(file, t) && write_messages(file, t) ? HN_OK
+                                                                                 : HN_OUT_OF_MEMORY;
 }
 
 hn_status hn_study_table_write(hn_study_table *t, const char *path)
@@ -428,17 +400,7 @@ hn_status hn_study_table_write(hn_study_table *t, const char *path)
     REQUIRE(NULL, t != NULL);
     REQUIRE(t->context, path != NULL);
     TRY(settle(t));
-    size_t size;
-    hdf5_silence silence;
-    hdf5_silence_begin(&silence);
-    char *bytes = make_image(t, &size);
-    hdf5_silence_end(&silence);
-    if (bytes == NULL)
-        return context_fail(t->context, HN_OUT_OF_MEMORY, "%s: no memory for its contents", path);
-    file_image image = {bytes, size};
-    hn_status status = whole_file_write(t->context, path, "", write_image, &image);
-    context_release(t->context, bytes);
-    return status;
+    return whole_file_write_hdf5(t->context, path, NULL, fill, t);
 }
 
 // ---- reading ----------------------------------------------------------------------------------------

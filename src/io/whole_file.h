@@ -5,18 +5,20 @@
 
 #include "base/context.h"
 
+#include <hdf5.h>
 #include <stdio.h>
 
-/// Name to write to for a file that shall be `path`; devices, pipes and links are written through. NULL: no memory.
-/// Refuses `path` when it leads to `input`, the file that is read.
-hn_status whole_file_begin(hn_context *context, const char *path, const char *input, char **temporary);
-
-/// Give it its name when `status` is HN_OK, otherwise remove it; releases `temporary` and returns how it went.
-hn_status whole_file_end(hn_context *context, char *temporary, const char *path, hn_status status);
-
-/// All of it for a stream that `put` writes to. A stream that stands for an open file (/dev/stdout) goes on where that
-/// file is. What it did not take is a failure with its reason, whatever `put` made of it.
+/// All of it for a stream that `put` writes to. A link stays one: the file that it leads to is replaced. Devices and
+/// pipes are written through, and what stands for an open file (/dev/stdout) goes on where that file is. What it did
+/// not take is a failure with its reason, whatever `put` made of it. Refuses `path` when it leads to `input`, the file
+/// that is read; NULL: none is.
 typedef hn_status (*whole_file_put)(FILE *file, void *user);
 hn_status whole_file_write(hn_context *context, const char *path, const char *input, whole_file_put put, void *user);
+
+/// The same for a file of HDF5 that `fill` puts groups and datasets into: HN_OUT_OF_MEMORY where that fails. It is made
+/// in memory: HDF5 prints when the program ends, or crashes, after a file that it could not write out.
+typedef hn_status (*whole_file_fill)(hid_t file, void *user);
+hn_status whole_file_write_hdf5(hn_context *context, const char *path, const char *input, whole_file_fill fill,
+                                void *user);
 
 #endif

@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -295,11 +296,81 @@ class Names(FileTest):
             self.assertIn("cannot be written", done.stderr)
             self.assertEqual(self.bytes_of(name), b"precious")
             # in a place that cannot be written at all, too
-            self.assertEqual(self.tool(*words, "--output", "/dev/full").returncode, 5)
             self.assertEqual(self.tool(*words, "--output", "none/x").returncode, 5)
             self.check(0, *words, "--output", name)
             self.assertNotEqual(self.bytes_of(name), b"precious")
         self.assertEqual(sorted(os.listdir(self.folder)), ["g.yaml", "pendulum.yaml", "r.h5", "t.csv"])
+
+    def writers(self):
+        """Commands that write a file, without its name."""
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--end", "5")
+        self.write("template.html", "<html><!--holonom:data--></html>" + 4000 * " ")
+        return {"g.yaml": ["generate", "chain", "--count", "1000"], "t.csv": ["export", "r.h5"],
+                "t.mat": ["export", "r.h5"], "t.glb": ["export", "r.h5"], "t.vtkhdf": ["export", "r.h5"],
+                "p.svg": ["plot", "r.h5", "energy"], "u.fmu": ["fmu", "pendulum.yaml"],
+                "l.h5": ["linearise", "pendulum.yaml"], "l.mat": ["linearise", "pendulum.yaml"],
+                "v.html": ["view", "r.h5", "--template", "template.html"],
+                "c.html": ["compare", "pendulum.yaml", "--schemes", "rattle", "--end", "0.02", "--template", "template.html"]}
+
+    def test_a_link_stays_one_and_what_it_leads_to_is_whole(self):
+        os.mkdir(self.path("far"))
+        for name, words in self.writers().items():
+            with self.subTest(name=name):
+                self.write("far/" + name, "precious")
+                self.write(name + ".part", "of another program")
+                os.symlink("far/" + name, self.path("near-" + name))
+                os.symlink("near-" + name, self.path(name))
+                done = self.tool(*words, "--output", name, restore_signals=False,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900)))
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertRegex(done.stderr, "cannot be written|larger than allowed")
+                self.assertNotIn("HDF5", done.stderr)
+                self.assertEqual(self.bytes_of("far/" + name), b"precious")
+                self.check(0, *words, "--output", name)
+                self.assertGreater(len(self.bytes_of("far/" + name)), 900)
+                # where nothing is yet, too
+                os.remove(self.path("far/" + name))
+                self.check(0, *words, "--output", name)
+                self.assertGreater(len(self.bytes_of("far/" + name)), 900)
+                self.assertTrue(os.path.islink(self.path(name)) and os.path.islink(self.path("near-" + name)))
+                self.assertEqual(self.bytes_of(name + ".part"), b"of another program")
+        self.assertFalse([name for name in os.listdir(self.folder) + os.listdir(self.path("far"))
+                          if name.endswith(".new")])
+
+    def test_devices_are_written_through(self):
+        try:  # nodes of our own: those of the system are never written to by a test that may fail
+            os.mknod(self.path("full"), stat.S_IFCHR | 0o600, os.makedev(1, 7))
+            os.mknod(self.path("null"), stat.S_IFCHR | 0o600, os.makedev(1, 3))
+            open(self.path("null"), "wb").close()
+        except OSError:
+            self.skipTest("SKIPPED LOUDLY: a device node cannot be made here (needs root)")
+        for name, words in self.writers().items():
+            for device, code in (("null", 0), ("full", 5)):
+                for link in (False, True):
+                    with self.subTest(name=name, device=device, link=link):
+                        # a plot is told by its ending
+                        output = "link" + os.path.splitext(name)[1] if link or name == "p.svg" else device
+                        if output != device:
+                            os.symlink(device, self.path(output))
+                        done = self.tool(*words, "--output", output)
+                        self.assertEqual(done.returncode, code, done.stderr)
+                        self.assertNotIn("HDF5", done.stderr)
+                        self.assertRegex(done.stderr.lower(), "no space|could not be written" if code == 5 else "")
+                        self.assertTrue(stat.S_ISCHR(os.lstat(self.path(device)).st_mode))
+                        if output != device:
+                            self.assertEqual(os.readlink(self.path(output)), device)
+                            os.remove(self.path(output))
+
+    def test_hdf5_says_nothing_where_no_byte_can_be_written(self):
+        for words in (["run", "pendulum.yaml"], ["run", "pendulum.yaml", "--checkpoint", "0.01"],
+                      ["modes", "pendulum.yaml", "--at", "start"], ["static", "pendulum.yaml"]):
+            with self.subTest(words=words):
+                done = self.tool(*words, "--output", "r.h5", restore_signals=False,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertIn("larger than allowed", done.stderr)
+                self.assertNotIn("HDF5", done.stderr)
+        self.assertEqual(os.listdir(self.folder), ["pendulum.yaml"])
 
     @need_h5py
     def test_a_result_of_an_unknown_format_is_refused(self):
