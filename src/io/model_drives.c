@@ -2,6 +2,8 @@
 // The drives of a model file: efforts, servos, motors, and springs on coordinates of joints.
 #include "io/model_reader.h"
 
+#include "model/drive_kinds.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -56,9 +58,6 @@ static hn_status read_function(const model_reader *r, int map, const char *key, 
 static hn_status read_servo(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                             drive_parts *parts)
 {
-    static const char *const WORDS[] = {"joint",      "coordinate", "target", "proportional",
-                                        "derivative", "integral",   "limit",  "armature"};
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(read_function(r, map, "target", owner, true, def, &parts->function));
     TRY(read_not_negative(r, map, "proportional", &def->proportional));
     TRY(read_not_negative(r, map, "derivative", &def->derivative));
@@ -73,10 +72,7 @@ static hn_status read_servo(const model_reader *r, int map, const char *owner, h
 static hn_status read_motor(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                             drive_parts *parts)
 {
-    static const char *const WORDS[] = {"joint",   "coordinate", "stall",
-                                        "no_load", "command",    "armature"};
     int stall, no_load;
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, map, "stall", owner, &stall));
     TRY(reader_require(r, map, "no_load", owner, &no_load));
     TRY(reader_positive(r, stall, "stall", "N or N m", &def->stall));
@@ -87,11 +83,8 @@ static hn_status read_motor(const model_reader *r, int map, const char *owner, h
 static hn_status read_spring(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                              drive_parts *parts)
 {
-    static const char *const WORDS[] = {"joint", "coordinate", "stiffness", "damping", "rest",
-                                        "table", "spline",     "damper",    "armature"};
     static const char *const SPRING[3] = {"displacements", "efforts", "forces"};
     static const char *const DAMPER[3] = {"rates", "efforts", "forces"};
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     int rest = reader_find(r, map, "rest"), table = reader_find(r, map, "table"),
         spline = reader_find(r, map, "spline"), damper = reader_find(r, map, "damper");
     TRY(read_not_negative(r, map, "stiffness", &def->stiffness));
@@ -117,12 +110,9 @@ static hn_status read_spring(const model_reader *r, int map, const char *owner, 
 
 static hn_status read_stop(const model_reader *r, int map, const char *owner, hn_drive_def *def)
 {
-    static const char *const WORDS[] = {"joint",     "coordinate", "lower",       "upper",
-                                        "stiffness", "damping",    "restitution", "armature"};
     int lower = reader_find(r, map, "lower"), upper = reader_find(r, map, "upper"),
         stiffness = reader_find(r, map, "stiffness"),
         restitution = reader_find(r, map, "restitution");
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     if ((stiffness >= 0) == (restitution >= 0))
         return reader_fail(r, map, "%s has %s stiffness %s restitution; expected one of them",
                            owner, stiffness >= 0 ? "both" : "neither",
@@ -142,11 +132,8 @@ static hn_status read_stop(const model_reader *r, int map, const char *owner, hn
 
 static hn_status read_friction(const model_reader *r, int map, const char *owner, hn_drive_def *def)
 {
-    static const char *const WORDS[] = {"joint",  "coordinate", "effort",  "coefficient",
-                                        "radius", "static",     "stribeck"};
     int radius = reader_find(r, map, "radius"), more = reader_find(r, map, "static"),
         stribeck = reader_find(r, map, "stribeck");
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(read_not_negative(r, map, "effort", &def->friction));
     TRY(read_not_negative(r, map, "coefficient", &def->coefficient));
     if (radius >= 0) TRY(reader_positive(r, radius, "radius", "metres", &def->radius));
@@ -186,9 +173,7 @@ static hn_status check_radius(const model_reader *r, int map, const char *owner,
 
 static hn_status read_latch(const model_reader *r, int map, const char *owner, hn_drive_def *def)
 {
-    static const char *const WORDS[] = {"joint", "coordinate", "value"};
     int value;
-    TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, map, "value", owner, &value));
     return reader_number(r, value, "value", &def->latch);
 }
@@ -196,11 +181,11 @@ static hn_status read_latch(const model_reader *r, int map, const char *owner, h
 static hn_status read_content(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                               drive_parts *parts)
 {
-    static const char *const EFFORT[] = {"joint", "coordinate", "value", "armature"};
+    TRY(reader_expect_keys(r, map, owner, drive_kind_words(def->kind),
+                           drive_kind_word_count(def->kind)));
     switch (def->kind) {
     case HN_DRIVE_MOTION:
     case HN_DRIVE_EFFORT:
-        TRY(reader_expect_keys(r, map, owner, EFFORT, WORD_COUNT(EFFORT)));
         TRY(read_function(r, map, "value", owner, true, def, &parts->function));
         break;
     case HN_DRIVE_SERVO: TRY(read_servo(r, map, owner, def, parts)); break;

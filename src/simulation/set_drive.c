@@ -2,28 +2,60 @@
 // Drives that are changed between steps.
 #include "simulation/simulation.h"
 
+#include "model/drive_kinds.h"
+
+#include <stdio.h>
 #include <string.h>
 
-enum { WORD_COUNT = 9 };
+enum { WORD_COUNT = 9, LIST_SIZE = 160 };
 
-// Where a word of hn_drive_def stands in a compiled drive; NULL: none
-static double *value_of(element *e, drive_law *law, const char *word)
+// A number of hn_drive_def that can be changed, and where it stands in a compiled drive
+typedef struct drive_number {
+    const char *word;
+    double *value;
+} drive_number;
+
+static bool has_number(const drive_law *law, const char *word)
 {
-    const struct {
-        const char *word;
-        double *value;
-    } words[WORD_COUNT] = {{"proportional", &law->proportional},
-                           {"derivative", &law->derivative},
-                           {"integral", &law->integral},
-                           {"limit", &law->limit},
-                           {"stall", &law->stall},
-                           {"no_load", &law->no_load},
-                           {"stiffness", law->contact > 0.0 ? &law->contact : &e->stiffness},
-                           {"damping", law->contact > 0.0 ? &law->contact_damping : &e->damping},
-                           {"rest", &e->rest}};
+    bool contact = strcmp(word, "stiffness") == 0 || strcmp(word, "damping") == 0;
+    return drive_kind_has_word(law->kind, word) && !(law->rigid && contact);
+}
+
+// Those that this drive has
+static int find_numbers(element *e, drive_law *law, drive_number *found)
+{
+    bool stop = law->kind == HN_DRIVE_STOP;
+    const drive_number numbers[WORD_COUNT] = {
+        {"proportional", &law->proportional},
+        {"derivative", &law->derivative},
+        {"integral", &law->integral},
+        {"limit", &law->limit},
+        {"stall", &law->stall},
+        {"no_load", &law->no_load},
+        {"stiffness", stop ? &law->contact : &e->stiffness},
+        {"damping", stop ? &law->contact_damping : &e->damping},
+        {"rest", &e->rest}};
+    int count = 0;
     for (int k = 0; k < WORD_COUNT; ++k)
-        if (strcmp(words[k].word, word) == 0) return words[k].value;
-    return NULL;
+        if (has_number(law, numbers[k].word)) found[count++] = numbers[k];
+    return count;
+}
+
+static hn_status fail_word(const hn_simulation *s, const drive_law *law, const char *word,
+                           const drive_number *numbers, int count)
+{
+    char list[LIST_SIZE] = "none";
+    size_t used = 0;
+    for (int k = 0; k < count; ++k)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 k == 0           ? ""
+                                 : k == count - 1 ? " and "
+                                                  : ", ",
+                                 numbers[k].word);
+    return context_fail(s->context, HN_INVALID_ARGUMENT,
+                        "drive '%s' (%s%s): no value '%s' that can be changed; there %s %s",
+                        law->name, law->rigid ? "rigid " : "", hn_drive_kind_name(law->kind), word,
+                        count > 1 ? "are" : "is", list);
 }
 
 static bool is_possible(const drive_law *law, const char *word, double old, double value)
@@ -49,13 +81,11 @@ hn_status hn_simulation_set_drive(hn_simulation *s, int index, const char *word,
                             system->drive_count);
     element *e = &system->elements[system->drive_first + index];
     drive_law *law = &system->laws[index];
-    double *to = value_of(e, law, word);
-    if (to == NULL)
-        return context_fail(s->context, HN_INVALID_ARGUMENT,
-                            "drive '%s': no value '%s' that can be changed; there are "
-                            "proportional, derivative, integral, limit, stall, no_load, "
-                            "stiffness, damping and rest",
-                            e->name, word);
+    drive_number numbers[WORD_COUNT];
+    int count = find_numbers(e, law, numbers), at = 0;
+    while (at < count && strcmp(numbers[at].word, word) != 0) ++at;
+    if (at == count) return fail_word(s, law, word, numbers, count);
+    double *to = numbers[at].value;
     if (!is_possible(law, word, *to, value))
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "drive '%s': %s cannot become %g (it is %g)", e->name, word, value,

@@ -352,3 +352,64 @@ TEST(drives, can_be_changed_between_steps)
     close_arm(&w);
     close_arm(&other);
 }
+
+// ---- words of drives --------------------------------------------------------------------------------
+
+static const char *const DRIVE_WORDS[] = {"proportional", "derivative", "integral",
+                                          "limit",        "stall",      "no_load",
+                                          "stiffness",    "damping",    "rest"};
+enum { DRIVE_WORD_COUNT = sizeof DRIVE_WORDS / sizeof DRIVE_WORDS[0] };
+
+typedef struct drive_case {
+    const char *text;
+    const char *words; ///< that it has, each between spaces
+    const char *list;  ///< as a message says it
+} drive_case;
+
+static const drive_case DRIVE_CASES[] = {
+    {"effort: {joint: joint1, value: 1}", " ", "there is none"},
+    {"servo: {joint: joint1, target: 0.3, proportional: 3, derivative: 1, integral: 1}",
+     " proportional derivative integral limit ",
+     "there are proportional, derivative, integral and limit"},
+    {"motor: {joint: joint1, stall: 2, no_load: 5}", " stall no_load ",
+     "there are stall and no_load"},
+    {"spring: {joint: joint1, stiffness: 2, damping: 0.1}", " stiffness damping rest ",
+     "there are stiffness, damping and rest"},
+    {"stop: {joint: joint1, lower: -1, upper: 1, stiffness: 100}", " stiffness damping ",
+     "there are stiffness and damping"},
+    {"stop: {joint: joint1, lower: -1, upper: 1, restitution: 0.5}", " ", "(rigid stop)"},
+    {"motion: {joint: joint1, value: 0.1*t^2}", " ", "there is none"},
+    {"friction: {joint: joint1, effort: 0.1}", " ", "there is none"},
+    {"latch: {joint: joint1, value: 1}", " ", "there is none"},
+};
+
+TEST(drives, take_only_the_words_that_they_have)
+{
+    for (size_t i = 0; i < sizeof DRIVE_CASES / sizeof DRIVE_CASES[0]; ++i) {
+        const drive_case *c = &DRIVE_CASES[i];
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "holonom: 1\nbodies: {a: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, left: [0, "
+                 "0, 0]}}\njoints: {joint1: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: "
+                 "y}}}\ndrives: {it: {%s}}\n",
+                 c->text);
+        world w = {.context = hn_context_create(NULL)};
+        CHECK_OK(w.context, hn_model_parse(w.context, text, strlen(text), "drive", &w.model));
+        hn_simulation_def run = hn_simulation_def_default();
+        run.step_size = 1e-2;
+        CHECK_OK(w.context, hn_simulation_create(w.model, &run, &w.simulation));
+        for (int k = 0; k < DRIVE_WORD_COUNT; ++k) {
+            char word[40];
+            snprintf(word, sizeof word, " %s ", DRIVE_WORDS[k]);
+            hn_status status = hn_simulation_set_drive(w.simulation, 0, DRIVE_WORDS[k], 7.0);
+            if (strstr(c->words, word) != NULL) {
+                CHECK_OK(w.context, status);
+                continue;
+            }
+            CHECK_STATUS(w.context, status, HN_INVALID_ARGUMENT);
+            CHECK_CONTAINS(hn_context_message(w.context), "drive 'it' (");
+            CHECK_CONTAINS(hn_context_message(w.context), c->list);
+        }
+        close_arm(&w);
+    }
+}
