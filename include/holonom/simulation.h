@@ -277,7 +277,8 @@ typedef struct hn_body_values {
 } hn_body_values;
 /// Set the state. Poses must fit the joints to 1e-9, velocities within `start_tolerance`: they are then projected.
 /// Time and steps go on counting; ledger and accuracy begin anew. Since 0.2.
-/// @return HN_OK, HN_INVALID_ARGUMENT (they do not fit: the message names the joint; or `projected-rk`)
+/// @return HN_OK, HN_INVALID_ARGUMENT (they do not fit: the message names the joint; or `projected-rk`), HN_NOT_FINITE
+/// (energies or momenta would not be finite); the state is as before then
 HN_API HN_NODISCARD hn_status hn_simulation_set_bodies(hn_simulation *simulation, const hn_body_values *values,
                                                        int body_count);
 /// Set joint coordinates and rates (NULL: they stay), all of them, as in "joints/coordinates" and "joints/rates".

@@ -112,7 +112,7 @@ static hn_status fail_not_finite(hn_simulation *s, const ledger_sample *m)
     return context_fail(
         s->context, HN_NOT_FINITE,
         "step %lld at t = %.9g s: the %s is not finite (worst at body '%s'); masses, "
-        "velocities, loads or the step are out of any range",
+        "places, velocities, loads or the step are out of any range",
         (long long)s->step_count, hn_simulation_time(s), measures[k].name,
         s->system->bodies[worst_body(s)].name);
 }

@@ -78,3 +78,9 @@ hn_status not_finite_from_outside(hn_simulation *s)
     }
     return HN_OK;
 }
+
+hn_status not_finite_cause(hn_simulation *s, hn_status status)
+{
+    TRY(not_finite_from_outside(s));
+    return status;
+}

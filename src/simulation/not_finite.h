@@ -8,5 +8,7 @@
 /// Fails with its name where an input, or the function of a load or drive, is not finite in the next step.
 /// @return HN_OK or HN_NOT_FINITE
 hn_status not_finite_from_outside(hn_simulation *simulation);
+/// The same with the status of a step that has failed, where nothing from outside is the cause.
+hn_status not_finite_cause(hn_simulation *simulation, hn_status status);
 
 #endif

@@ -417,6 +417,15 @@ const state_totals *observe_state_totals(const hn_simulation *simulation)
     return &s->observed.totals;
 }
 
+bool observe_finite(const hn_simulation *s)
+{
+    const state_totals *t = observe_state_totals(s);
+    bool finite = isfinite(t->kinetic + t->potential) && isfinite(t->linear_size) &&
+                  isfinite(t->angular_size) && isfinite(t->distance);
+    for (int k = 0; k < s->system->angle_count; ++k) finite &= (bool)isfinite(s->angles[k]);
+    return finite;
+}
+
 static hn_status observe_totals(hn_simulation *s)
 {
     double **to = s->observed.data;

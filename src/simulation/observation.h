@@ -37,6 +37,8 @@ hn_status observe_subscribed(const hn_simulation *simulation);
 const constraint_check *observe_check(const hn_simulation *simulation);
 /// Its energies and momenta.
 const state_totals *observe_state_totals(const hn_simulation *simulation);
+/// Are energies, momenta, places and angles finite? No step is made from others.
+bool observe_finite(const hn_simulation *simulation);
 
 /// Numbers of bodies, joints, coordinates and beam elements.
 void observation_measure(const hn_system *system, series_extent *extent);

@@ -2,6 +2,7 @@
 // A state set from outside: poses that fit the joints, velocities that fit them nearly; and accelerations at a state.
 #include "simulation/composed.h"
 #include "simulation/simulation.h"
+#include "simulation/snapshot.h"
 #include "simulation/state_dynamics.h"
 
 #include "system/mass.h"
@@ -18,6 +19,11 @@ static hn_status check_poses(hn_simulation *s, const double *q)
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "the orientation of a body is no rotation: off by %.3g",
                             check.orthonormality);
+    if (!isfinite(check.orthonormality + check.relative + check.opening))
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "these poses are out of range: how far joint '%s' is open cannot be "
+                            "told",
+                            s->system->reports[check.worst_joint < 0 ? 0 : check.worst_joint].name);
     if (check.worst_joint < 0 || check.relative <= MISFIT_MAX) return HN_OK;
     return context_fail(s->context, HN_INVALID_ARGUMENT,
                         "joint '%s' does not hold at these poses: it is open by %.3g m, %.3g rad",
@@ -44,6 +50,13 @@ static hn_status allowed_velocities(hn_simulation *s, const double *q, const dou
     for (int i = 0; i < system->body_count; ++i)
         for (int k = 0; k < TWIST_SIZE; ++k) {
             size_t at = TWIST_SIZE * (size_t)i + (size_t)k;
+            if (!isfinite(scratch[at]) || !isfinite(twists[at]))
+                return context_fail(s->context, HN_NOT_FINITE,
+                                    "body '%s': its velocity is out of range, %.3g m/s and %.3g "
+                                    "rad/s are asked for",
+                                    system->bodies[i].name,
+                                    vec3_norm(vec3_load(twists + TWIST_SIZE * (size_t)i)),
+                                    vec3_norm(vec3_load(twists + TWIST_SIZE * (size_t)i + 3)));
             double arm = k < 3 ? 1.0 : system->sizes[i], off = arm * fabs(scratch[at] - twists[at]);
             if (k >= 3 && !system->bodies[i].has_directors) continue;
             largest = fmax(largest, arm * fabs(twists[at]));
@@ -66,17 +79,12 @@ static hn_status allowed_velocities(hn_simulation *s, const double *q, const dou
 }
 
 // The state is q, v from now on; time and steps go on, the ledger begins anew.
-static hn_status take_state(hn_simulation *s, const double *q, const double *v)
+static hn_status take_state(hn_simulation *s, const double *q, const double *v,
+                            double *acceleration)
 {
     const hn_system *system = s->system;
     size_t count = POSE_SIZE * (size_t)system->body_count;
-    double *acceleration = context_allocate(s->context, count * sizeof(double));
-    if (acceleration == NULL) return HN_OUT_OF_MEMORY;
-    hn_status status = holds_check_state(s, q, v);
-    if (status != HN_OK) {
-        context_release(s->context, acceleration);
-        return status;
-    }
+    hn_status status = HN_OK;
     memcpy(s->state.q, q, count * sizeof(double));
     s->steps[0].valid = s->steps[1].valid = false;
     simulation_forget_derived(s);
@@ -96,7 +104,6 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
         status = simulation_accelerations(s, v, !s->scheme->dampers_apart, s->def.step_size,
                                           DAMPER_EXPLICIT, acceleration);
     if (status == HN_OK) s->scheme->start(system, v, acceleration, &s->state);
-    context_release(s->context, acceleration);
     TRY(status);
     composed_forget(s);
     s->work = 0.0;
@@ -107,17 +114,81 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v)
     dampers_follow(s);
     simulation_forget_derived(s);
     TRY(ledger_start(s));
+    if (!observe_finite(s))
+        return context_fail(s->context, HN_NOT_FINITE,
+                            "this state is out of range: its energy or momentum is not finite");
     return observe_subscribed(s);
 }
 
-static hn_status settle_state(hn_simulation *s, const double *q, const double *twists)
+// Whole turns: angles are those that were asked for.
+static void take_turns(hn_simulation *s, const double *coordinates)
 {
-    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    const hn_system *system = s->system;
+    for (int k = 0; k < system->joint_count; ++k) {
+        int place = joint_angle_place(system->reports[k].rows.kind),
+            start = s->observed.coordinate_start[k];
+        if (place >= 0 && s->observed.coordinate_start[k + 1] > start)
+            s->joint_angles[k] = coordinates[start + place];
+    }
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->law == NULL || e->turns || e->rotation) continue;
+        int at = s->observed.coordinate_start[e->joint] + e->law->coordinate;
+        s->angles[e->angle] = e->law->sign * coordinates[at];
+    }
+}
+
+// What a state is made of that may be refused: as before then.
+typedef struct kept_state {
+    void *snapshot;
+    double *twist_start, *joint_angles, *angles;
+} kept_state;
+
+static void keep_state(const hn_simulation *s, kept_state *kept)
+{
+    const hn_system *system = s->system;
+    snapshot_keep(s, kept->snapshot);
+    memcpy(kept->twist_start, system->twist_start,
+           TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(kept->joint_angles, s->joint_angles, (size_t)system->joint_count * sizeof(double));
+    memcpy(kept->angles, s->angles, (size_t)system->angle_count * sizeof(double));
+}
+
+// `begun`: more than angles has changed
+static void return_state(hn_simulation *s, const kept_state *kept, bool begun)
+{
+    const hn_system *system = s->system;
+    memcpy(system->twist_start, kept->twist_start,
+           TWIST_SIZE * (size_t)system->body_count * sizeof(double));
+    memcpy(s->joint_angles, kept->joint_angles, (size_t)system->joint_count * sizeof(double));
+    memcpy(s->angles, kept->angles, (size_t)system->angle_count * sizeof(double));
+    if (!begun) return;
+    snapshot_take_back(s, kept->snapshot);
+    (void)observe_subscribed(s); // it was possible before
+}
+
+// `coordinates` of joints: angles are those that were asked for; NULL: those near the ones before.
+static hn_status settle_state(hn_simulation *s, const double *q, const double *twists,
+                              const double *coordinates)
+{
+    const hn_system *system = s->system;
+    size_t n = (size_t)system->body_count, count = POSE_SIZE * n,
+           joints = (size_t)system->joint_count, angles = (size_t)system->angle_count,
+           numbers = 3 * count + TWIST_SIZE * n + joints + angles;
     TRY(check_poses(s, q));
-    double *v = context_allocate(s->context, 2 * count * sizeof(double));
+    double *v =
+        context_allocate(s->context, numbers * sizeof(double) + hn_simulation_snapshot_size(s));
     if (v == NULL) return HN_OUT_OF_MEMORY;
+    kept_state kept = {.snapshot = v + numbers, .twist_start = v + 3 * count};
+    kept.joint_angles = kept.twist_start + TWIST_SIZE * n;
+    kept.angles = kept.joint_angles + joints;
+    keep_state(s, &kept);
+    if (coordinates != NULL) take_turns(s, coordinates);
+    bool begun = false;
     hn_status status = allowed_velocities(s, q, twists, v, v + count);
-    if (status == HN_OK) status = take_state(s, q, v);
+    if (status == HN_OK) status = holds_check_state(s, q, v);
+    if (status == HN_OK) begun = true, status = take_state(s, q, v, v + 2 * count);
+    if (status != HN_OK) return_state(s, &kept, begun);
     context_release(s->context, v);
     return status;
 }
@@ -171,7 +242,7 @@ hn_status hn_simulation_set_bodies(hn_simulation *s, const hn_body_values *value
     }
     bool finite = true;
     for (size_t k = 0; k < (POSE_SIZE + TWIST_SIZE) * n; ++k) finite &= (bool)isfinite(q[k]);
-    hn_status status = finite ? settle_state(s, q, twists)
+    hn_status status = finite ? settle_state(s, q, twists, NULL)
                               : context_fail(s->context, HN_INVALID_ARGUMENT,
                                              "a position or velocity is not a finite number");
     context_release(s->context, q);
@@ -300,22 +371,17 @@ static void set_twists(const hn_simulation *s, const double *rates, const double
     }
 }
 
-// Whole turns: angles are those that were asked for.
-static void take_turns(hn_simulation *s, const double *coordinates)
+// Coordinates that are finite may lead where nothing is.
+static hn_status check_range(const hn_simulation *s, const double *coordinates, const double *q)
 {
     const hn_system *system = s->system;
-    for (int k = 0; k < system->joint_count; ++k) {
-        int place = joint_angle_place(system->reports[k].rows.kind),
-            start = s->observed.coordinate_start[k];
-        if (place >= 0 && s->observed.coordinate_start[k + 1] > start)
-            s->joint_angles[k] = coordinates[start + place];
-    }
-    for (int i = 0; i < system->element_count; ++i) {
-        const element *e = &system->elements[i];
-        if (e->law == NULL || e->turns || e->rotation) continue;
-        int at = s->observed.coordinate_start[e->joint] + e->law->coordinate;
-        s->angles[e->angle] = e->law->sign * coordinates[at];
-    }
+    for (int i = 0; i < system->body_count && coordinates != NULL; ++i)
+        for (int k = 0; k < POSE_SIZE; ++k)
+            if (!isfinite(system_pose(q, i)[k]))
+                return context_fail(s->context, HN_INVALID_ARGUMENT,
+                                    "body '%s': with these coordinates its place is out of range",
+                                    system->bodies[i].name);
+    return HN_OK;
 }
 
 hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, const double *rates,
@@ -341,9 +407,8 @@ hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, 
             (rates != NULL && !isfinite(rates[k])))
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "coordinate or rate %d is not a finite number", k);
-    size_t n = (size_t)system->body_count, joints = (size_t)system->joint_count,
-           size = (POSE_SIZE + TWIST_SIZE) * n + joints + (size_t)system->angle_count;
-    double *q = context_allocate(s->context, size * sizeof(double));
+    size_t n = (size_t)system->body_count;
+    double *q = context_allocate(s->context, (POSE_SIZE + TWIST_SIZE) * n * sizeof(double));
     if (q == NULL) return HN_OUT_OF_MEMORY;
     double *twists = q + POSE_SIZE * n;
     memcpy(q, s->state.q, POSE_SIZE * n * sizeof(double));
@@ -358,15 +423,8 @@ hn_status hn_simulation_set_joints(hn_simulation *s, const double *coordinates, 
         }
     if (coordinates != NULL) set_poses(s, coordinates, q);
     set_twists(s, rates != NULL ? rates : s->observed.data[SERIES_JOINT_RATE], q, twists);
-    double *joint_angles = twists + TWIST_SIZE * n, *angles = joint_angles + joints;
-    memcpy(joint_angles, s->joint_angles, joints * sizeof(double));
-    memcpy(angles, s->angles, (size_t)system->angle_count * sizeof(double));
-    if (coordinates != NULL) take_turns(s, coordinates);
-    hn_status status = settle_state(s, q, twists);
-    if (status == HN_INVALID_ARGUMENT) { // refused: as before
-        memcpy(s->joint_angles, joint_angles, joints * sizeof(double));
-        memcpy(s->angles, angles, (size_t)system->angle_count * sizeof(double));
-    }
+    hn_status status = check_range(s, coordinates, q);
+    if (status == HN_OK) status = settle_state(s, q, twists, coordinates);
     context_release(s->context, q);
     return status;
 }

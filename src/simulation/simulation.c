@@ -1306,15 +1306,17 @@ static hn_status one_step(hn_simulation *s)
     return count_step(s);
 }
 
-// A step and its entry in the ledger. Cancelled while it is measured, it is taken back: who goes on measures it whole.
+// A step and its entry in the ledger. Cancelled while it is measured, or not finite, it is taken back: who goes on
+// measures it whole.
 static hn_status noted_step(hn_simulation *s)
 {
     snapshot_keep(s, s->before);
     accuracy_begin(s);
-    TRY(one_step(s));
-    TRY(ledger_note(s));
+    hn_status status = one_step(s);
+    if (status == HN_OK) status = ledger_note(s);
+    if (status == HN_NOT_FINITE) snapshot_take_back(s, s->before);
+    TRY(status);
     // finer steps without the event are no reference
-    hn_status status = HN_OK;
     if (s->step_had_event) accuracy_note_event(s);
     else status = accuracy_note(s);
     if (status != HN_OK) {
@@ -1338,6 +1340,8 @@ hn_status hn_simulation_step(hn_simulation *s, int64_t count)
         if (context_take_cancel(s->context)) status = explain_failure(s, HN_CANCELLED);
         else status = s->def.ledger ? noted_step(s) : one_step(s);
     }
+    // the message says what it came from, if that is known
+    if (status == HN_NOT_FINITE) status = not_finite_cause(s, status);
     // views show the last completed step, also after a failure
     hn_status observed = observe_subscribed(s);
     return status != HN_OK ? status : observed;

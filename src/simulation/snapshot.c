@@ -212,6 +212,17 @@ hn_status hn_simulation_restore(hn_simulation *s, const void *snapshot, size_t s
     if (mismatch != NULL)
         return context_fail(s->context, HN_INVALID_ARGUMENT, "snapshot of %zu bytes: %s", size,
                             mismatch);
+    void *before = context_allocate(s->context, size);
+    if (before == NULL) return HN_OUT_OF_MEMORY;
+    snapshot_keep(s, before);
     snapshot_take_back(s, snapshot);
-    return observe_subscribed(s);
+    hn_status status = HN_OK;
+    if (!observe_finite(s)) {
+        snapshot_take_back(s, before);
+        status = context_fail(s->context, HN_INVALID_ARGUMENT,
+                              "snapshot of %zu bytes: its state is not finite", size);
+    }
+    context_release(s->context, before);
+    hn_status observed = observe_subscribed(s);
+    return status != HN_OK ? status : observed;
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const hn_joint_kind KINDS[] = {HN_JOINT_REVOLUTE, HN_JOINT_PRISMATIC, HN_JOINT_CYLINDRICAL,
@@ -511,4 +512,103 @@ TEST(states, do_not_depend_on_those_that_were_set_before)
     CHECK_BELOW(off, 1e-14);   // rad; measured 3e-15
     end(&much);
     end(&once);
+}
+
+// ---- states out of range --------------------------------------------------------------------------
+
+// A cart with an arm, and drives that remember: an integral, friction, a damper
+static const char CART[] =
+    "holonom: 1\nbodies:\n"
+    "  cart: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, position: [0, 0, 0]}\n"
+    "  arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, left: [0, 0, 0]}\n"
+    "joints:\n"
+    "  rail: {prismatic: {bodies: [ground, cart], at: [0, 0, 0], axis: x}}\n"
+    "  pin: {revolute: {bodies: [cart, arm], at: [0, 0, 0], axis: y}}\n"
+    "drives:\n"
+    "  hold: {servo: {joint: rail, target: 0.1, proportional: 3, integral: 1}}\n"
+    "  damper: {spring: {joint: pin, stiffness: 1, damping: 0.1}}\n";
+
+static hn_status set_out_of_range(hn_simulation *s, int way, double number)
+{
+    double joints[2] = {number, 0.0}, turned[2] = {0.0, number}, bodies[6] = {number};
+    const hn_body_values place = {.position = bodies}, speed = {.velocity = bodies},
+                         spin = {.angular_velocity = bodies};
+    switch (way) {
+    case 0: return hn_simulation_set_joints(s, NULL, joints, 2);
+    case 1: return hn_simulation_set_joints(s, NULL, turned, 2);
+    case 2: return hn_simulation_set_joints(s, joints, NULL, 2);
+    case 3: return hn_simulation_set_joints(s, turned, NULL, 2);
+    case 4: return hn_simulation_set_bodies(s, &place, 2);
+    case 5: return hn_simulation_set_bodies(s, &speed, 2);
+    default: return hn_simulation_set_bodies(s, &spin, 2);
+    }
+}
+
+static void check_refused_states(driven *d, void *before, void *after)
+{
+    static const double NUMBERS[] = {1e300, -1e200, 1.7e308};
+    size_t size = hn_simulation_snapshot_size(d->simulation);
+    for (int way = 0; way < 7; ++way)
+        for (size_t k = 0; k < sizeof NUMBERS / sizeof NUMBERS[0]; ++k) {
+            hn_view energy;
+            CHECK_OK(d->context, hn_simulation_view(d->simulation, "ledger/energy", &energy));
+            CHECK_OK(d->context, hn_simulation_save(d->simulation, before, size));
+            double known = *energy.data;
+            hn_status status = set_out_of_range(d->simulation, way, NUMBERS[k]);
+            CHECK(status == HN_NOT_FINITE || status == HN_INVALID_ARGUMENT);
+            const char *message = hn_context_message(d->context);
+            CHECK(strstr(message, "nan") == NULL);
+            CHECK_OK(d->context, hn_simulation_save(d->simulation, after, size));
+            CHECK(memcmp(before, after, size) == 0);
+            CHECK(*energy.data == known);
+            CHECK_OK(d->context, hn_simulation_step(d->simulation, 1));
+        }
+}
+
+TEST(state, out_of_range_is_refused_and_nothing_has_changed)
+{
+    for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme)
+        for (int ledger = 0; ledger < 2; ++ledger) {
+            driven d = {.context = hn_context_create(NULL)};
+            CHECK_OK(d.context, hn_model_parse(d.context, CART, strlen(CART), "cart", &d.model));
+            hn_simulation_def def = hn_simulation_def_default();
+            def.scheme = (hn_scheme)scheme;
+            def.step_size = 1e-3;
+            def.ledger = ledger == 1;
+            hn_status status = hn_simulation_create(d.model, &def, &d.simulation);
+            if (status == HN_OK) {
+                size_t size = hn_simulation_snapshot_size(d.simulation);
+                void *before = malloc(size), *after = malloc(size);
+                CHECK(before != NULL && after != NULL);
+                CHECK_OK(d.context, hn_simulation_step(d.simulation, 3));
+                check_refused_states(&d, before, after);
+                free(before);
+                free(after);
+            } else {
+                CHECK_STATUS(d.context, status, HN_INVALID_MODEL); // drives it does not take
+            }
+            end(&d);
+        }
+}
+
+TEST(state, at_the_start_out_of_range_is_told)
+{
+    static const char *const STARTS[] = {"{rail: {rate: 1e300}}", "{pin: {rate: 1e300}}",
+                                         "{rail: {displacement: 1e300}}", "{pin: {angle: 1e300}}",
+                                         "{cart: {velocity: [1e300, 0, 0]}}"};
+    for (size_t k = 0; k < sizeof STARTS / sizeof STARTS[0]; ++k) {
+        driven d = {.context = hn_context_create(NULL)};
+        char text[2000];
+        snprintf(text, sizeof text, "%sstart: %s\n", CART, STARTS[k]);
+        hn_status status = hn_model_parse(d.context, text, strlen(text), "cart", &d.model);
+        if (status == HN_OK) {
+            hn_simulation_def def = hn_simulation_def_default();
+            def.step_size = 1e-3;
+            status = hn_simulation_create(d.model, &def, &d.simulation);
+        }
+        CHECK_STATUS(d.context, status, HN_NOT_FINITE);
+        CHECK_CONTAINS(hn_context_message(d.context), "is not finite (worst at body '");
+        CHECK(strstr(hn_context_message(d.context), "nan") == NULL);
+        end(&d);
+    }
 }

@@ -6,6 +6,7 @@
 #include "simulation/simulation.h"
 #include "support/generic_models.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,5 +318,38 @@ TEST(snapshots, of_a_wrong_size_are_refused)
     hn_simulation_destroy(other);
     hn_model_destroy(model);
     hn_model_destroy(larger);
+    hn_context_destroy(context);
+}
+
+// A snapshot whose numbers were changed together with its checksum
+TEST(snapshots, that_are_not_finite_are_refused)
+{
+    static const double BAD[] = {NAN, INFINITY, 1e300};
+    hn_context *context = hn_context_create(NULL);
+    const generic_chain chain = {
+        .kind = HN_JOINT_REVOLUTE, .grounded = true, .speed = 1.0, .seed = 3};
+    hn_model *model = generic_chain_model(context, &chain);
+    hn_simulation *s = create(context, model, HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED);
+    CHECK_OK(context, hn_simulation_step(s, 3));
+    size_t size = hn_simulation_snapshot_size(s);
+    char *good = malloc(size), *bad = malloc(size), *after = malloc(size);
+    CHECK(good != NULL && bad != NULL && after != NULL);
+    CHECK_OK(context, hn_simulation_save(s, good, size));
+    for (int k = 0; k < 3; ++k) {
+        s->state.q[0] = BAD[k];
+        CHECK_OK(context, hn_simulation_save(s, bad, size));
+        CHECK_OK(context, hn_simulation_restore(s, good, size));
+        CHECK_STATUS(context, hn_simulation_restore(s, bad, size), HN_INVALID_ARGUMENT);
+        CHECK_CONTAINS(hn_context_message(context), "its state is not finite");
+        CHECK_OK(context, hn_simulation_save(s, after, size));
+        CHECK(memcmp(good, after, size) == 0);
+        CHECK_OK(context, hn_simulation_step(s, 1));
+        CHECK_OK(context, hn_simulation_restore(s, good, size));
+    }
+    free(good);
+    free(bad);
+    free(after);
+    hn_simulation_destroy(s);
+    hn_model_destroy(model);
     hn_context_destroy(context);
 }
