@@ -8,6 +8,7 @@
 //   (F12)  splines and steps: Gauss quadrature with three points on every piece, exact for polynomials of degree five
 //   (F13)  expressions: with five points on every piece without a corner; corners are found by bisection of what
 //          abs, min, max and comparisons decide
+//   (F21)  corners lie where bounds of both sides of abs, min, max or a comparison meet over spans however short
 //
 // Found by bisection, the cost grows with the points inside: all steps of a run together pass every point once.
 #include "model/profiles.h"
@@ -116,15 +117,157 @@ static bool is_curved(const hn_profile *profile)
            profile->kind == HN_PROFILE_EXPRESSION;
 }
 
+static uint64_t sides_at(const struct hn_profile_inner *f, double time)
+{
+    uint64_t sides;
+    (void)time_expression_at(f->code, f->code_count, time, &sides);
+    return sides;
+}
+
+// An expression within a piece: at its ends it is what it is inside, should they be corners
+static double expression_within(const struct hn_profile_inner *f, double begin, double end,
+                                double part)
+{
+    double time = part < 1.0 ? begin + part * (end - begin) : end, aside = time;
+    if (!f->has_corners) return time_expression_at(f->code, f->code_count, time, NULL).value;
+    if (time <= begin + PROFILE_SAME_TIME * fabs(begin))
+        aside = begin + PROFILE_SAME_TIME * fabs(begin);
+    else if (time >= end - PROFILE_SAME_TIME * fabs(end))
+        aside = end - PROFILE_SAME_TIME * fabs(end);
+    if (aside != time && sides_at(f, aside) != sides_at(f, time)) time = aside;
+    return time_expression_at(f->code, f->code_count, time, NULL).value;
+}
+
 double profile_within(const hn_profile *profile, double begin, double end, double part)
 {
+    if (profile->kind == HN_PROFILE_EXPRESSION)
+        return expression_within(profile->inner, begin, end, part);
     if (is_curved(profile)) return profile_at(profile, begin + part * (end - begin)).value;
     return (1.0 - part) * profile_at(profile, begin).value + part * profile_at(profile, end).value;
 }
 
+// ---- corners of expressions -----------------------------------------------------------------------------
+
+enum { BISECTIONS = 60, LOOKS_MAX = 2000, SAMPLES = 64 };
+static const double NARROW = 1e-12; // of a span: it holds one corner at most
+
+// Times before and after a corner, closer together than any others; `first`: the sides before it
+static void bisect_corner(const struct hn_profile_inner *f, uint64_t first, double *same,
+                          double *other)
+{
+    for (int i = 0; i < BISECTIONS && *same < *other; ++i) {
+        double middle = *same + 0.5 * (*other - *same);
+        if (middle <= *same || middle >= *other) break;
+        *(sides_at(f, middle) == first ? same : other) = middle;
+    }
+}
+
+// Where there are too many places that bounds cannot tell from corners
+static double sample_corner(const struct hn_profile_inner *f, uint64_t first, double begin,
+                            double end, double *same)
+{
+    *same = begin;
+    for (int k = 1; k <= SAMPLES; ++k) {
+        double time = k < SAMPLES ? begin + (end - begin) / SAMPLES * k : end;
+        if (sides_at(f, time) != first) {
+            bisect_corner(f, first, same, &time);
+            return time;
+        }
+        *same = time;
+    }
+    return HUGE_VAL;
+}
+
+// (F21) First time after `begin`, until `end`, at which abs, min, max or a comparison takes its other side, and the
+// last time before it; HUGE_VAL: none. Spans over which all of them keep theirs are passed, others are cut until they
+// are narrow. `*sure` false: some may have been passed.
+static double find_corner(const struct hn_profile_inner *f, double begin, double end, double *same,
+                          bool *sure)
+{
+    uint64_t first = sides_at(f, begin);
+    double span = end - begin, time = begin, width = span;
+    *sure = true;
+    for (int looks = 0; time < end; ++looks) {
+        double until = width < end - time ? time + width : end;
+        double narrow = NARROW * span + 4.0 * DBL_EPSILON * fabs(time);
+        bool smooth;
+        (void)time_expression_over(f->code, f->code_count, time, until, &smooth);
+        if (!smooth && until - time > narrow) {
+            if (looks > LOOKS_MAX) {
+                *sure = false;
+                return sample_corner(f, first, time, end, same);
+            }
+            width = 0.25 * (until - time);
+            continue;
+        }
+        if (!smooth && sides_at(f, until) != first) {
+            *same = time;
+            bisect_corner(f, first, same, &until);
+            return until;
+        }
+        width = 2.0 * (until - time);
+        time = until;
+    }
+    return HUGE_VAL;
+}
+
+double profile_next_corner(const hn_profile *profile, double begin, double end, bool *sure)
+{
+    double same, kink;
+    *sure = true;
+    if (profile->kind == HN_PROFILE_EXPRESSION)
+        return profile->inner->has_corners && begin < end
+                   ? find_corner(profile->inner, begin, end, &same, sure)
+                   : HUGE_VAL;
+    kink = profile_next_kink(profile, begin);
+    return kink <= end ? kink : HUGE_VAL;
+}
+
+bool profile_has_corner_at(const hn_profile *profile, double time)
+{
+    double aside = PROFILE_SAME_TIME * fabs(time);
+    return profile->kind == HN_PROFILE_EXPRESSION && profile->inner->has_corners &&
+           sides_at(profile->inner, time - aside) != sides_at(profile->inner, time + aside);
+}
+
+profile_sight profile_is_seen(const hn_profile *profile, double begin, double end,
+                              const double *nodes, int count)
+{
+    const double ASIDE = 1e-9, PEAK = 0.1, POINT = 1e-6; // of the span; of the largest; of the span
+    const struct hn_profile_inner *f = profile->inner;
+    if (profile->kind != HN_PROFILE_EXPRESSION || !(end > begin)) return PROFILE_SEEN;
+    time_range seen = {HUGE_VAL, -HUGE_VAL};
+    for (int k = 0; k < count; ++k) {
+        double value = expression_within(f, begin, end, nodes[k]);
+        seen = (time_range){fmin(seen.low, value), fmax(seen.high, value)};
+    }
+    double peak = PEAK * fmax(fabs(seen.low), fabs(seen.high)), span = end - begin;
+    double time = begin + ASIDE * span, last = end - ASIDE * span, width = span;
+    profile_sight sight = PROFILE_SEEN;
+    for (int looks = 0; time < last; ++looks) {
+        double until = width < last - time ? time + width : last;
+        bool smooth;
+        time_range r = time_expression_over(f->code, f->code_count, time, until, &smooth);
+        if (!(r.low >= seen.low - peak && r.high <= seen.high + peak)) {
+            double value =
+                time_expression_at(f->code, f->code_count, 0.5 * (time + until), NULL).value;
+            if (value < seen.low - peak || value > seen.high + peak || looks > LOOKS_MAX)
+                return looks > LOOKS_MAX ? PROFILE_UNSURE : PROFILE_HIDDEN;
+            if (until - time > POINT * span) {
+                width = 0.5 * (until - time);
+                continue;
+            }
+            sight = PROFILE_UNSURE;
+        }
+        width = 2.0 * (until - time);
+        time = until;
+    }
+    return sight;
+}
+
 // ---- means --------------------------------------------------------------------------------------------
 
-enum { GAUSS_MAX = 5, CORNERS_MAX = 64, BISECTIONS = 60 };
+enum { GAUSS_MAX = 5, CORNERS_MAX = 64 };
 static const double GAUSS_THREE[2][3] = {{-0.77459666924148337704, 0.0, 0.77459666924148337704},
                                          {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0}};
 static const double GAUSS_FIVE[2][5] = {{-0.90617984593866399280, -0.53846931010568309104, 0.0,
@@ -161,42 +304,21 @@ static double mean_by_pieces(const hn_profile *profile, const profile_points *p,
     return sum_total(&sum);
 }
 
-// Times before and after a corner, closer together than any others; `first`: the branches before it
-static void bisect_corner(const struct hn_profile_inner *f, uint64_t first, double *same,
-                          double *other)
-{
-    uint64_t here;
-    for (int i = 0; i < BISECTIONS && *same < *other; ++i) {
-        double middle = *same + 0.5 * (*other - *same);
-        if (middle <= *same || middle >= *other) break;
-        (void)time_expression_at(f->code, f->code_count, middle, &here);
-        *(here == first ? same : other) = middle;
-    }
-}
-
-// (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin` that was noticed
+// (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin`
 static double mean_until_corner(const struct hn_profile_inner *f, double begin, double *end,
                                 bool split)
 {
-    double sum = 0.0, same = begin, other = *end;
-    uint64_t first = 0, here;
-    bool corner = false;
+    double sum = 0.0, same = *end;
     // a little inside, so that a corner at `begin` itself is behind
-    double span = *end - begin;
-    (void)time_expression_at(f->code, f->code_count, begin + 1e-12 * span, &first);
-    for (int k = 0; k <= GAUSS_MAX && !corner; ++k) {
-        double x = k == GAUSS_MAX ? 1.0 : 0.5 + 0.5 * GAUSS_FIVE[0][k], time = begin + x * span;
-        double value = time_expression_at(f->code, f->code_count, time, &here).value;
-        if (split && here != first) corner = true, other = time;
-        else same = time;
-        if (k < GAUSS_MAX) sum += GAUSS_FIVE[1][k] * value;
+    double inside = begin + 1e-12 * (*end - begin);
+    if (split && f->has_corners) {
+        bool sure;
+        double corner = find_corner(f, inside, *end, &same, &sure);
+        if (corner < *end) *end = corner;
+        else same = *end;
     }
-    if (!corner) return sum;
-    bisect_corner(f, first, &same, &other);
-    *end = other;
-    sum = 0.0;
     for (int k = 0; k < GAUSS_MAX; ++k) {
-        double time = begin + (0.5 + 0.5 * GAUSS_FIVE[0][k]) * (same - begin);
+        double x = 0.5 + 0.5 * GAUSS_FIVE[0][k], time = begin + x * (same - begin);
         sum += GAUSS_FIVE[1][k] * time_expression_at(f->code, f->code_count, time, NULL).value;
     }
     return sum;
@@ -267,28 +389,17 @@ static bool jumps(double before, double after)
 
 bool profile_may_jump(const hn_profile *profile)
 {
-    uint64_t branches = 0;
-    if (profile->kind == HN_PROFILE_EXPRESSION)
-        (void)time_expression_at(profile->inner->code, profile->inner->code_count, 0.0, &branches);
-    return profile->kind == HN_PROFILE_TABLE || profile->kind == HN_PROFILE_PULSE || branches != 0;
+    return profile->kind == HN_PROFILE_TABLE || profile->kind == HN_PROFILE_PULSE ||
+           (profile->kind == HN_PROFILE_EXPRESSION && profile->inner->has_corners);
 }
 
 static double next_jump_of_expression(const struct hn_profile_inner *f, double begin, double end)
 {
-    for (int corners = 0; corners < CORNERS_MAX; ++corners) {
-        double same = begin, other = end;
-        uint64_t first, here;
-        bool corner = false;
-        (void)time_expression_at(f->code, f->code_count, begin, &first);
-        for (int k = 0; k <= GAUSS_MAX && !corner; ++k) {
-            double x = k == GAUSS_MAX ? 1.0 : 0.5 + 0.5 * GAUSS_FIVE[0][k],
-                   time = k == GAUSS_MAX ? end : begin + x * (end - begin);
-            (void)time_expression_at(f->code, f->code_count, time, &here);
-            if (here != first) corner = true, other = time;
-            else same = time;
-        }
-        if (!corner) return HUGE_VAL;
-        bisect_corner(f, first, &same, &other);
+    for (int corners = 0; corners < CORNERS_MAX && begin < end; ++corners) {
+        double same;
+        bool sure;
+        double other = find_corner(f, begin, end, &same, &sure);
+        if (!isfinite(other)) return HUGE_VAL;
         // a little aside, as the corner itself belongs to either side
         double aside = ASIDE * (end - begin) + 4.0 * DBL_EPSILON * fabs(other);
         time_jet before = time_expression_at(f->code, f->code_count, same - aside, NULL),

@@ -128,6 +128,9 @@ hn_status profile_copy(hn_context *context, const hn_profile *from, hn_profile *
         memcpy(numbers, code, code_count * sizeof *code);
         inner->code = (const time_instruction *)numbers;
         inner->code_count = (int)code_count;
+        uint64_t sides = 0;
+        (void)time_expression_at(code, (int)code_count, 0.0, &sides);
+        inner->has_corners = sides != 0;
         to->expression =
             memcpy((char *)numbers + code_count * sizeof *code, from->expression, text);
     }

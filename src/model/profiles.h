@@ -13,6 +13,7 @@ struct hn_profile_inner {
     const double *slopes; ///< 1/s, spline: at its points
     const time_instruction *code;
     int code_count;
+    bool has_corners; ///< uses abs, min, max or comparisons
 };
 
 /// Times that increase, numbers that are finite, an expression that can be read. `kind` and `name` begin the message.
@@ -24,12 +25,23 @@ void profile_release(hn_context *context, hn_profile *copy);
 
 /// A function of time with its first two derivatives; where they jump, those to the right.
 time_jet profile_at(const hn_profile *profile, double time);
-/// Its value at a part of the way between two times without a point between them.
+/// Its value at a part of the way between two times without a point or corner between them; one at an end is outside.
 double profile_within(const hn_profile *profile, double begin, double end, double part);
 /// Its mean between two times (F7), (F12), (F13); its value where they are equal.
 double profile_mean(const hn_profile *profile, double begin, double end);
 /// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
 double profile_next_kink(const hn_profile *profile, double time);
+/// s, of the time: corners of an expression this near to the end of a piece belong to it.
+#define PROFILE_SAME_TIME 2e-14
+/// First time after `begin`, until `end`, at which it has a kink, or an expression takes another side of abs, min, max
+/// or a comparison; HUGE_VAL: none. `*sure` false: some of those may have been passed.
+double profile_next_corner(const hn_profile *profile, double begin, double end, bool *sure);
+/// Is there such a corner of an expression at this time?
+bool profile_has_corner_at(const hn_profile *profile, double time);
+/// Do values at `count` parts of the way from `begin` to `end` show what an expression does in between? UNSURE: bounds of
+/// its values do not tell.
+typedef enum profile_sight { PROFILE_SEEN, PROFILE_HIDDEN, PROFILE_UNSURE } profile_sight;
+profile_sight profile_is_seen(const hn_profile *profile, double begin, double end, const double *nodes, int count);
 /// May its rate jump at all?
 bool profile_may_jump(const hn_profile *profile);
 /// First time after `begin`, until `end`, at which its rate jumps, or it does itself; HUGE_VAL: none.

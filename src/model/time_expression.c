@@ -2,43 +2,13 @@
 // Expressions in t: a descent parser to a stack machine, and the machine on jets (f, f', f'').
 //
 //   (f g)'' = f'' g + 2 f' g' + f g''      u(f)'' = u''(f) f'^2 + u'(f) f''
-#include "model/time_expression.h"
+#include "model/time_operations.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum operation {
-    OP_NUMBER,
-    OP_TIME,
-    OP_WORD, // one of the numbers given
-    OP_NEGATE,
-    OP_ADD,
-    OP_SUBTRACT,
-    OP_MULTIPLY,
-    OP_DIVIDE,
-    OP_POWER,
-    OP_LESS,
-    OP_GREATER,
-    OP_AND,
-    OP_OR,
-    OP_CHOOSE, // condition, then, else
-    OP_ATAN2,
-    OP_MINIMUM,
-    OP_MAXIMUM,
-    OP_SIN,
-    OP_COS,
-    OP_TAN,
-    OP_ASIN,
-    OP_ACOS,
-    OP_ATAN,
-    OP_SQRT,
-    OP_EXP,
-    OP_LOG,
-    OP_ABS,
-} operation;
 
 typedef struct time_function_word {
     const char *name;

@@ -40,4 +40,13 @@ bool time_expression_uses(const time_instruction *code, int count, int word);
 /// and comparisons were taken: where it differs between two times there is a corner between them.
 time_jet time_expression_at(const time_instruction *code, int count, double time, uint64_t *branches);
 
+/// Bounds of what a function takes.
+typedef struct time_range {
+    double low, high;
+} time_range;
+
+/// Bounds of the expression between two times, infinite where it is not defined somewhere. `smooth`: abs, min, max and
+/// comparisons are all on one side in between; false: there may be a corner.
+time_range time_expression_over(const time_instruction *code, int count, double begin, double end, bool *smooth);
+
 #endif

@@ -58,6 +58,9 @@ static const double TURN_SHRINK =
 enum { FLAT_PLANS_MAX = 12 };
 static const double SAME_TIME = 1e-14; // of the time: n h and (n - 1) h + h are one grid point
 enum { INTERNAL_STEPS_MAX = 20000000 };
+// loads by expressions
+static const double AHEAD = 2.0;          // internal steps: corners are looked for so far ahead
+static const double SEEN_SHORTEST = 1e-9; // of the nominal step
 
 static const double LOOK_PART =
     0.25; // of a step: free stages this far apart are asked for their margins
@@ -326,13 +329,25 @@ static void set_first_stage(scheme_solver *s)
     memcpy(s->power[0], s->last.power[POWERS - 1], per_mechanism(s));
 }
 
+// Does a load jump where the last internal step has ended? What acts at the begin of the next one is another thing.
+static bool loads_jump(const scheme_solver *s)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->element_count; ++i)
+        if (system->elements[i].profile != NULL &&
+            profile_has_corner_at(system->elements[i].profile, s->last.end))
+            return true;
+    return false;
+}
+
 // Rows, factors and k[0] at the current point; rows are chosen where they are redundant. Accelerations are those of the
-// last stage (first same as last) but at the start and where other rows may have been chosen.
+// last stage (first same as last) but at the start, where loads jump and where other rows may have been chosen.
 static bool begin_step(scheme_solver *s, bool start)
 {
     jet_space *jet = &s->jet;
     // a choice that dropped nothing stands while all rows are clear of each other
     bool known = s->at_end && !s->redundant && s->dropped == 0;
+    if (!start && loads_jump(s)) known = false, start = true;
     if (known && s->loops) {
         rk_note_margins(s, 0);
         known = !s->close;
@@ -510,6 +525,44 @@ static void note_stiffness(scheme_solver *s, double h)
         s->last.end, h, s->system->bodies[worst].name);
 }
 
+// Said once of loads whose bounds do not tell what they do.
+static void say_unsure(scheme_solver *s, const element *e)
+{
+    if (s->unsure_said) return;
+    s->unsure_said = true;
+    context_log(
+        s->system->context,
+        "load '%s': from t = %.6g s on no bounds of its expression tell whether it has further "
+        "corners or peaks; internal steps are no longer than the step of %.3g s there, which "
+        "may pass over what is shorter; a table is sure",
+        e->name, s->last.end, s->nominal);
+}
+
+// The longest step up to h in which the stages see what a load does (P17)
+static double seen_by_stages(scheme_solver *s, const element *e, double h)
+{
+    const double now = s->last.end;
+    for (double part = h; part > SEEN_SHORTEST * s->nominal; part *= 0.5) {
+        profile_sight sight =
+            profile_is_seen(e->profile, now, now + part, s->method->nodes, s->method->stages);
+        if (sight == PROFILE_SEEN) return part;
+        if (sight == PROFILE_UNSURE && part <= s->nominal) break;
+    }
+    if (h > SEEN_SHORTEST * s->nominal) say_unsure(s, e);
+    return fmin(h, s->nominal);
+}
+
+static double seen_step(scheme_solver *s, double h)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->profile != NULL && e->profile->kind == HN_PROFILE_EXPRESSION)
+            h = seen_by_stages(s, e, h);
+    }
+    return h;
+}
+
 // Does the attempted step come too near to a flat position, at a stage or at its end?
 static bool too_near(const scheme_solver *s, bool good)
 {
@@ -533,7 +586,8 @@ static hn_status advance(scheme_solver *s, const scheme_step *step, double limit
         double time = s->last.end, planned = s->fixed_step > 0.0 ? s->fixed_step : s->h;
         if (!fixed) planned = fmin(planned, turn_limit(s));
         bool last = s->def.projected_rk.fixed_steps || time + STEP_STRETCH * planned >= limit;
-        double h = last ? limit - time : planned, error = 0.0;
+        double h = last ? limit - time : planned, error = 0.0, seen = fixed ? h : seen_step(s, h);
+        if (seen < h) last = false, h = seen;
         if (!fixed &&
             !(planned > STEP_SMALLEST * fmax(s->nominal, fabs(time)) && isfinite(planned)))
             return HN_NOT_CONVERGED;
@@ -918,14 +972,26 @@ static bool find_multipliers(scheme_solver *s, const scheme_step *step, double t
     return true;
 }
 
-// The next kink of a load: no internal step goes beyond it.
-static double next_kink(const scheme_solver *s)
+// The next kink of a load, or corner of an expression: no internal step goes beyond it.
+static double next_kink(scheme_solver *s)
 {
     const hn_system *system = s->system;
     double now = s->last.end + SAME_TIME * fabs(s->last.end), kink = HUGE_VAL;
-    for (int i = 0; i < system->element_count; ++i)
-        if (system->elements[i].profile != NULL)
-            kink = fmin(kink, profile_next_kink(system->elements[i].profile, now));
+    bool controlled = !s->def.projected_rk.fixed_steps && s->h > 0.0, sure;
+    double span = AHEAD * (controlled ? s->h : s->nominal);
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (e->profile == NULL || e->profile->kind == HN_PROFILE_CONSTANT) continue;
+        if (e->profile->kind != HN_PROFILE_EXPRESSION) {
+            kink = fmin(kink, profile_next_kink(e->profile, now));
+            continue;
+        }
+        double end = fmin(kink, now + span);
+        kink = fmin(end, profile_next_corner(e->profile, now, end, &sure));
+        if (sure) continue;
+        say_unsure(s, e);
+        kink = fmin(kink, now + s->nominal);
+    }
     return kink;
 }
 

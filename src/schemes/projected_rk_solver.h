@@ -112,6 +112,7 @@ struct scheme_solver {
     double *sixth, *sixth1;                         // y_count: y and y_1 of the last stage but one
     int stiff_steps, other_steps;                   // in a row: limited by stability, and not
     bool stiff_said;
+    bool unsure_said;                               // a load whose corners nobody knows
     double *error, *error1;                         // y_count: of y and y_1 in an attempt
     double error_part;                              // the error over that of the embedded formula
     double *carried;                                // body_count: the heaviest mass that hangs from it, over its own

@@ -228,7 +228,7 @@ TEST(load_impulse, of_curves_is_their_integral_under_every_scheme)
         hn_context_destroy(context);
     }
     for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
-        // measured 2.4e-15; projected-rk, which steps over the corner of the expression, 8.3e-6
+        // measured 2.4e-15; projected-rk, to whose tolerance the cosine is, 8.3e-6
         CHECK_BELOW(worst[scheme], scheme == HN_SCHEME_PROJECTED_RK ? 2e-5 : 1e-14);
     }
 }
