@@ -104,6 +104,7 @@ static void layout(arena *a, hn_simulation *s)
     s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
     s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
     s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
+    s->load_sizes = arena_doubles(a, s->def.ledger ? (size_t)system->element_count : 0);
     size_t dampers = (size_t)dampers_find(system, NULL),
            responses = dampers <= DAMPERS_MAX ? dampers * dampers : 0;
     s->damper_count = (int)dampers;
@@ -471,26 +472,6 @@ static hn_status create_reference(hn_simulation *s)
     return create_reductions(r);
 }
 
-// Kinks closer than this part of a step are finer than the step.
-static const double FINE_PROFILE = 1.0 - 1e-9;
-
-// Schemes with steps of their own end them at kinks.
-static void warn_fine_loads(hn_simulation *s)
-{
-    s->fine_load = -1;
-    for (int i = 0; i < s->system->element_count && !s->scheme->ends_steps_at_kinks; ++i) {
-        const element *e = &s->system->elements[i];
-        double at = 0.0, finest = e->profile == NULL ? HUGE_VAL : profile_finest(e->profile, &at);
-        if (!(finest < FINE_PROFILE * s->def.step_size)) continue;
-        if (s->fine_load < 0) s->fine_load = i;
-        context_log(s->context,
-                    "load '%s': two points of its profile are %.3g s apart at t = %.6g s, the step "
-                    "is %.3g s: its impulse is kept, when it acts within a step is not; a smaller "
-                    "step resolves it",
-                    e->name, finest, at, s->def.step_size);
-    }
-}
-
 // Friction by the reaction of a joint that redundant constraints leave open: minimum norm is one choice of many.
 static hn_status warn_shared_friction(hn_simulation *s)
 {
@@ -628,7 +609,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         bool of_model = status != HN_OUT_OF_MEMORY && status != HN_CANCELLED;
         return of_model ? model_place_message(context, model, status) : status;
     }
-    warn_fine_loads(s);
+    fine_loads_warn(s, model->run.end);
     *out = s;
     return HN_OK;
 }
@@ -1316,6 +1297,7 @@ static hn_status noted_step(hn_simulation *s)
     if (status == HN_OK) status = ledger_note(s);
     if (status == HN_NOT_FINITE) snapshot_take_back(s, s->before);
     TRY(status);
+    fine_loads_look(s);
     // finer steps without the event are no reference
     if (s->step_had_event) accuracy_note_event(s);
     else status = accuracy_note(s);

@@ -249,6 +249,7 @@ struct hn_simulation {
         double time;
     } blocked;
     int fine_load;        ///< a load with a profile finer than the step, or -1
+    double *load_sizes;   ///< with a ledger: largest factor of loads by expressions; below zero: named as fine; or NULL
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
     char singular_joints[160]; ///< as in hn_structure
@@ -364,6 +365,10 @@ hn_status simulation_run_reference(hn_simulation *reference, const double *q, co
 hn_status ledger_start(hn_simulation *simulation);
 /// HN_OK or HN_NOT_FINITE: a measure of the last step is not finite.
 hn_status ledger_note(hn_simulation *simulation);
+/// Name loads that are finer than the step: those with points, and expressions in the first steps until `end`.
+void fine_loads_warn(hn_simulation *simulation, double end);
+/// The same of expressions, in the step just made.
+void fine_loads_look(hn_simulation *simulation);
 
 /// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.
 /// `projected` (12 per body) and `reduced` (dof of the tree) may be NULL. Allocates when first called.

@@ -348,3 +348,59 @@ TEST(load_impulse, profiles_finer_than_the_step_are_named)
             run_end(&r);
         }
 }
+
+static void count_expression(const char *line, void *user)
+{
+    if (strstr(line, "load 'short'") != NULL && strstr(line, "finer than the step") != NULL)
+        ++*(int *)user;
+}
+
+// Named once: when the simulation is made (the file says how long it runs) or in the step where it is.
+TEST(load_impulse, expressions_finer_than_the_step_are_named)
+{
+    static const struct {
+        const char *expression;
+        bool fine;
+    } LOADS[] = {{"1000*exp(-((t - 0.2)/0.0001)^2)", true},
+                 {"1000*exp(-((t - 0.2037)/0.0001)^2)", true},
+                 {"1000*exp(-((t - 0.2037)/0.000001)^2)", true},
+                 {"sin(2000*t)", true},
+                 {"t > 0.2003 ? (t < 0.2013 ? 1 : 0) : 0", true},
+                 {"max(0, 1 - abs(t - 0.205)/0.001)", true},
+                 {"sin(20*t)", false},
+                 {"t^5", false},
+                 {"exp(-((t - 0.2)/0.02)^2)", false},
+                 {"abs(sin(20*t))", false},
+                 {"t > 0.2013 ? cos(t) : 0", false}};
+    for (size_t k = 0; k < sizeof LOADS / sizeof LOADS[0]; ++k)
+        for (int scheme = 0; scheme < HN_SCHEME_COUNT; ++scheme) {
+            int lines = 0;
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = NULL;
+            hn_body_id body;
+            hn_load_id id;
+            hn_context_set_log(context, count_expression, &lines);
+            hn_model_def world = hn_model_def_default();
+            CHECK_OK(context, hn_model_create(context, &world, &model));
+            hn_body_def def = hn_body_def_default();
+            def.mass = 2.0;
+            def.inertia = (hn_vec3){0.3, 0.4, 0.5};
+            CHECK_OK(context, hn_model_add_body(model, &def, &body));
+            hn_load_def load = hn_load_def_default();
+            load.name = "short";
+            load.body = body;
+            load.vector = (hn_vec3){1.0, 0.0, 0.0};
+            load.profile =
+                (hn_profile){.kind = HN_PROFILE_EXPRESSION, .expression = LOADS[k].expression};
+            CHECK_OK(context, hn_model_add_load(model, &load, &id));
+            run r = run_start(context, model, (hn_scheme)scheme, HN_REDUCTION_REDUCED, 0.01, true);
+            run_step(&r, 40);
+            bool said = LOADS[k].fine && scheme != HN_SCHEME_PROJECTED_RK;
+            CHECK_EQUAL(lines, said ? 1 : 0);
+            hn_ledger ledger;
+            CHECK_OK(context, hn_simulation_ledger(r.sim, &ledger));
+            CHECK((strstr(ledger.entry[HN_PROMISE_ENERGY].note,
+                          "load 'short' is finer than the step") != NULL) == said);
+            run_end(&r);
+        }
+}
