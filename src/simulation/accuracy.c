@@ -3,7 +3,8 @@
 //
 //   (U1)  x_k = q_n+1 - q_n+1^(k): the scheme's step less that of `energy-momentum` from the same q_n, p_n in 2^k parts
 //   (U2)  e_1 = x_1 + (x_1 - x_0)/3,  e_k = r_k + (r_k - r_k-1)/15 with r_k = x_k + (x_k - x_k-1)/3
-//         composed steps of order p have references of their own kind, and 2^p - 1, 2^(p+2) - 1 for 3 and 15
+//         composed steps of order p have references of their own kind, and 2^p - 1, 2^(p+2) - 1 for 3 and 15; parts of
+//         theirs end at corners of loads and drives, where the step itself loses its order
 //   (U3)  d = q_n+1 - 3 q_n + 3 q_n-1 - q_n-2: an error where none was measured is the third difference times the ratio
 //         of both where one was, of the largest ratio lately; no less than the difference where a step was made in
 //         halves. Schemes of first order: the second difference
@@ -11,6 +12,7 @@
 //         where no reference follows counts the difference itself
 //
 // Steps are measured at intervals, and where (U3) says that they are worse than all before.
+#include "simulation/composed.h"
 #include "simulation/simulation.h"
 
 #include "base/six.h"
@@ -163,6 +165,13 @@ static void extrapolate(extrapolation *e, const hn_system *system, local_error *
     *change = error_of(system, e->change);
 }
 
+// Is there a corner of a load or of a drive in the last step, composed?
+static bool has_corner(const hn_simulation *s)
+{
+    double end = hn_simulation_time(s);
+    return s->composition != NULL && isfinite(composed_next_corner(s, end - s->def.step_size, end));
+}
+
 // The error of the last step, `known` where a reference could be had.
 static hn_status measure(hn_simulation *s, local_error *floor, local_error *out, bool *known)
 {
@@ -185,7 +194,7 @@ static hn_status measure(hn_simulation *s, local_error *floor, local_error *out,
     *known = false;
     a->cost = 0.0;
     bool alike = s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM || s->composition != NULL;
-    if (alike && !s->step_was_halved) {
+    if (alike && !s->step_was_halved && !has_corner(s)) {
         // the step is its own reference in one part
         memset(e.x_before, 0, count * sizeof(double));
         memset(e.error, 0, count * sizeof(double));
@@ -349,7 +358,7 @@ hn_status accuracy_note(hn_simulation *s)
     if (a->step_count == 0) a->credit = CREDIT_START;
     a->step_count++;
     // right after an impact differences say nothing, and steps are measured as long as there is credit
-    bool settling = a->settling > 0, worse = settling;
+    bool settling = a->settling > 0, worse = settling || has_corner(s);
     for (int m = 0; m < ERROR_MEASURES; ++m) {
         // a step in halves may have ended at another of several solutions: ratios of whole steps say nothing of that
         double least = s->step_was_halved ? 1.0 : 0.0;

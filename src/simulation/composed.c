@@ -9,6 +9,8 @@
 
 // z = h c/m of a damper: a substep back in time multiplies a rate by (2 + |gamma| z)/(2 - |gamma| z)
 const double COMPOSED_DAMPER_MAX = 0.1;
+static const double CORNER_ASIDE = 1e-9; // of a step: corners this near to its ends are at them
+enum { CORNERS_MAX = 16 };               // in a step, at which parts of a reference end
 
 static int own_order(const scheme_type *scheme)
 {
@@ -159,6 +161,50 @@ hn_status composed_step(hn_simulation *s, double h, double time, bool keep_histo
     }
     composed_select(s, 0);
     return status;
+}
+
+// The first corner of a profile of a load, whose times may be turned round, or HUGE_VAL
+static double load_corner(const element *e, double begin, double end)
+{
+    bool sure;
+    if (!e->reversed)
+        return profile_next_corner(e->profile, e->time_shift + begin, e->time_shift + end, &sure) -
+               e->time_shift;
+    double corner = HUGE_VAL, last = HUGE_VAL;
+    for (double from = e->time_shift - end; from < e->time_shift - begin; from = corner) {
+        corner = profile_next_corner(e->profile, from, e->time_shift - begin, &sure);
+        if (isfinite(corner)) last = e->time_shift - corner;
+    }
+    return last;
+}
+
+double composed_next_corner(const hn_simulation *s, double begin, double end)
+{
+    const hn_system *system = s->system;
+    const double aside = CORNER_ASIDE * s->def.step_size;
+    double next = HUGE_VAL;
+    begin += aside, end -= aside;
+    for (int i = 0; i < system->element_count && begin < end; ++i) {
+        const element *e = &system->elements[i];
+        bool sure;
+        if (e->profile != NULL) next = fmin(next, load_corner(e, begin, end));
+        if (e->law != NULL && e->law->function != NULL)
+            next = fmin(next, profile_next_corner(e->law->function, begin, end, &sure));
+    }
+    return next < end ? next : HUGE_VAL;
+}
+
+hn_status composed_run_parts(hn_simulation *s, double h, double time, int parts)
+{
+    double begin = time, end = time + h;
+    for (int corners = 0; begin < end; ++corners) {
+        double next = corners < CORNERS_MAX ? composed_next_corner(s, begin, end) : HUGE_VAL;
+        bool whole = begin == time && !isfinite(next);
+        double part = whole ? h / parts : (fmin(next, end) - begin) / parts;
+        for (int k = 0; k < parts; ++k) TRY(composed_step(s, part, begin + k * part, false, true));
+        begin = fmin(next, end);
+    }
+    return HN_OK;
 }
 
 hn_status composed_nominal_step(hn_simulation *s, double h, double time)

@@ -26,4 +26,9 @@ hn_status composed_step(hn_simulation *simulation, double step_size, double time
 /// The nominal step, in more and more parts where it fails and the scheme allows it; on failure the state before it.
 hn_status composed_nominal_step(hn_simulation *simulation, double step_size, double time);
 
+/// First corner of a load or of a function of a drive between two times, HUGE_VAL: none. There a step loses its order.
+double composed_next_corner(const hn_simulation *simulation, double begin, double end);
+/// A step in composed parts, so many before the first corner, between corners and after the last.
+hn_status composed_run_parts(hn_simulation *simulation, double h, double time, int parts);
+
 #endif

@@ -1235,13 +1235,13 @@ hn_status simulation_run_reference(hn_simulation *r, const double *q, const doub
     composed_forget(r);
     r->state.first = true;
     simulation_forget_derived(r);
-    double part = h / parts;
     if (r->composition != NULL) {
         r->scheme->start(system, v, NULL, &r->state);
-        for (int k = 0; k < parts; ++k) TRY(composed_step(r, part, time + k * part, false, true));
+        TRY(composed_run_parts(r, h, time, parts));
         simulation_update_momenta(r);
         return HN_OK;
     }
+    double part = h / parts;
     for (int k = 0; k < parts; ++k)
         TRY(halves_step(r, part, time + k * part, r->def.halvings_max - REFERENCE_HALVINGS));
     return HN_OK;

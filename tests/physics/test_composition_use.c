@@ -333,3 +333,40 @@ TEST(composition_use, estimates_the_error_of_a_step)
             run_end(&exact);
         }
 }
+
+// ---- corners of loads ---------------------------------------------------------------------------------------
+
+// A free body with f from 0 to 100 N and back, with a corner in a step: where it is at the end follows from two integrals.
+TEST(composition_use, estimates_the_error_that_a_corner_of_a_load_makes)
+{
+    static const char *const LOADS[] = {"table: {times: [0, 0.503, 1], factors: [0, 100, 0]}",
+                                        "factor: '100*min(t/0.503, (1 - t)/0.497)'"};
+    const double a = 0.503, top = 100.0;
+    // x(1) = int (1 - t) f dt
+    const double exact = top * (a / 2.0 - a * a / 3.0) + top * (1.0 - a) * (1.0 - a) / 3.0;
+    for (int order = 4; order <= 8; order += 4)
+        for (int k = 0; k < 2; ++k) {
+            char text[400];
+            snprintf(text, sizeof text,
+                     "holonom: 1\ngravity: [0, 0, 0]\n"
+                     "bodies: {a: {shape: {box: {size: [1, 1, 1]}}, mass: 1}}\n"
+                     "loads: {f: {force: {body: a, vector: [1, 0, 0], %s}}}\n",
+                     LOADS[k]);
+            hn_context *context = hn_context_create(NULL);
+            hn_model *model = NULL;
+            CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+            hn_simulation_def def = composed_def(HN_SCHEME_VARIATIONAL, order, 0.05, true);
+            run r = {.context = context, .model = model};
+            CHECK_OK(context, hn_simulation_create(model, &def, &r.sim));
+            run_step(&r, 20);
+            double x = run_body(&r, hn_model_find_body(model, "a")).position.x;
+            hn_ledger ledger;
+            CHECK_OK(context, hn_simulation_ledger(r.sim, &ledger));
+            double error = fabs(x - exact), told = ledger.accuracy.position_sum;
+            print_message("order %d, %s: error %.3g m, estimated %.3g m, sum %.3g m\n", order,
+                          LOADS[k], error, ledger.accuracy.position.value, told);
+            CHECK(error > 1e-8 && ledger.accuracy.position.value > 0.1 * error &&
+                  ledger.accuracy.position.value < 10.0 * error);
+            run_end(&r);
+        }
+}
