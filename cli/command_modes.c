@@ -185,6 +185,7 @@ static int find(mode_run *r)
             r->report.equilibrium.residual);
     if (!r->quiet) print_modes(r);
     fflush(stdout);
+    warn_beam_tension_now(r->model, r->simulation, "here");
     return r->output == NULL ? EXIT_FINE : write_results(r);
 }
 

@@ -407,9 +407,11 @@ static int prepare(run *r, bool *spin_said)
 
 static void warn_accuracy_of(const run *r, const hn_accuracy *accuracy, bool spin_said)
 {
-    warn_accuracy(r->model, accuracy, spin_said);
-    if (accuracy->beam_angle <= 0.0) return;
     char when[64];
+    warn_accuracy(r->model, accuracy, spin_said);
+    snprintf(when, sizeof when, "at t = %.6g s", accuracy->beam_tension_time);
+    warn_beam_tension(r->model, &accuracy->beam_tension, when);
+    if (accuracy->beam_angle <= 0.0) return;
     snprintf(when, sizeof when, "at t = %.6g s", accuracy->beam_angle_time);
     warn_beam_angle(r->model, accuracy->beam, accuracy->beam_element, accuracy->beam_angle, when);
 }

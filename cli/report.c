@@ -384,6 +384,26 @@ void warn_beam_angle(const hn_model *model, int beam, int element, double angle,
             name, name, element, DEGREES * angle, when);
 }
 
+void warn_beam_tension(const hn_model *model, const hn_beam_tension *tension, const char *when)
+{
+    if (!(tension->ratio > 1.0)) return;
+    shown_text room;
+    const char *name =
+        show_text(&room, hn_model_beam_name(model, hn_model_beam(model, tension->beam)));
+    say(stderr,
+        "warning: beam %s: element %s.%d is too long for its tension %s: N l^2 = %.3g times %g EI, "
+        "and above 1 its nodes gain energy by a zigzag that the beam would not make: what is said "
+        "of stability is that of the elements; take at least %d elements\n",
+        name, name, tension->element, when, tension->ratio, tension->limit, tension->least_count);
+}
+
+void warn_beam_tension_now(const hn_model *model, const hn_simulation *simulation, const char *when)
+{
+    hn_beam_tension tension;
+    if (hn_simulation_beam_tension(simulation, &tension) == HN_OK)
+        warn_beam_tension(model, &tension, when);
+}
+
 int report_no_memory(void)
 {
     say(stderr, "holonom: there is no memory\n");

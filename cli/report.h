@@ -54,6 +54,11 @@ void warn_accuracy(const hn_model *model, const hn_accuracy *accuracy, bool said
 /// elements are too long, `when` that is; nothing for a beam below zero.
 void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when);
 
+/// Warn on the error stream when an element of a beam is too long for its tension, `when` that is.
+void warn_beam_tension(const hn_model *model, const hn_beam_tension *tension, const char *when);
+/// The same of the current state.
+void warn_beam_tension_now(const hn_model *model, const hn_simulation *simulation, const char *when);
+
 /// "1 body", "2 bodies"
 void print_count(int64_t count, const char *one, const char *many, FILE *out);
 

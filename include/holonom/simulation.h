@@ -312,6 +312,17 @@ typedef struct hn_beam_element_state {
     double resultant[6]; ///< shear forces, axial force (N); bending moments, torsional moment (N m)
     double angle;        ///< rad, by which its two nodes are turned against each other, beyond the reference shape
 } hn_beam_element_state;
+/// The element of a beam that is longest for its tension. Directors of nodes turned to and fro have a shorter mean,
+/// which lets the element stretch: above N l^2 = `limit` EI (docs/theory/beams.md) that gains more energy than the
+/// bending costs, and elements are unstable where the beam is not. Since 0.2.
+typedef struct hn_beam_tension {
+    double ratio;      ///< N l^2 over limit times the smaller EI; above 1 the element is too long; 0: no tension
+    double limit;      ///< 4, of quadratic elements 24
+    int beam, element; ///< in the model; -1: none
+    int element_count; ///< elements that this beam has, and
+    int least_count;   ///< needs for it
+} hn_beam_tension;
+
 /// A drive or law on the coordinate of a joint.
 typedef struct hn_drive_state {
     double coordinate; ///< rad or m; angles count turns
@@ -337,6 +348,8 @@ HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int
 /// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)
 HN_API HN_NODISCARD hn_status hn_simulation_beam_element(const hn_simulation *simulation, hn_beam_id beam, int element,
                                                          hn_beam_element_state *state);
+/// Of all beams, at the current state. @return HN_OK or HN_INVALID_ARGUMENT (NULL)
+HN_API HN_NODISCARD hn_status hn_simulation_beam_tension(const hn_simulation *simulation, hn_beam_tension *tension);
 
 typedef struct hn_joint_state {
     int coordinate_count;
@@ -485,6 +498,8 @@ typedef struct hn_accuracy {
                               ///< above 30 degrees its elements are too long; result files do not keep it
     double beam_angle_time;   ///< s, end of the step where it was,
     int beam, beam_element;   ///< and whose it was; meaningless where the angle is 0
+    hn_beam_tension beam_tension; ///< the worst; result files do not keep it. Since 0.2
+    double beam_tension_time;     ///< s, end of the step where it was
 } hn_accuracy;
 
 typedef struct hn_ledger {

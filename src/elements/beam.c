@@ -8,6 +8,7 @@
 //   (W3)  discrete gradient:      l B(q_mid)^T C ((E_n + E_n+1)/2 - E_0),   B = dE/dq
 //   (W4)  gradient at one pose:   l B(q)^T C (E(q) - E_0)
 //   (W5)  damper, all schemes:    l B(q_mid)^T eta C (E_n+1 - E_n)/h
+//   (W8)  stable under tension:   N (1 + strain) l^2 < 4 EI, of a quadratic element < 24 EI
 //
 // E is quadratic in the coordinates, so B is linear in them and B(q_mid) (q_n+1 - q_n) = E_n+1 - E_n exactly.
 #include "elements/element.h"
@@ -62,6 +63,19 @@ double beam_bend(const beam_element *beam, const double *a, const double *b)
         square += sine * sine;
     }
     return asin(fmin(1.0, sqrt(square)));
+}
+
+// (W8) with the smaller one of both bending stiffnesses
+double beam_tension(const beam_element *beam, bool quadratic, const double *strain,
+                    const double *resultant)
+{
+    double force = resultant[2] * (strain[2] + beam->rest[2]),
+           length = quadratic ? 2.0 * beam->weight : beam->weight;
+    if (!(force > 0.0)) return 0.0;
+    double first = beam->stiffness[3][3], second = beam->stiffness[4][4],
+           half = hypot(0.5 * (first - second), beam->stiffness[3][4]),
+           bending = 0.5 * (first + second) - half;
+    return force * length * length / (beam_tension_limit(quadratic) * bending);
 }
 
 // (W2)

@@ -4,6 +4,8 @@
 #ifndef ELEMENTS_BEAM_H
 #define ELEMENTS_BEAM_H
 
+#include <stdbool.h>
+
 enum { BEAM_STRAINS = 6 };
 
 /// What a beam element knows beside its nodes. Strains are (shear along d1, d2, stretch; bending about d1, d2,
@@ -38,5 +40,11 @@ void beam_quadratic_measures(const beam_element *point, const double *first, con
 /// Angle between the nodes at the poses a and b, less that of the reference shape as far as bending and torsion measure
 /// it, rad.
 double beam_bend(const beam_element *beam, const double *a, const double *b);
+
+/// N (1 + strain) l^2 is compared with this many times EI (W8), l between the end nodes of an element.
+static inline double beam_tension_limit(bool quadratic) { return quadratic ? 24.0 : 4.0; }
+
+/// Tension by what an element of its length bears (W8): above 1 a zigzag of its nodes gains energy. 0 under pressure.
+double beam_tension(const beam_element *beam, bool quadratic, const double *strain, const double *resultant);
 
 #endif

@@ -394,11 +394,16 @@ void accuracy_note_spin(hn_simulation *s, double spin, int body)
     a->spin_body = body;
 }
 
-void accuracy_note_bend(hn_simulation *s)
+void accuracy_note_beams(hn_simulation *s)
 {
     accuracy_record *a = &s->accuracy;
     int beam, place;
     if (s->system->beam_count == 0) return;
+    hn_beam_tension tension = statics_largest_tension(s);
+    if (tension.ratio > a->tension.ratio) {
+        a->tension = tension;
+        a->tension_time = hn_simulation_time(s);
+    }
     double bend = statics_largest_bend(s, &beam, &place);
     if (!(bend > a->bend)) return;
     a->bend = bend;

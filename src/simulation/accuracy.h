@@ -3,6 +3,8 @@
 #ifndef SIMULATION_ACCURACY_H
 #define SIMULATION_ACCURACY_H
 
+#include <holonom/simulation.h>
+
 #include "base/context.h"
 #include "system/local_error.h"
 
@@ -19,6 +21,8 @@ typedef struct accuracy_record {
     int spin_body;
     double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s)
     int bend_beam, bend_element;
+    hn_beam_tension tension;     ///< the worst, and when (s)
+    double tension_time;
     double credit;               ///< steps of the reference that may be spent out of turn
     int64_t next_step;           ///< to be measured in turn
     double cost;                 ///< steps the last measurement took
@@ -37,8 +41,8 @@ void accuracy_begin(struct hn_simulation *simulation);
 hn_status accuracy_note(struct hn_simulation *simulation);
 /// After a step with an impact, which has no reference: differences begin anew.
 void accuracy_note_event(struct hn_simulation *simulation);
-/// After a step: how far elements of beams are bent.
-void accuracy_note_bend(struct hn_simulation *simulation);
+/// After a step: how far elements of beams are bent, and how long for their tension.
+void accuracy_note_beams(struct hn_simulation *simulation);
 /// After the ledger has looked at velocities.
 void accuracy_note_spin(struct hn_simulation *simulation, double spin, int body);
 

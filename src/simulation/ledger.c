@@ -287,6 +287,8 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
                          .beam_angle_time = a->bend_time,
                          .beam = a->bend_beam,
                          .beam_element = a->bend_element,
+                         .beam_tension = a->tension,
+                         .beam_tension_time = a->tension_time,
                          .spin_step_limit = follows ? 0.0 : limit,
                          .sample_count = a->sample_count,
                          .unresolved_count = a->unresolved_count,

@@ -6,6 +6,7 @@
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
+#include "simulation/statics.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -255,6 +256,14 @@ hn_status hn_simulation_beam_element(const hn_simulation *s, hn_beam_id beam, in
     memcpy(state->strain, numbers(s, SERIES_BEAM_STRAIN, 6, at), sizeof state->strain);
     memcpy(state->resultant, numbers(s, SERIES_BEAM_RESULTANT, 6, at), sizeof state->resultant);
     state->angle = beam_bend(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b));
+    return HN_OK;
+}
+
+hn_status hn_simulation_beam_tension(const hn_simulation *s, hn_beam_tension *tension)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, tension != NULL);
+    *tension = statics_largest_tension(s);
     return HN_OK;
 }
 

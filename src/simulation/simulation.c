@@ -1305,7 +1305,7 @@ static hn_status noted_step(hn_simulation *s)
         snapshot_take_back(s, s->before);
         return explain_failure(s, status);
     }
-    accuracy_note_bend(s);
+    accuracy_note_beams(s);
     return HN_OK;
 }
 

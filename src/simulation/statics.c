@@ -15,6 +15,7 @@
 #include "system/mass.h"
 
 #include <float.h>
+#include <limits.h>
 #include <string.h>
 
 static const double TURN_MAX =
@@ -28,7 +29,8 @@ static const double MANY_BODIES = 20.0;
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
     1e-6; // of the largest stiffness times the extent: forces below are no forces
-static const double BENT = 0.7; // rad between nodes of a beam: near what an element can bear
+static const double BENT = 0.7;  // rad between nodes of a beam: near what an element can bear
+static const double TENSE = 0.9; // of the tension that an element of its length bears: near that
 static const double STEP_GROWTH = 1.5;
 enum { FEW_ITERATIONS = 8 }; // then the next load step may be longer
 
@@ -293,6 +295,36 @@ double statics_largest_bend(const hn_simulation *s, int *beam, int *place)
     return largest;
 }
 
+hn_beam_tension statics_largest_tension(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    hn_beam_tension worst = {.beam = -1, .element = -1};
+    for (int b = 0; b < system->beam_count; ++b)
+        for (int i = system->beam_first[b]; i < system->beam_first[b + 1]; ++i) {
+            const element *e = &system->elements[i];
+            const double *start = system_pose(s->state.q, e->a),
+                         *end = system_pose(s->state.q, e->b);
+            const bool quadratic = e->points != NULL;
+            double strain[BEAM_STRAINS], resultant[BEAM_STRAINS];
+            if (quadratic)
+                beam_quadratic_resultants(e, start, end, system_third(e, s->state.q), strain,
+                                          resultant);
+            else beam_resultants(e->beam, start, end, strain, resultant);
+            double ratio = beam_tension(e->beam, quadratic, strain, resultant);
+            if (!(ratio > worst.ratio)) continue;
+            int pieces = system->beam_first[b + 1] - system->beam_first[b];
+            int count = quadratic ? pieces / 2 : pieces;
+            double least = floor(count * sqrt(ratio)) + 1.0;
+            worst = (hn_beam_tension){.ratio = ratio,
+                                      .limit = beam_tension_limit(quadratic),
+                                      .beam = b,
+                                      .element = i - system->beam_first[b],
+                                      .element_count = count,
+                                      .least_count = (int)fmin(least, INT_MAX)};
+        }
+    return worst;
+}
+
 // The largest force of an element on a body, weights included; moments over the extent of the model, N.
 static double largest_force(const statics *x, const solved_step *step)
 {
@@ -508,6 +540,18 @@ static hn_status explain(statics *x, hn_status status, double factor, double siz
                             "being bent more; more elements help",
                             factor, s->system->bodies[e->a].name, s->system->bodies[e->b].name,
                             57.29577951308232 * bend);
+    }
+    const hn_beam_tension tension = statics_largest_tension(s);
+    if (tension.ratio > TENSE) {
+        const element *e =
+            &s->system->elements[s->system->beam_first[tension.beam] + tension.element];
+        return context_fail(s->context, status,
+                            "no equilibrium above load factor %.6g: the beam element between '%s' "
+                            "and '%s' is too long for its tension: N l^2 = %.3g times %g EI, and "
+                            "from 1 on its nodes gain energy by a zigzag that the beam would not "
+                            "make; take at least %d elements",
+                            factor, s->system->bodies[e->a].name, s->system->bodies[e->b].name,
+                            tension.ratio, tension.limit, tension.least_count);
     }
     return context_fail(s->context, status,
                         "no equilibrium above load factor %.6g, also in steps of %.2g: the "

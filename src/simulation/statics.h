@@ -60,5 +60,7 @@ hn_status statics_start(hn_simulation *simulation);
 
 /// The largest angle between neighbouring nodes of beams at the current state, rad; its place: -1 without beams.
 double statics_largest_bend(const hn_simulation *simulation, int *beam, int *place);
+/// The element that is longest for its tension at the current state.
+hn_beam_tension statics_largest_tension(const hn_simulation *simulation);
 
 #endif

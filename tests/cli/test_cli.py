@@ -755,6 +755,27 @@ class StaticTest(ToolTest):
         done = self.check(1, "static", "coarse.yaml", "--no-output")
         self.assertRegex(done.stderr, "above load factor 0.795[0-9]+: the element between 'strip.*is bent by 4[0-9]")
 
+    def test_elements_too_long_for_their_tension_are_named(self):
+        self.write("hanging.yaml", "holonom: 1\nparameters: {n: 10, push: 0}\n"
+                   "beams:\n  q: {from: [0, 0, 0], to: [0, 0, -2], elements: n, section: {rectangle: [0.02, 0.01]},\n"
+                   "    material: {young: 1e8, poisson: 0.3, density: 1000}, clamped: start, masses: [{at: 2, mass: 3}]}\n"
+                   "loads: {p: {force: {body: q.end, vector: [push, 0, 0]}}}\n"
+                   "run: {step: 0.002, end: 0.06}\n")
+        named = r"beam q: element q\.0 is too long for its tension {}: N l\^2 = {} times 4 EI.* take at least {} elements"
+        done = self.check(0, "static", "hanging.yaml", "--no-output")
+        self.assertRegex(done.stderr, named.format("at the last load", "1.99", 15))
+        self.assertIn("the equilibrium is unstable", done.stderr)
+        for command in (("modes",), ("linearise", "--at", "equilibrium")):
+            done = self.check(0, *command, "hanging.yaml", "--no-output")
+            self.assertRegex(done.stderr, named.format("here", "1.99", 15))
+        done = self.check(0, "run", "hanging.yaml", "--no-output", "--quiet") # it bounces by twice the weight
+        self.assertRegex(done.stderr, named.format(r"at t = 0\.05[0-9]* s", "[34].[0-9]+", "[12][0-9]"))
+        for command, count in (("static", 15), ("modes", 15), ("run", 24)):
+            done = self.check(0, command, "hanging.yaml", "--parameter", f"n={count}", "--no-output")
+            self.assertNotIn("tension", done.stderr)
+        done = self.check(1, "static", "hanging.yaml", "--parameter", "n=4", "--parameter", "push=0.5", "--no-output")
+        self.assertRegex(done.stderr, r"no equilibrium above .* too long for its tension: N l\^2 = .* take at least 1[0-9] elements")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -219,6 +219,61 @@ TEST(statics, columns_lose_stiffness_at_eulers_loads)
     }
 }
 
+static const char *const STRETCHED =
+    "holonom: 1\n"
+    "gravity: [0, 0, 0]\n"
+    "beams:\n"
+    "  c:\n"
+    "    from: [0, 0, 0]\n"
+    "    to: [1, 0, 0]\n"
+    "    elements: %d\n"
+    "    order: %d\n"
+    "    stiffness: {shear: 4e8, axial: 12e8, bending: [1, %d], torsion: 0.8}\n"
+    "    mass_per_length: 1\n"
+    "    inertia_per_length: [1e-7, 1e-7]\n"
+    "    clamped: start\n"
+    "loads:\n"
+    "  p: {force: {body: c.end, vector: [%.17g, 0, 0]}}\n";
+
+// Unstable motions of a clamped chain of n elements in a plane under the tension N l^2 = r limit EI, by (W8): those
+// with sum and difference of the turns of end nodes as in sin(k pi/2n), k odd.
+static int zigzags(int n, int order, double r)
+{
+    double most = order == 1 ? 1.0 - 1.0 / r : 6.0 * r * (r - 1.0) / ((1.0 + r) * (1.0 + 2.0 * r));
+    int count = 0;
+    for (int k = 1; k < 2 * n; k += 2) count += pow(tan(k * PI / (4.0 * n)), 2.0) < most;
+    return count;
+}
+
+// A stretched beam is stable. Elements that are too long are not, and are named; with as many as that says they are.
+TEST(statics, elements_too_long_for_their_tension_are_named)
+{
+    static const double RATIO[] = {0.5, 0.99, 1.003, 1.01, 1.2, 2.5}; // times (1 + strain)
+    for (int k = 0; k < 24; ++k) {
+        int order = 1 + k % 2, stiff = k / 2 % 2 == 0 ? 1 : 100, n = 10, unstable = 0;
+        double ratio = RATIO[k / 4], limit = order == 1 ? 4.0 : 24.0, force = ratio * limit * n * n;
+        for (int pass = 0; pass < 2; ++pass) {
+            char text[1024];
+            hn_beam_tension tension;
+            snprintf(text, sizeof text, STRETCHED, n, order, stiff, force);
+            rest r = rest_of(text, 1);
+            CHECK_OK(r.context, hn_simulation_beam_tension(r.simulation, &tension));
+            CHECK_NEAR(tension.ratio, ratio * (1.0 + force / 12e8), 1e-7);
+            CHECK(tension.limit == limit && tension.beam == 0);
+            unstable = zigzags(n, order, ratio) * (stiff == 1 ? 2 : 1); // of two planes, or of one
+            CHECK_EQUAL(r.found.unstable_count, unstable);
+            CHECK_EQUAL(r.found.neutral_count, 0);
+            CHECK(unstable == 0 || tension.ratio > 1.0);
+            rest_close(&r);
+            CHECK(tension.least_count > n || ratio < 1.0);
+            ratio *= pow((double)n / tension.least_count, 2.0);
+            n = tension.least_count;
+        }
+        CHECK_EQUAL(unstable, 0);
+        CHECK_BELOW(ratio, 1.0);
+    }
+}
+
 static const char *const ARCH = "holonom: 1\n"
                                 "gravity: [0, 0, 0]\n"
                                 "beams:\n"

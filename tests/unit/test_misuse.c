@@ -323,6 +323,9 @@ TEST(misuse, of_beams)
     CHECK_EQUAL(hn_simulation_beam(NULL, 0).index1, 0);
     CHECK_EQUAL(hn_simulation_beam(s, 1).index1, 0);
     CHECK_EQUAL(hn_simulation_beam_element_count(s, 7), 0);
+    hn_beam_tension tension;
+    REFUSED(hn_simulation_beam_tension(NULL, &tension));
+    REFUSED(hn_simulation_beam_tension(s, NULL));
     hn_drive_state drive_state;
     REFUSED(hn_simulation_drive(NULL, 0, &drive_state));
     REFUSED(hn_simulation_drive(s, 0, NULL));
