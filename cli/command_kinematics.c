@@ -84,7 +84,7 @@ static int fail(const follow_run *r, hn_status status)
 {
     say(stderr, "%s\n", hn_context_message(r->context));
     if (r->results != NULL) say(stderr, "  records until then: %s.part\n", r->output);
-    return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : exit_code_of(status);
+    return exit_code_of(status);
 }
 
 static int write_failed(const follow_run *r)

@@ -89,7 +89,7 @@ static void print_system(const linear_run *r)
 static int fail(const linear_run *r, hn_status status)
 {
     say(stderr, "%s\n", hn_context_message(r->context));
-    return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : exit_code_of(status);
+    return exit_code_of(status);
 }
 
 // Go to the state that is asked for
@@ -117,7 +117,9 @@ static int find(linear_run *r)
     if (!r->quiet) print_model_line(r->model, r->simulation, stdout);
     int code = reach_state(r);
     if (code != EXIT_FINE) return code;
+    stop_signal_insist(true); // LAPACK takes minutes for the eigenvalues of thousands of states
     hn_status status = hn_simulation_linearise(r->simulation, &r->system);
+    stop_signal_insist(false);
     if (status != HN_OK) return fail(r, status);
     if (!r->quiet) print_system(r);
     fflush(stdout);

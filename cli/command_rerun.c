@@ -42,11 +42,8 @@ typedef struct rerun {
 
 static int complain(const rerun *r, hn_status status)
 {
-    if (status == HN_CANCELLED && stop_signal_number() != 0) {
-        say(stderr, "stopped by signal %d\n", stop_signal_number());
-        return EXIT_SIGNAL + stop_signal_number();
-    }
     say(stderr, "%s\n", hn_context_message(r->context));
+    if (status == HN_CANCELLED) return exit_code_of(status);
     if (status == HN_FILE_ACCESS || status == HN_FILE_FORMAT) return EXIT_FILE;
     return EXIT_RUN_FAILED;
 }
@@ -132,6 +129,10 @@ static int compare_series(rerun *r, int index, double *numbers, comparison *resu
     int64_t record = 0;
     hn_result_column column = {.series = index};
     for (int64_t first = 0; first < count; first += block) {
+        if (stop_signal_number() != 0) {
+            fputs("stopped while results were compared\n", stderr);
+            return EXIT_SIGNAL + stop_signal_number();
+        }
         int64_t part = count - first < block ? count - first : block;
         hn_status status = hn_result_file_read(r->before, index, first, part, 1, numbers);
         if (status == HN_OK) status = hn_result_file_read(r->after, other, first, part, 1, again);

@@ -78,6 +78,7 @@ int model_source_load(hn_context *context, const char *command, const model_sour
         hn_status status = load(context, source->path, parameters, count, model);
         code = status == HN_OK              ? EXIT_FINE
                : status == HN_OUT_OF_MEMORY ? EXIT_RUN_FAILED
+               : status == HN_CANCELLED     ? exit_code_of(status)
                                             : EXIT_MODEL;
         if (status != HN_OK) say(stderr, "%s\n", hn_context_message(context));
     }

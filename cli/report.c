@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "say.h"
+#include "stop_signal.h"
 #include "scheme_settings.h"
 #include "table.h"
 
@@ -55,8 +56,9 @@ int exit_code_of(hn_status status)
     case HN_OUT_OF_MEMORY:
     case HN_NOT_CONVERGED:
     case HN_SINGULAR_SYSTEM:
-    case HN_CANCELLED:
     case HN_NOT_FINITE: return EXIT_RUN_FAILED;
+    case HN_CANCELLED:
+        return stop_signal_number() != 0 ? EXIT_SIGNAL + stop_signal_number() : EXIT_RUN_FAILED;
     }
     return EXIT_RUN_FAILED;
 }

@@ -103,8 +103,9 @@ HN_API const char *hn_context_message(const hn_context *context);
 HN_API void hn_context_set_log(hn_context *context, hn_log_function function, void *user);
 
 /// Ask the long call under way in this context, or the next one, to stop: those that read a model (hn_model_parse,
-/// hn_model_load and their like), hn_simulation_create and hn_simulation_step return HN_CANCELLED soon, the latter with
-/// the state of the last completed step, and may be called again. The one function that another thread or a signal
+/// hn_model_load and their like), hn_simulation_create, hn_simulation_step, hn_simulation_follow and
+/// hn_simulation_linearise (but for its eigenvalues at the end) return HN_CANCELLED soon, with the state of the last
+/// completed step, and may be called again. The one function that another thread or a signal
 /// handler may call meanwhile. Since 0.2.
 HN_API void hn_context_cancel(hn_context *context);
 

@@ -43,7 +43,7 @@ typedef struct hn_linear_system {
 /// Linearise at the current state, time and inputs, for the motion itself: whatever scheme and step. The state stays.
 /// Exact but for dampers of springs in motion and laws of drives, which are differenced by themselves (1e-9).
 /// @return HN_OK, HN_SINGULAR_SYSTEM (a singular position, or a motion without inertia), HN_INVALID_MODEL (a
-/// prescribed motion that a loop or another one holds, by name), HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY
+/// prescribed motion that a loop or another one holds, by name), HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_simulation_linearise(hn_simulation *simulation, hn_linear_system **system);
 /// NULL is fine.
 HN_API void hn_linear_system_destroy(hn_linear_system *system);

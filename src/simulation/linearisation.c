@@ -148,12 +148,13 @@ static bool takes_command(const linear_work *w, int drive)
     return drive_command_gain(&w->x.frame.system->laws[drive]) != 0.0;
 }
 
-static void fill_matrices(linear_work *w, linear_result *r, double *column)
+static hn_status fill_matrices(linear_work *w, linear_result *r, double *column)
 {
     const motion_frame *f = &w->x.frame;
     size_t size = POSE_SIZE * (size_t)f->system->body_count, n = (size_t)r->shown.state_count,
            inputs = (size_t)r->shown.input_count;
     for (int k = 0; k < w->free; ++k) {
+        if (context_is_cancelled(r->context)) return HN_CANCELLED;
         memcpy(w->dq, dynamics_free_motion(&w->x, k), size * sizeof(double));
         frame_turn(f, w->dq, w->x.v, w->dv); // (I6)
         store_column(w, r, k, column);
@@ -164,7 +165,10 @@ static void fill_matrices(linear_work *w, linear_result *r, double *column)
     for (int k = 0; k < w->integrals; ++k)
         effort_column(w, w->x.candidates[w->servos[k]], w->x.laws[w->servos[k]].by_integral, r->a,
                       n, (size_t)(2 * w->free + k));
-    for (int k = 0; k < f->joint_count; ++k) effort_column(w, k, 1.0, r->b, inputs, (size_t)k);
+    for (int k = 0; k < f->joint_count; ++k) {
+        if (context_is_cancelled(r->context)) return HN_CANCELLED;
+        effort_column(w, k, 1.0, r->b, inputs, (size_t)k);
+    }
     size_t at = (size_t)f->joint_count;
     for (int d = 0; d < f->system->drive_count; ++d) {
         if (!takes_command(w, d)) continue;
@@ -173,6 +177,7 @@ static void fill_matrices(linear_work *w, linear_result *r, double *column)
             if (w->servos[k] == d) r->b[(size_t)(2 * w->free + k) * inputs + at] = 1.0;
         ++at;
     }
+    return HN_OK;
 }
 
 // ---- the state and names ----------------------------------------------------------------------------------------
@@ -389,7 +394,8 @@ static hn_status linearise(linear_work *w, linear_result **out)
     show(r, hn_simulation_time(s));
     fill_state(w, r);
     fill_names(w, r);
-    fill_matrices(w, r, column);
+    TRY(fill_matrices(w, r, column));
+    if (context_is_cancelled(s->context)) return HN_CANCELLED;
     return find_eigenvalues(r);
 }
 
@@ -400,8 +406,14 @@ hn_status hn_simulation_linearise(hn_simulation *s, hn_linear_system **system)
     *system = NULL;
     linear_work w = {0};
     linear_result *result = NULL;
+    context_begin_cancellable(s->context);
     hn_status status = state_dynamics_begin(s, NULL, &w.x);
     if (status == HN_OK) status = linearise(&w, &result);
+    context_end_cancellable(s->context);
+    if (status == HN_CANCELLED) {
+        (void)context_take_cancel(s->context);
+        status = context_fail(s->context, status, "cancelled before the linear system was found");
+    }
     state_dynamics_end(&w.x);
     context_release(s->context, w.memory);
     if (status == HN_OK) *system = &result->shown;

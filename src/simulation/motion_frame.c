@@ -8,6 +8,7 @@
 #include "simulation/motion_frame.h"
 
 #include "base/array.h"
+#include "base/pool.h"
 #include "elements/rotation_effort.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
@@ -355,6 +356,7 @@ static int next_candidate(const motion_frame *f, frame_choice *c, int stage, dou
     double largest = 0.0;
     for (int k = 0; k < f->candidate_count; ++k) {
         if (stage_of(f, k) != stage || c->left[k] == 0.0) continue;
+        if (context_is_cancelled(f->context)) return -1;
         double own = sqrt(array_dot(row_of(c, k), row_of(c, k), (size_t)c->width));
         c->left[k] = orthogonal(c, row_of(c, k), rest, NULL);
         if (!(c->left[k] > INDEPENDENT * own) || !(own > MOVES * c->size[k])) c->left[k] = 0.0;
@@ -402,6 +404,7 @@ static hn_status choose(motion_frame *f, frame_choice *c, double *rest)
             c->left[next] = 0.0;
             f->chosen[order++] = next;
         }
+    if (context_is_cancelled(f->context)) return HN_CANCELLED;
     if (order < f->count)
         return context_fail(f->context, HN_SINGULAR_SYSTEM,
                             "no coordinates tell all %d motions of the mechanism apart here: a "
@@ -417,10 +420,11 @@ static hn_status choose(motion_frame *f, frame_choice *c, double *rest)
 }
 
 // (I2)
-static void find_motions(motion_frame *f, const frame_choice *c)
+static hn_status find_motions(motion_frame *f, const frame_choice *c)
 {
     size_t size = POSE_SIZE * (size_t)f->system->body_count, n = (size_t)c->width;
     for (int k = f->count - 1; k >= 0; --k) {
+        if (context_is_cancelled(f->context)) return HN_CANCELLED;
         double *t = frame_motion(f, k);
         for (size_t w = 0; w < n; ++w) {
             double part = c->basis[(size_t)k * n + w];
@@ -437,6 +441,7 @@ static void find_motions(motion_frame *f, const frame_choice *c)
     for (int k = 0; k < f->count; ++k)
         for (size_t i = 0; !is_turning(f, f->chosen[k]) && i < size; ++i)
             frame_motion(f, k)[i] /= f->system->length;
+    return HN_OK;
 }
 
 // ---- motions of the tree ------------------------------------------------------------------------------------
@@ -462,11 +467,12 @@ static void tree_column(const motion_frame *f, int column, double *twists, doubl
 }
 
 // (I1): W and its rows
-static void fill_rows(const motion_frame *f, frame_choice *c, double *twists)
+static hn_status fill_rows(const motion_frame *f, frame_choice *c, double *twists)
 {
     const hn_system *system = f->system;
     size_t size = POSE_SIZE * (size_t)system->body_count;
     for (int w = 0; w < c->width; ++w) {
+        if (context_is_cancelled(f->context)) return HN_CANCELLED;
         double *velocity = c->motion + (size_t)w * size;
         tree_column(f, w, twists, velocity);
         for (int k = 0; k < f->candidate_count + f->driven_count; ++k) {
@@ -484,6 +490,7 @@ static void fill_rows(const motion_frame *f, frame_choice *c, double *twists)
     }
     for (int k = 0; k < f->candidate_count; ++k)
         c->left[k] = sqrt(array_dot(row_of(c, k), row_of(c, k), (size_t)c->width));
+    return HN_OK;
 }
 
 // ---- begin and end --------------------------------------------------------------------------------------------
@@ -560,21 +567,21 @@ static hn_status find_choice(motion_frame *f)
     frame_choice c = {.width = system->dof};
     size_t size = POSE_SIZE * (size_t)system->body_count, n = (size_t)c.width,
            candidates = (size_t)(f->candidate_count + f->driven_count), count = (size_t)f->count;
-    double *memory = context_allocate(
-        f->context,
-        (n * size + candidates * (n + 2) + count * (n + count) + n + size + 1) * sizeof(double));
-    if (memory == NULL) return HN_OUT_OF_MEMORY;
-    c.motion = memory;
-    c.rows = c.motion + n * size;
-    c.left = c.rows + candidates * n;
-    c.size = c.left + candidates;
-    c.basis = c.size + candidates;
-    c.lower = c.basis + count * n;
-    double *rest = c.lower + count * count, *scratch = rest + n;
-    fill_rows(f, &c, scratch);
-    hn_status status = choose(f, &c, rest);
-    if (status == HN_OK) find_motions(f, &c);
-    context_release(f->context, memory);
+    // piece by piece: pages of a large one take a while
+    pool memory = {.context = f->context};
+    c.motion = pool_doubles(&memory, n * size);
+    if (!context_is_cancelled(f->context)) c.rows = pool_doubles(&memory, candidates * n);
+    c.left = pool_doubles(&memory, candidates);
+    c.size = pool_doubles(&memory, candidates);
+    c.basis = pool_doubles(&memory, count * n);
+    c.lower = pool_doubles(&memory, count * count);
+    double *rest = pool_doubles(&memory, n + 1), *scratch = pool_doubles(&memory, size + 1);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK && context_is_cancelled(f->context)) status = HN_CANCELLED;
+    if (status == HN_OK) status = fill_rows(f, &c, scratch);
+    if (status == HN_OK) status = choose(f, &c, rest);
+    if (status == HN_OK) status = find_motions(f, &c);
+    pool_release(&memory);
     return status;
 }
 
@@ -589,6 +596,7 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, const bool *stic
     TRY(saddle_create(s->system, SADDLE_COORDINATES, &f->rows));
     TRY(saddle_choose_rows(f->rows, q, &choice));
     hn_status status = saddle_factor_mass(f->rows, q);
+    if (context_is_cancelled(s->context)) return HN_CANCELLED;
     if (status == HN_SINGULAR_SYSTEM)
         return context_fail(s->context, status, "masses and joints leave a motion without inertia");
     TRY(status);

@@ -175,6 +175,7 @@ static hn_status move_to(hn_simulation *s, double begin, double end, int cuts, d
         return HN_OK;
     }
     if (status != HN_NOT_CONVERGED && status != HN_SINGULAR_SYSTEM) return status;
+    if (context_is_cancelled(s->context)) return HN_CANCELLED;
     if (cuts == CUTS_MAX) return status;
     double middle = 0.5 * (begin + end);
     TRY(move_to(s, begin, middle, cuts + 1, q, w));
@@ -335,8 +336,7 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
     size_t size = POSE_SIZE * (size_t)s->system->body_count;
     double h = s->def.step_size;
     for (int64_t i = 0; i < count || (count == 0 && i == 0); ++i) {
-        if (context_take_cancel(s->context))
-            return context_fail(s->context, HN_CANCELLED, "cancelled");
+        if (context_is_cancelled(s->context)) return HN_CANCELLED;
         TRY(simulation_observe(s, OBSERVE_JOINTS));
         memcpy(rates, s->observed.data[SERIES_JOINT_RATE],
                s->observed.extent.coordinate_count * sizeof(double));
@@ -358,9 +358,17 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
                                 "joints do not close there, or it passes a singular position",
                                 begin);
         TRY(status);
+        memcpy(work->ahead, s->state.q, size * sizeof(double));
         memcpy(s->state.q, q, size * sizeof(double));
         s->step_count++;
-        TRY(settle(s, h, efforts, rates));
+        status = settle(s, h, efforts, rates);
+        if (status != HN_OK) { // back to the last step
+            memcpy(s->state.q, work->ahead, size * sizeof(double));
+            s->step_count--;
+            s->steps[0].valid = s->steps[1].valid = false;
+            simulation_forget_derived(s);
+            return status;
+        }
         TRY(events_check_bounds(s));
     }
     return observe_subscribed(s);
@@ -386,8 +394,14 @@ hn_status hn_simulation_follow(hn_simulation *s, int64_t count, bool efforts)
                         .change = memory + size,
                         .angles = memory + 4 * size,
                         .guesses = memory + 4 * size + terms};
+    context_begin_cancellable(s->context);
     hn_status status =
         follow(s, count, efforts, &work, memory + 3 * size, memory + 4 * size + 2 * terms);
+    context_end_cancellable(s->context);
+    if (status == HN_CANCELLED) {
+        (void)context_take_cancel(s->context);
+        status = context_fail(s->context, status, "cancelled at t = %.9g s", hn_simulation_time(s));
+    }
     context_release(s->context, memory);
     return status;
 }

@@ -155,11 +155,12 @@ static double armature_of(const state_dynamics *x, int drive)
     return x->frame.system->laws[drive].armature;
 }
 
-static void find_mass(state_dynamics *x)
+static hn_status find_mass(state_dynamics *x)
 {
     const motion_frame *f = &x->frame;
     size_t size = POSE_SIZE * (size_t)f->system->body_count, n = (size_t)f->count;
     for (size_t i = 0; i < n; ++i) {
+        if (context_is_cancelled(f->context)) return HN_CANCELLED;
         mass_apply(f->system, 1.0, frame_motion(f, (int)i), x->scratch);
         for (size_t k = 0; k < n; ++k)
             x->mass[i * n + k] = array_dot(x->scratch, frame_motion(f, (int)k), size);
@@ -170,6 +171,7 @@ static void find_mass(state_dynamics *x)
             for (size_t k = 0; k < n; ++k)
                 x->mass[i * n + k] += armature_of(x, d) * way[i] * way[k];
     }
+    return HN_OK;
 }
 
 static hn_status invert_free(state_dynamics *x)
@@ -332,8 +334,9 @@ static hn_status solve(state_dynamics *x)
         state_forces(s, x->frame.q, x->v, x->force);
         add_inputs(x);
         find_laws(x);
-        find_mass(x);
+        TRY(find_mass(x));
         TRY(invert_free(x));
+        if (context_is_cancelled(s->context)) return HN_CANCELLED;
         find_accelerations(x);
         find_multipliers(x);
         if (!find_normals(x)) return HN_OK;

@@ -126,6 +126,15 @@ class Signals(unittest.TestCase):
     def test_a_long_file_and_many_records(self):
         self.generate("chain", "--count", "40000", "--joint", "mixed", "--zigzag", "10")
         self.spread("run", "model.yaml", "--end", "0.03")
+        subprocess.run([TOOL, "run", "model.yaml", "--steps", "1", "--output", "once.h5"], cwd=self.folder, check=True,
+                       stdout=subprocess.DEVNULL)
+        for moment in (0.3, 0.6, 0.9):  # of reading and assembling
+            self.stop_at(moment, signal.SIGINT, ("rerun", "once.h5"))
+
+    def test_the_motions_that_a_net_allows(self):
+        self.generate("net", "--count", "25")
+        for command in ("linearise", "kinematics", "inverse"):
+            self.spread(command, "model.yaml")
 
 
 if __name__ == "__main__":
