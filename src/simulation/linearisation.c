@@ -10,6 +10,7 @@
 #include <holonom/linearisation.h>
 
 #include "simulation/linear_context.h"
+#include "simulation/not_finite.h"
 #include "simulation/state_dynamics.h"
 
 #include "base/array.h"
@@ -404,6 +405,8 @@ hn_status hn_simulation_linearise(hn_simulation *s, hn_linear_system **system)
     REQUIRE(NULL, s != NULL);
     REQUIRE(s->context, system != NULL);
     *system = NULL;
+    TRY(not_finite_motions(s, hn_simulation_time(s)));
+    TRY(not_finite_now(s, hn_simulation_time(s)));
     linear_work w = {0};
     linear_result *result = NULL;
     context_begin_cancellable(s->context);

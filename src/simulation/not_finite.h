@@ -10,5 +10,9 @@
 hn_status not_finite_from_outside(hn_simulation *simulation);
 /// The same with the status of a step that has failed, where nothing from outside is the cause.
 hn_status not_finite_cause(hn_simulation *simulation, hn_status status);
+/// Likewise where forces at a time are asked for,
+hn_status not_finite_now(hn_simulation *simulation, double time);
+/// or value, rate and acceleration of motions.
+hn_status not_finite_motions(hn_simulation *simulation, double time);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "simulation/composed.h"
 #include "simulation/events.h"
+#include "simulation/not_finite.h"
 #include "simulation/state_dynamics.h"
 
 #include "elements/rotation_effort.h"
@@ -340,6 +341,9 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
         TRY(simulation_observe(s, OBSERVE_JOINTS));
         memcpy(rates, s->observed.data[SERIES_JOINT_RATE],
                s->observed.extent.coordinate_count * sizeof(double));
+        double there = hn_simulation_time(s) + (count == 0 ? 0.0 : h);
+        TRY(not_finite_motions(s, there));
+        if (efforts) TRY(not_finite_now(s, there));
         if (count == 0) {
             TRY(settle(s, 0.0, efforts, rates));
             continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A state set from outside: poses that fit the joints, velocities that fit them nearly; and accelerations at a state.
 #include "simulation/composed.h"
+#include "simulation/not_finite.h"
 #include "simulation/simulation.h"
 #include "simulation/snapshot.h"
 #include "simulation/state_dynamics.h"
@@ -458,6 +459,8 @@ hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *
     if (body_count != system->body_count)
         return context_fail(s->context, HN_INVALID_ARGUMENT, "there are %d bodies, not %d",
                             system->body_count, body_count);
+    TRY(not_finite_motions(s, hn_simulation_time(s)));
+    TRY(not_finite_now(s, hn_simulation_time(s)));
     size_t count = POSE_SIZE * (size_t)system->body_count;
     double *v = context_allocate(s->context, 2 * count * sizeof(double));
     if (v == NULL) return HN_OUT_OF_MEMORY;

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/sized.h"
 #include "simulation/composed.h"
+#include "simulation/not_finite.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -709,6 +710,7 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     size_t poses = POSE_SIZE * (size_t)system->body_count;
     *x = (statics){.simulation = s, .def = *def, .row_factor = 1.0};
     TRY(check_drives(system));
+    TRY(not_finite_now(s, def->at_time ? def->time : hn_simulation_time(s)));
     size_t angles = (size_t)system->angle_count, joints = (size_t)system->joint_count;
     x->start = context_allocate(s->context, (poses + angles + joints + 1) * sizeof(double));
     if (x->start == NULL) return HN_OUT_OF_MEMORY;
