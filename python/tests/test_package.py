@@ -317,3 +317,56 @@ def test_representations_are_short() -> None:
     for thing in (model, model.bodies[0], model.joints[0], hn.Simulation(model, step=1e-3), hn.run(model, 0.01, 1e-3)):
         assert 5 < len(repr(thing)) < 100 and "object at" not in repr(thing)
     assert "<table>" in hn.run(model, 0.01, 1e-3)._repr_html_()
+
+
+def test_arrays_that_are_no_real_numbers_of_the_right_shape_are_refused() -> None:
+    with hn.Simulation(arm(), step=1e-3) as sim:
+        kept = sim.save()
+        bad: list[object] = [np.zeros(2, complex), np.ones(2, bool), ["a", "b"], np.zeros((2, 1)), np.zeros((1, 2)), 0.5,
+                             [[1.0], [2.0, 3.0]], [None, 1.0], [True, 1.0 + 0j], np.array([True, 1.0], object)]
+        for value in bad:
+            with pytest.raises(hn.InvalidArgument, match="coordinates: "):
+                sim.set_joints(value)  # type: ignore[arg-type]
+            with pytest.raises(hn.InvalidArgument, match="rates: "):
+                sim.set_joints(rates=value)  # type: ignore[arg-type]
+        with pytest.raises(hn.InvalidArgument, match="complex numbers; expected real numbers"):
+            sim.joint_efforts = np.zeros(2, complex)
+        with pytest.raises(hn.InvalidArgument, match=r"shape \(2, 1\)"):
+            sim.joint_efforts = np.zeros((2, 1))
+        for name, shape in (("position", (3, 2)), ("velocity", (2, 3, 1)), ("orientation", (9, 2)), ("position", (7,))):
+            with pytest.raises(hn.InvalidArgument, match=f"{name}: "):
+                sim.set_bodies(**{name: np.zeros(shape)})
+        with pytest.raises(hn.InvalidArgument, match="velocity: complex"):
+            sim.set_bodies(velocity=np.zeros((2, 3), complex))
+        with pytest.raises(hn.InvalidArgument, match="there are 2 joint coordinates, not 3"):
+            sim.set_joints(np.zeros(3))
+        assert sim.save().data == kept.data
+        # what numbers are: of any kind, order and size of memory
+        good: list[object] = [[0, 1], (0.5, 1), np.arange(4, dtype=np.float32)[::2], np.array([0.25, 0.5], ">f8"),
+                              np.array([1, 0.5], object), np.arange(2)]
+        for value in good:
+            sim.set_joints(value)  # type: ignore[arg-type]
+            assert np.allclose(sim.joint_coordinates, np.asarray(value, dtype=float))
+        sim.joint_efforts = 1
+        assert sim.joint_efforts.tolist() == [1.0, 1.0]
+        sim.set_bodies(**sim.state())
+    with pytest.raises(hn.InvalidArgument, match="cannot stand in a model"):
+        hn.Model("m").body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), position=np.zeros(3, complex))
+    with pytest.raises(hn.InvalidArgument, match="samples of a parameter: complex"):
+        hn.study(hn.Model.load(LINKAGE), {"mass": np.ones(2, complex)}, outputs={})
+    with pytest.raises(hn.InvalidArgument, match="gravity: truth values"):
+        hn.Model("m", gravity=np.ones(3, bool))
+
+
+def test_more_steps_than_can_be_counted_are_refused_at_once() -> None:
+    with hn.Simulation(arm(), step=1e-3) as sim:
+        for count in (2**63, 2**70):
+            with pytest.raises(hn.InvalidArgument, match="expected at most"):
+                sim.step(count)
+        with pytest.raises(OverflowError):
+            sim.step(-2**70)
+        with pytest.raises(TypeError):
+            sim.step(17.5)  # type: ignore[arg-type]
+        with pytest.raises(hn.InvalidArgument):
+            sim.step(-1)
+        assert sim.step_count == 0

@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Union
 
 import numpy as np
@@ -21,6 +22,9 @@ Vector = Union[Sequence[Number], npt.NDArray[Any]]
 Direction = Union[str, Vector]
 """A vector, or "x", "y", "z", "d1", "d2", "d3", with a minus sign if it is turned round."""
 Array = npt.NDArray[np.float64]
+
+
+_KINDS = {"c": "complex numbers", "b": "truth values", "U": "texts", "S": "texts"}
 
 
 class HolonomError(Exception):
@@ -130,9 +134,32 @@ def version() -> str:
     return text(lib.hn_version())
 
 
+def reals(value: Any, what: str) -> Array:
+    """Real numbers of any shape, and nothing that only converts to some: complex numbers, truth values, texts."""
+    try:
+        found = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raise InvalidArgument(f"{what}: rows of different lengths; expected numbers") from None
+    if found.dtype.kind == "O":
+        real = all(isinstance(x, Real) and not isinstance(x, bool) for x in found.ravel())
+    else:
+        real = found.dtype.kind in "iuf"
+    if not real:
+        raise InvalidArgument(f"{what}: {_KINDS.get(found.dtype.kind, 'no numbers')}; expected real numbers")
+    return np.ascontiguousarray(found, dtype=np.float64).reshape(found.shape)
+
+
+def row(value: Any, what: str) -> Array:
+    """Real numbers, one after the other."""
+    found = reals(value, what)
+    if found.ndim != 1:
+        raise InvalidArgument(f"{what}: an array of shape {found.shape}; expected numbers one after the other")
+    return found
+
+
 def numbers(value: Any, count: int, what: str) -> list[float]:
     """`count` numbers as a list."""
-    found = [float(x) for x in np.asarray(value, dtype=float).ravel()]
+    found: list[float] = row(value, what).tolist()
     if len(found) != count:
         raise InvalidArgument(f"{what}: {len(found)} numbers; expected {count}")
     return found

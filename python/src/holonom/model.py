@@ -223,7 +223,7 @@ def _plain(value: Any) -> Any:
         return value.name
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind != "c":
         return value.tolist()
     if isinstance(value, Sequence):
         return [_plain(v) for v in value]

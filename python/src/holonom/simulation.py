@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import html
+import operator
 import threading
 import time as clock
 from dataclasses import dataclass
@@ -14,11 +15,12 @@ from typing import Any, Callable, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Busy, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, text
+from ._library import Array, Busy, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, reals, row, text
 from .ledger import Ledger
 from .model import Beam, Coupling, Drive, Joint, Model
 
 _BATCH = 0.05  # s between looks at Ctrl-C
+_COUNT_MAX = 2**63 - 1  # steps
 _FEW = 16  # steps that are taken without such a look
 _BUSY = "another thread is at work with this simulation; threads need simulations of their own"
 
@@ -105,6 +107,11 @@ class LinearSystem:
         return f"<linear system, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
 
+def _shapes(bodies: int, width: int) -> list[tuple[int, ...]]:
+    """Of `width` numbers per body: a row each, or all in one; matrices."""
+    return [(bodies, width), (bodies * width,), *([(bodies, 3, 3)] if width == 9 else [])]
+
+
 def _fill(def_: Any, settings: dict[str, Any], what: str) -> None:
     """Fields of a definition by name."""
     known = [name for name, _ in ffi.typeof(def_[0]).fields if name not in ("on_step", "user")]
@@ -112,6 +119,14 @@ def _fill(def_: Any, settings: dict[str, Any], what: str) -> None:
         if name not in known:
             raise InvalidArgument(f"{what}: unknown setting {name!r}; there are {', '.join(known)}")
         setattr(def_, name, value)
+
+
+def _whole(count: int) -> int:
+    """A number of steps that the library can count."""
+    found = operator.index(count)
+    if found > _COUNT_MAX:
+        raise InvalidArgument(f"count: {found} steps; expected at most {_COUNT_MAX}")
+    return found
 
 
 class Simulation:
@@ -192,7 +207,7 @@ class Simulation:
             raise Busy(_BUSY)
         try:
             if count > _FEW:
-                self._step_many(handle, count)
+                self._step_many(handle, _whole(count))
                 return
             status = lib.hn_simulation_step(handle, count)
             if status:
@@ -288,7 +303,10 @@ class Simulation:
 
     @joint_efforts.setter
     def joint_efforts(self, value: Any) -> None:
-        self.input("joints/effort")[:] = value
+        efforts, told = self.input("joints/effort"), reals(value, "joint_efforts")
+        if told.shape not in ((), efforts.shape):
+            raise InvalidArgument(f"joint_efforts: an array of shape {told.shape}; expected {efforts.shape}")
+        efforts[:] = told
 
     @property
     def drive_commands(self) -> Array:
@@ -341,14 +359,14 @@ class Simulation:
     @_alone
     def set_joints(self, coordinates: Vector | None = None, rates: Vector | None = None) -> None:
         """Set all joint coordinates and rates (None: they stay); for trees of joints with angles and displacements."""
-        def numbers(values: Vector | None) -> tuple[Any, int]:
+        def numbers(values: Vector | None, what: str) -> tuple[Any, int]:
             if values is None:
                 return ffi.NULL, -1
-            array = np.ascontiguousarray(values, dtype=np.float64).ravel()
+            array = row(values, what)
             return ffi.new("double[]", array.tolist()), array.size
 
-        q, m = numbers(coordinates)
-        v, n = numbers(rates)
+        q, m = numbers(coordinates, "coordinates")
+        v, n = numbers(rates, "rates")
         counts = {c for c in (m, n) if c >= 0} or {self.joint_coordinates.size}
         if len(counts) != 1:
             raise InvalidArgument("coordinates and rates have different lengths")
@@ -364,10 +382,11 @@ class Simulation:
                                    ("angular_velocity", angular_velocity, 3)):
             if value is None:
                 continue
-            array = np.ascontiguousarray(value, dtype=np.float64).ravel()
-            if array.size != width * bodies:
-                raise InvalidArgument(f"{name}: {array.size} numbers; expected {width} for each of {bodies} bodies")
-            keep.append(ffi.new("double[]", array.tolist()))
+            array = reals(value, name)
+            if array.shape not in _shapes(bodies, width):
+                raise InvalidArgument(
+                    f"{name}: {array.size} numbers, shape {array.shape}; expected {width} for each of {bodies} bodies")
+            keep.append(ffi.new("double[]", array.ravel().tolist()))
             setattr(values, name, keep[-1])
         self._context.check(lib.hn_simulation_set_bodies(self._pointer, values, bodies))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._library import Cancelled, Context, InvalidArgument, ffi, lib, raw, text
+from ._library import Cancelled, Context, InvalidArgument, ffi, lib, raw, reals, text
 from ._yaml import emit
 from .model import Model
 
@@ -95,7 +95,7 @@ def _run_piece(study: str, model: str | None, name: str, members: Sequence[int])
 
 
 def _numbers(values: Any) -> list[float]:
-    found = [float(value) for value in np.ravel(np.asarray(values, dtype=float))]
+    found: list[float] = reals(values, "samples of a parameter").ravel().tolist()  # grids as meshgrid makes them too
     if not found:
         raise InvalidArgument("a parameter has no values")
     return found
