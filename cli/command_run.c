@@ -48,6 +48,10 @@ static bool parse_requirements(const char *text, requirements *required)
             complain_unknown_word("run", "requirement", part, HN_PROMISE_COUNT, promise_word);
             return false;
         }
+        if (required->given[promise]) {
+            options_complain("run", "--require: '%s' is given twice", part);
+            return false;
+        }
         if (!option_positive_number("run", "--require", equals + 1, &required->bound[promise]))
             return false;
         required->given[promise] = true;

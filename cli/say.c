@@ -2,6 +2,8 @@
 // Lines for a person at a terminal.
 #include "say.h"
 
+#include "hidden.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -16,12 +18,12 @@ void say_list(FILE *out, const char *format, va_list arguments)
     char room[1024], *text = (size_t)length < sizeof room ? room : malloc((size_t)length + 1);
     if (text == NULL) return;
     vsnprintf(text, (size_t)length + 1, format, arguments);
-    for (const unsigned char *c = (const unsigned char *)text; *c != 0; ++c) {
-        // C1 controls are two bytes in UTF-8: 0xC2, then 0x80 to 0x9F
-        bool second = *c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0;
-        if (second || (*c < 0x20 && *c != '\n') || *c == 0x7F)
-            fprintf(out, "\\x%02X", second ? *++c : *c);
+    for (const char *c = text; *c != '\0';) {
+        unsigned number;
+        size_t hidden = *c == '\n' ? 0 : hidden_character(c, &number);
+        if (hidden > 0) fprintf(out, hidden_format(number), number);
         else putc(*c, out);
+        c += hidden > 0 ? hidden : 1;
     }
     if (text != room) free(text);
 }

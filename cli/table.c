@@ -2,6 +2,8 @@
 // Tables whose columns are as wide as their widest cell.
 #include "table.h"
 
+#include "hidden.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +13,14 @@ enum { CELL_MAX = 1024 };
 const char *show_text(shown_text *room, const char *text)
 {
     size_t used = 0;
-    for (const unsigned char *c = (const unsigned char *)text;
-         *c != 0 && used + 5 < sizeof room->text; ++c) {
-        // C1 controls are two bytes in UTF-8: 0xC2, then 0x80 to 0x9F
-        bool control = *c < 0x20 || *c == 0x7F || (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0);
-        if (!control) {
-            room->text[used++] = (char)*c;
-            continue;
-        }
-        used += (size_t)snprintf(room->text + used, sizeof room->text - used, "\\x%02X",
-                                 *c == 0xC2 ? c[1] : *c);
-        if (*c == 0xC2) ++c;
+    while (*text != '\0' && used + HIDDEN_SHOWN_MAX < sizeof room->text) {
+        unsigned number;
+        size_t length = hidden_character(text, &number);
+        if (length > 0)
+            used += (size_t)snprintf(room->text + used, sizeof room->text - used,
+                                     hidden_format(number), number);
+        else room->text[used++] = *text;
+        text += length > 0 ? length : 1;
     }
     room->text[used] = '\0';
     return room->text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Context: allocator, message of the last failure, log callback; names and sentences of the status codes.
+#include "base/hidden.h"
 #include "base/context.h"
 
 #include <stdarg.h>
@@ -174,19 +175,17 @@ hn_status context_refuse(hn_context *context, const char *function, const char *
     return context_fail(context, HN_INVALID_ARGUMENT, "%s: expected %s", function, condition);
 }
 
-// Names and files may hold control characters; a message shows them as \xNN, so that they reach no terminal.
+// Names and files may hold control characters; a message shows them as \xNN or \uNNNN, so that they reach no terminal.
 static void show_controls(const char *text, char *shown, size_t size)
 {
     size_t used = 0;
-    for (const unsigned char *c = (const unsigned char *)text; *c != 0 && used + 5 < size; ++c) {
-        // C1 controls are two bytes in UTF-8: 0xC2, then 0x80 to 0x9F
-        bool control = *c < 0x20 || *c == 0x7F || (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0);
-        if (!control) {
-            shown[used++] = (char)*c;
-            continue;
-        }
-        used += (size_t)snprintf(shown + used, size - used, "\\x%02X", *c == 0xC2 ? c[1] : *c);
-        if (*c == 0xC2) ++c;
+    while (*text != '\0' && used + HIDDEN_SHOWN_MAX < size) {
+        unsigned number;
+        size_t length = hidden_character(text, &number);
+        if (length > 0)
+            used += (size_t)snprintf(shown + used, size - used, hidden_format(number), number);
+        else shown[used++] = *text;
+        text += length > 0 ? length : 1;
     }
     shown[used] = '\0';
 }

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/results_reader.h"
 
+#include "base/hidden.h"
 #include "io/results_disk.h"
 #include "io/results_options.h"
 
@@ -112,9 +113,8 @@ static hn_status read_names(hn_result_file *file, const char *place, string_list
 {
     TRY(read_strings(file, place, list));
     for (size_t i = 0; i < list->count; ++i)
-        for (const char *c = string_at(list, i); *c != '\0'; ++c)
-            if ((unsigned char)*c < 0x20 || *c == 0x7f)
-                return fail_format(file, place, "has a control character in a name");
+        if (hidden_has_control(string_at(list, i)))
+            return fail_format(file, place, "has a control character in a name");
     return HN_OK;
 }
 

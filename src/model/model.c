@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A model as a whole: create, destroy, names, run options, looking at it.
+#include "base/hidden.h"
 #include "model/joint_kinds.h"
 #include "base/sized.h"
 #include "model/model.h"
@@ -111,10 +112,9 @@ static hn_status check_name(hn_context *context, const char *kind, const char *n
         return context_fail(context, HN_INVALID_MODEL,
                             "%s '%.20s...': the name is longer than %d bytes", kind, name,
                             NAME_LENGTH_MAX);
-    for (size_t i = 0; i < length; ++i)
-        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
-            return context_fail(context, HN_INVALID_MODEL,
-                                "a %s has a control character in its name", kind);
+    if (hidden_has_control(name))
+        return context_fail(context, HN_INVALID_MODEL, "a %s has a control character in its name",
+                            kind);
     if (strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return context_fail(context, HN_INVALID_MODEL,
                             "%s '%s': a name may not contain '/' nor be dots alone", kind, name);

@@ -248,6 +248,11 @@ class Runs(ToolTest):
         done = self.check(2, "run", "pendulum.yaml", "--set", "rho=0.5", "--set", "rhos=1")  # a longer name is another one
         self.assertIn("unknown setting 'rhos'", done.stderr)
 
+    def test_a_requirement_is_given_once(self):
+        for words in ["energy=1,energy=2"], ["joints=1,energy=1,joints=1"]:
+            done = self.check(2, "run", "pendulum.yaml", "--no-output", "--require", *words)
+            self.assertIn("is given twice", done.stderr)
+
     @need_h5py
     def test_the_result_file_holds_series_model_options_and_ledger(self):
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
@@ -644,6 +649,22 @@ class ControlCharacters(ToolTest):
                       ["run", "pendulum.yaml", "--require", evil + "=1"], ["check", "pendulum.yaml", evil],
                       ["compare", "pendulum.yaml", "--schemes", evil], ["generate", evil], ["reproduce", evil]):
             self.assert_clean(2, *words)
+
+    def test_that_turn_lines_round_are_shown_by_their_numbers(self):
+        for sign in "\u061c\u200e\u200f\u2028\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+            self.write("turned.yaml", f"holonom: 1\nbodies: {{'a{sign}b': {{mass: 1, inertia: [1, 1, 1]}}}}\n"
+                                      "run: {step: 0.01, end: 0.1}\n")
+            for words in (["check", "turned.yaml"], ["run", "turned.yaml"], ["run", "pendulum.yaml", "--scheme", sign],
+                          ["modes", "turned.yaml"]):
+                done = self.tool(*words)
+                self.assertNotIn(sign, done.stdout + done.stderr)
+            self.assertIn(f"\\u{ord(sign):04X}", done.stdout + done.stderr + self.tool("check", sign).stderr)
+
+    def test_of_the_second_row_are_not_in_names(self):
+        self.write("c1.yaml", "holonom: 1\nbodies: {'a\u0085b': {mass: 1, inertia: [1, 1, 1]}}\n")
+        done = self.tool("check", "c1.yaml")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("control character", done.stderr)
 
     @need_h5py
     def test_in_names_of_a_result_file(self):

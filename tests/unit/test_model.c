@@ -220,6 +220,12 @@ TEST(names, are_unique_and_numbered_when_missing)
     refuse_body(&def, "may not contain '/'");
     def.name = "a\nb";
     refuse_body(&def, "control character");
+    def.name = "a\xC2\x80";
+    refuse_body(&def, "control character"); // U+0080
+    def.name = "\xC2\x9F";
+    refuse_body(&def, "control character"); // U+009F
+    def.name = "a\xE2\x80\xAE/b";
+    refuse_body(&def, "'a\\u202E/b'"); // the line would run backwards from there
     char endless[200];
     memset(endless, 'a', sizeof endless - 1);
     endless[sizeof endless - 1] = '\0';
