@@ -264,9 +264,7 @@ static int open_results(run *r)
     def.series = r->series;
     def.step_count = r->step_count;
     def.checkpoint_interval = r->checkpoint;
-    if (!r->resumed && stopped_run_is_there(r->output))
-        say(stderr, "warning: %s.part of a stopped run is replaced; --resume would go on with it\n",
-            r->output);
+    bool replaced = !r->resumed && stopped_run_is_there(r->output);
     hn_status status =
         r->resumed ? hn_results_resume(r->model, r->simulation, r->output, &def, &r->results)
                    : hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);
@@ -276,6 +274,10 @@ static int open_results(run *r)
                : status == HN_INVALID_ARGUMENT ? EXIT_USAGE
                                                : EXIT_FILE;
     }
+    if (replaced)
+        say(stderr,
+            "warning: %s.part of a stopped run was replaced; --resume would have gone on with it\n",
+            r->output);
     if (!r->resumed) return EXIT_FINE;
     if (!(r->checkpoint > 0.0)) r->checkpoint = def.checkpoint_interval;
     int64_t done = hn_simulation_step_count(r->simulation);

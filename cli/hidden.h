@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// As src/base/hidden.h, which is not public: characters of texts from files that no terminal should get: controls, and those that turn lines.
+// As src/base/hidden.h, which is not public: characters of texts from files that no terminal should get: controls, and
+// those that turn lines.
 #ifndef HIDDEN_H
 #define HIDDEN_H
 

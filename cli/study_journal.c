@@ -146,8 +146,8 @@ static int resume_rows(study_journal *j, const journal_head *head, journal_row r
         code = complain(j, strerror(errno));
     } else if (size >= sizeof *head) {
         if (memcmp(bytes, head, sizeof *head) != 0) {
-            code = complain(j, "belongs to another study or another shard; without --resume it is "
-                               "replaced");
+            code = complain(j, "belongs to another study or another shard; move it, or choose "
+                               "another name");
         } else {
             j->length = (int64_t)take_rows(j, bytes, size, row, user, &fine);
             if (!fine) code = complain(j, "there is no memory");
@@ -156,6 +156,21 @@ static int resume_rows(study_journal *j, const journal_head *head, journal_row r
     }
     free(bytes);
     return code;
+}
+
+// What is there must be a journal, or the beginning of one; rows are not lost without a word.
+static int check_found(const study_journal *j, bool resume)
+{
+    char begin[sizeof MAGIC];
+    struct stat information;
+    if (fstat(j->file, &information) != 0) return complain(j, strerror(errno));
+    ssize_t length = S_ISREG(information.st_mode) ? pread(j->file, begin, sizeof begin, 0) : -1;
+    if (length < 0 || memcmp(begin, MAGIC, (size_t)length) != 0)
+        return complain(j, "is no journal of a study; move it, or choose another name");
+    if (!resume && information.st_size > (off_t)sizeof(journal_head))
+        return complain(j, "has rows of a study that was stopped: go on with --resume, or remove "
+                           "it to begin anew");
+    return EXIT_FINE;
 }
 
 // Children of a process that was killed just now may have it open for a moment.
@@ -186,7 +201,8 @@ int journal_open(study_journal *j, const char *output, const hn_study *study, in
                          .shards = shards,
                          .outputs = j->output_count};
     memcpy(head.magic, MAGIC, sizeof head.magic);
-    int code = resume ? resume_rows(j, &head, row, user) : EXIT_FINE;
+    int code = check_found(j, resume);
+    if (code == EXIT_FINE && resume) code = resume_rows(j, &head, row, user);
     if (code != EXIT_FINE || j->length > 0) return code;
     if (ftruncate(j->file, 0) != 0 || !write_whole(j, &head, sizeof head))
         return complain(j, strerror(errno));

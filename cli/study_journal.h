@@ -16,7 +16,7 @@ typedef struct study_journal {
 typedef bool (*journal_row)(void *user, int64_t member, const double *outputs, const hn_study_outcome *outcome);
 
 /// Open the journal beside `output`, alone; `resume`: hand on the rows that it has, and forget a row that was being
-/// written. Reports what is wrong and returns an exit code.
+/// written. One with rows is not replaced, nor a file that is none. Reports what is wrong and returns an exit code.
 int journal_open(study_journal *journal, const char *output, const hn_study *study, int shard, int shards, bool resume,
                  journal_row row, void *user);
 

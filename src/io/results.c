@@ -494,6 +494,16 @@ static hn_status claim_path(hn_results *results, const hn_model *model, bool cre
     const char *const names[3] = {results->path, results->part_path, results->checkpoint_path};
     for (int i = 0; i < 3 && model->source != NULL; ++i)
         if (disk_same_file(model->source, names[i])) return fail_input(results, names[i]);
+    const char *foreign = !create                               ? NULL
+                          : disk_is_foreign(results->part_path) ? results->part_path
+                          : checkpoint_is_foreign(results->checkpoint_path)
+                              ? results->checkpoint_path
+                              : NULL;
+    if (foreign != NULL)
+        return context_fail(results->context, HN_FILE_ACCESS,
+                            "%s: results cannot be written there: no run has left this file; move "
+                            "it, or choose another name",
+                            foreign);
     int error = 0;
     results->lock = disk_lock(results->part_path, create, &error);
     if (results->lock >= 0) return HN_OK;

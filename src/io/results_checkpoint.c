@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/results_checkpoint.h"
 
+#include "io/results_disk.h"
 #include "io/results_hdf5.h"
 
 #include <errno.h>
@@ -145,4 +146,9 @@ hn_status checkpoint_read(hn_context *context, const char *path, checkpoint *dat
     data->interval = head.interval;
     data->snapshot_size = (size_t)head.snapshot_size;
     return HN_OK;
+}
+
+bool checkpoint_is_foreign(const char *path)
+{
+    return disk_begins_otherwise(path, MARK, sizeof MARK);
 }

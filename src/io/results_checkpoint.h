@@ -20,4 +20,7 @@ hn_status checkpoint_write(hn_context *context, const char *path, const char *ne
 /// @return HN_OK, HN_FILE_ACCESS (none there), HN_FILE_FORMAT (not one of this version, or damaged), HN_OUT_OF_MEMORY
 hn_status checkpoint_read(hn_context *context, const char *path, checkpoint *data);
 
+/// Is there something under this name that no run has left?
+bool checkpoint_is_foreign(const char *path);
+
 #endif

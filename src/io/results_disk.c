@@ -101,10 +101,32 @@ static void store_little_endian(uint64_t value, int count, unsigned char *bytes)
     for (int i = 0; i < count; ++i) bytes[i] = (unsigned char)(value >> (8 * i));
 }
 
+static const unsigned char SIGNATURE[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+bool disk_begins_otherwise(const char *path, const void *mark, size_t size)
+{
+    char begin[64];
+    struct stat information;
+    if (lstat(path, &information) != 0) return false;
+    if (!S_ISREG(information.st_mode)) return true;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return true;
+    ssize_t length = pread(descriptor, begin, size < sizeof begin ? size : sizeof begin, 0);
+    close(descriptor);
+    // killed before its beginning was written
+    ssize_t nothing = 0;
+    while (nothing < length && begin[nothing] == '\0') ++nothing;
+    return length < 0 || (nothing < length && memcmp(begin, mark, (size_t)length) != 0);
+}
+
+bool disk_is_foreign(const char *path)
+{
+    return disk_begins_otherwise(path, SIGNATURE, sizeof SIGNATURE);
+}
+
 /// Read the superblock. False: not a file of this form, or errno.
 static bool read_superblock(int descriptor, unsigned char block[SUPERBLOCK_SIZE])
 {
-    static const unsigned char SIGNATURE[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     errno = 0;
     return pread(descriptor, block, SUPERBLOCK_SIZE, 0) == SUPERBLOCK_SIZE &&
            memcmp(block, SIGNATURE, sizeof SIGNATURE) == 0 && block[SUPERBLOCK_VERSION] == 3 &&

@@ -159,7 +159,7 @@ class Resume(FileTest):
     def test_a_new_run_says_that_it_replaces_a_stopped_one(self):
         self.kill_run(*ENDLESS)
         done = self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--quiet")
-        self.assertIn("r.h5.part of a stopped run is replaced", done.stderr)
+        self.assertIn("r.h5.part of a stopped run was replaced", done.stderr)
         self.assertFalse(os.path.exists(self.path("r.h5.checkpoint")))
 
     @need_h5py
@@ -301,6 +301,25 @@ class Names(FileTest):
             self.assertNotEqual(self.bytes_of(name), b"precious")
         self.assertEqual(sorted(os.listdir(self.folder)), ["g.yaml", "pendulum.yaml", "r.h5", "t.csv"])
 
+    def test_files_that_no_run_has_left_are_not_replaced(self):
+        for name in ("r.h5.part", "r.h5.checkpoint"):
+            for command in ("run", "static"):
+                for text in ("my", "notes of mine\n" * 40):
+                    self.write(name, text)
+                    done = self.check(5, command, "pendulum.yaml", "--output", "r.h5")
+                    self.assertIn(name + ": results cannot be written there", done.stderr)
+                    self.assertNotIn("replaced", done.stderr)
+                    self.assertEqual(self.all_files(), {name: text.encode(), "pendulum.yaml": self.bytes_of("pendulum.yaml")})
+            os.remove(self.path(name))
+        # nothing is said to be replaced where nothing is
+        for name in ("r.h5.part", "r.h5.checkpoint"):
+            self.write(name, "notes of mine")
+        self.assertNotIn("replaced", self.check(5, "run", "pendulum.yaml", "--output", "r.h5").stderr)
+        # an empty file is nobody's
+        for name in ("r.h5.part", "r.h5.checkpoint"):
+            self.write(name, "")
+        self.check(0, "run", "pendulum.yaml", "--output", "r.h5")
+
     def writers(self):
         """Commands that write a file, without its name."""
         self.check(0, "run", "pendulum.yaml", "--output", "r.h5", "--end", "5")
@@ -355,7 +374,8 @@ class Names(FileTest):
                         done = self.tool(*words, "--output", output)
                         self.assertEqual(done.returncode, code, done.stderr)
                         self.assertNotIn("HDF5", done.stderr)
-                        self.assertRegex(done.stderr.lower(), "no space|could not be written" if code == 5 else "")
+                        if code == 5:
+                            self.assertRegex(done.stderr.lower(), "no space|could not be written")
                         self.assertTrue(stat.S_ISCHR(os.lstat(self.path(device)).st_mode))
                         if output != device:
                             self.assertEqual(os.readlink(self.path(output)), device)

@@ -122,6 +122,26 @@ class Study(test_cli.ToolTest):
         self.check(0, "study", "study.yaml", "--resume", "--output", "t.h5")
         self.assertEqual(self.hash_of("t.h5"), self.hash_of("study.h5"))
 
+    def test_rows_and_files_of_others_are_not_replaced(self):
+        self.write("study.yaml", STUDY.replace("count: 20", "count: 300"))
+        process = self.start("study", "study.yaml", "--jobs", "1", "--output", "t.h5")
+        journal = self.path("t.h5.journal")
+        self.wait_until(lambda: process.poll() is not None or os.path.exists(journal) and os.path.getsize(journal) > 400)
+        process.kill()
+        process.wait()
+        with open(journal, "rb") as file:
+            before = file.read()
+        self.assertIn("--resume", self.check(5, "study", "study.yaml", "--output", "t.h5").stderr)
+        with open(journal, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.check(0, "study", "study.yaml", "--resume", "--output", "t.h5")
+        for text in ("no", "notes of mine\n" * 40):
+            for more in ([], ["--resume"]):
+                self.write("o.h5.journal", text)
+                self.assertIn("is no journal", self.check(5, "study", "study.yaml", "--output", "o.h5", *more).stderr)
+                with open(self.path("o.h5.journal")) as file:
+                    self.assertEqual(file.read(), text)
+
     def test_a_member_that_fails_is_told_and_the_others_are_there(self):
         self.write("study.yaml", STUDY.replace("length: {normal: {mean: 1, deviation: 0.1}}", "length: {grid: [1, -1]}")
                    .replace("count: 20", "count: 3").replace("grid: [0.5, 1, 2]", "grid: [1]") + "failure: {tip.maximum: {above: 100}}\n")

@@ -336,7 +336,8 @@ TEST(composition_use, estimates_the_error_of_a_step)
 
 // ---- corners of loads ---------------------------------------------------------------------------------------
 
-// A free body with f from 0 to 100 N and back, with a corner in a step: where it is at the end follows from two integrals.
+// A free body with f from 0 to 100 N and back, with a corner in a step: where it is at the end follows from two
+// integrals.
 TEST(composition_use, estimates_the_error_that_a_corner_of_a_load_makes)
 {
     static const char *const LOADS[] = {"table: {times: [0, 0.503, 1], factors: [0, 100, 0]}",

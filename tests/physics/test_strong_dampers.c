@@ -346,8 +346,8 @@ TEST(strong_dampers, of_a_mechanism_know_nothing_of_others)
     CHECK_BELOW(worst, 1e-13); // m; measured 1.5e-15
 }
 
-// The angle of a bar whose hinge is braked by two dampers, with levers of l and m metres, each as strong as one of 5 N s/m
-// on a metre. Their far ends are as many levers away.
+// The angle of a bar whose hinge is braked by two dampers, with levers of l and m metres, each as strong as one of
+// 5 N s/m on a metre. Their far ends are as many levers away.
 static double braked_angle(hn_scheme scheme, double l, double m, double h)
 {
     char text[1200];
