@@ -24,8 +24,8 @@ void disk_settle_header(hid_t file);
 /// larger. Returns 0 or errno.
 int disk_settle_killed(const char *path);
 
-/// Is `path` there and not one of ours: no regular file, or one that does not begin as a file of HDF5 does? An empty file
-/// is nobody's.
+/// Is `path` there and not one of ours: no regular file, or one that does not begin as a file of HDF5 does? An empty
+/// file is nobody's.
 bool disk_is_foreign(const char *path);
 
 /// The same for a file that should begin with `size` bytes `mark`, as far as it goes.

@@ -38,8 +38,8 @@ double profile_next_kink(const hn_profile *profile, double time);
 double profile_next_corner(const hn_profile *profile, double begin, double end, bool *sure);
 /// Is there such a corner of an expression at this time?
 bool profile_has_corner_at(const hn_profile *profile, double time);
-/// Do values at `count` parts of the way from `begin` to `end` show what an expression does in between? UNSURE: bounds of
-/// its values do not tell.
+/// Do values at `count` parts of the way from `begin` to `end` show what an expression does in between? UNSURE: bounds
+/// of its values do not tell.
 typedef enum profile_sight { PROFILE_SEEN, PROFILE_HIDDEN, PROFILE_UNSURE } profile_sight;
 profile_sight profile_is_seen(const hn_profile *profile, double begin, double end, const double *nodes, int count);
 /// May its rate jump at all?

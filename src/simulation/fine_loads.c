@@ -2,9 +2,9 @@
 // Loads that are finer than the step: what happens within a step is not resolved, and they are named.
 // Note: docs/theory/forces.md
 //
-// Tables and pulses are known by their points when a simulation is made. Expressions are looked at over every step with a
-// ledger, and over the first ones of the run when it is made: is there more than one corner, and is the mean over the step
-// (F13) that of its parts, made short where its nodes miss a peak (by bounds of the expression)?
+// Tables and pulses are known by their points when a simulation is made. Expressions are looked at over every step with
+// a ledger, and over the first ones of the run when it is made: is there more than one corner, and is the mean over the
+// step (F13) that of its parts, made short where its nodes miss a peak (by bounds of the expression)?
 #include "simulation/simulation.h"
 
 // Kinks closer than this part of a step are finer than the step.
