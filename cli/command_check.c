@@ -306,6 +306,11 @@ static int check(const hn_model *model, const hn_run_options *options, int limit
     int code = report_create_simulation(model, &def, &simulation);
     if (code != EXIT_FINE) return code;
     hn_structure structure = hn_simulation_structure(simulation);
+    if (options->step > 0.0 && hn_simulation_check_loads(simulation, options->end) != HN_OK) {
+        say(stderr, "%s\n", hn_context_message(hn_model_context(model)));
+        hn_simulation_destroy(simulation);
+        return exit_code_of(HN_CANCELLED);
+    }
     if (options->step > 0.0) warn_spin_step(options->scheme, &structure);
     print_model_line(model, simulation, stdout);
     bool *unique = report_unique_reactions(model, simulation);

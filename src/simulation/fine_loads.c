@@ -2,15 +2,16 @@
 // Loads that are finer than the step: what happens within a step is not resolved, and they are named.
 // Note: docs/theory/forces.md
 //
-// Tables and pulses are known by their points when a simulation is made. Expressions are looked at over every step with
-// a ledger, and over the first ones of the run when it is made: is there more than one corner, and is the mean over the
-// step (F13) that of its parts, made short where its nodes miss a peak (by bounds of the expression)?
+// Tables and pulses are known by their points when a simulation is made. Expressions are looked at in every step with a
+// ledger, or ahead when asked: is there more than one corner, and is the mean over the step (F13) that of its parts,
+// made short where its nodes miss a peak (by bounds of the expression)?
 #include "simulation/simulation.h"
 
 // Kinks closer than this part of a step are finer than the step.
 static const double FINE_PROFILE = 1.0 - 1e-9;
 static const double FINE_MEAN = 1e-3; // of the largest mean so far: means differ by less
-enum { NODES = 5, DEPTH_MAX = 24, PIECES_MAX = 256, LOOKED_AHEAD = 5000 };
+enum { NODES = 5, DEPTH_MAX = 24, PIECES_MAX = 256 };
+static const int64_t LOOKED_AHEAD = 20000; // steps: about a tenth of a second for a load
 
 // (F13) in halves of halves, until its nodes see what the expression does in each
 static double mean_of_pieces(const hn_profile *profile, double begin, double end, int depth,
@@ -77,7 +78,7 @@ void fine_loads_look(hn_simulation *s)
     if (s->load_sizes != NULL) look_at_step(s, hn_simulation_time(s) - h, h, true);
 }
 
-void fine_loads_warn(hn_simulation *s, double end)
+void fine_loads_warn(hn_simulation *s)
 {
     const double h = s->def.step_size;
     bool expressions = false;
@@ -96,10 +97,21 @@ void fine_loads_warn(hn_simulation *s, double end)
                     "step resolves it",
                     e->name, finest, at, h);
     }
-    if (!expressions || !s->def.ledger) s->load_sizes = NULL;
-    if (s->load_sizes == NULL) return;
-    double begin = hn_simulation_time(s);
-    for (int pass = 0; pass < 2; ++pass)
-        for (int k = 0; k < LOOKED_AHEAD && begin + k * h < end; ++k)
-            look_at_step(s, begin + k * h, h, pass == 1);
+    if (!expressions) s->load_sizes = NULL;
+}
+
+hn_status hn_simulation_check_loads(hn_simulation *s, double end)
+{
+    REQUIRE(NULL, s != NULL);
+    REQUIRE(s->context, isfinite(end));
+    const double h = s->def.step_size, begin = hn_simulation_time(s);
+    int64_t count = (int64_t)fmin(ceil((end - begin) / h), (double)LOOKED_AHEAD);
+    // how large they are first
+    for (int pass = 0; pass < 2 && s->load_sizes != NULL; ++pass)
+        for (int64_t k = 0; k < count; ++k) {
+            if (context_take_cancel(s->context))
+                return context_fail(s->context, HN_CANCELLED, "cancelled while loads were looked at");
+            look_at_step(s, begin + (double)k * h, h, pass == 1);
+        }
+    return HN_OK;
 }

@@ -609,7 +609,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         bool of_model = status != HN_OUT_OF_MEMORY && status != HN_CANCELLED;
         return of_model ? model_place_message(context, model, status) : status;
     }
-    fine_loads_warn(s, model->run.end);
+    fine_loads_warn(s);
     *out = s;
     return HN_OK;
 }

@@ -365,9 +365,9 @@ hn_status simulation_run_reference(hn_simulation *reference, const double *q, co
 hn_status ledger_start(hn_simulation *simulation);
 /// HN_OK or HN_NOT_FINITE: a measure of the last step is not finite.
 hn_status ledger_note(hn_simulation *simulation);
-/// Name loads that are finer than the step: those with points, and expressions in the first steps until `end`.
-void fine_loads_warn(hn_simulation *simulation, double end);
-/// The same of expressions, in the step just made.
+/// Name loads that are finer than the step, of those with points.
+void fine_loads_warn(hn_simulation *simulation);
+/// And of expressions, in the step just made.
 void fine_loads_look(hn_simulation *simulation);
 
 /// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.

@@ -326,6 +326,8 @@ TEST(misuse, of_beams)
     hn_beam_tension tension;
     REFUSED(hn_simulation_beam_tension(NULL, &tension));
     REFUSED(hn_simulation_beam_tension(s, NULL));
+    REFUSED(hn_simulation_check_loads(NULL, 1.0));
+    REFUSED(hn_simulation_check_loads(s, (double)NAN));
     hn_drive_state drive_state;
     REFUSED(hn_simulation_drive(NULL, 0, &drive_state));
     REFUSED(hn_simulation_drive(s, 0, NULL));
