@@ -110,7 +110,8 @@ hn_status hn_simulation_check_loads(hn_simulation *s, double end)
     for (int pass = 0; pass < 2 && s->load_sizes != NULL; ++pass)
         for (int64_t k = 0; k < count; ++k) {
             if (context_take_cancel(s->context))
-                return context_fail(s->context, HN_CANCELLED, "cancelled while loads were looked at");
+                return context_fail(s->context, HN_CANCELLED,
+                                    "cancelled while loads were looked at");
             look_at_step(s, begin + (double)k * h, h, pass == 1);
         }
     return HN_OK;
