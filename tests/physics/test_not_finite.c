@@ -93,7 +93,7 @@ static void check_state_stayed(world *w)
 
 static const char *const INPUTS[] = {"joints/effort", "bodies/force", "bodies/torque",
                                      "drives/command"};
-static const double BAD[] = {NAN, INFINITY, -INFINITY};
+static const double BAD[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
 enum { INPUT_COUNT = 4, BAD_COUNT = 3 };
 
 static void check_input(world *w, int input, double bad)
@@ -145,7 +145,7 @@ TEST(not_finite, inputs_are_named_in_inner_steps_too)
     for (int i = 0; i < 3; ++i)
         for (int input = 0; input < INPUT_COUNT; ++input) {
             CHECK_OK(w.context, open_scheme(&w, SCHEMES[i], true, 1e-6));
-            check_input(&w, input, INFINITY);
+            check_input(&w, input, HUGE_VAL);
             close_simulation(&w);
         }
     close_world(&w);
@@ -327,7 +327,7 @@ TEST(not_finite, inputs_are_named_by_analyses)
         modes.count = 1;
         CHECK_OK(w.context, open_scheme(&w, HN_SCHEME_ENERGY_MOMENTUM, true, 0.0));
         CHECK_OK(w.context, hn_simulation_input(w.simulation, INPUTS[input], &x));
-        x.data[0] = INFINITY;
+        x.data[0] = HUGE_VAL;
         for (int way = 0; way < 4; ++way) {
             hn_status status = way == 0   ? hn_simulation_linearise(w.simulation, &linear)
                                : way == 1 ? hn_simulation_accelerations(w.simulation, a, b, 2)

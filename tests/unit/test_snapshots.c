@@ -324,7 +324,7 @@ TEST(snapshots, of_a_wrong_size_are_refused)
 // A snapshot whose numbers were changed together with its checksum
 TEST(snapshots, that_are_not_finite_are_refused)
 {
-    static const double BAD[] = {NAN, INFINITY, 1e300};
+    static const double BAD[] = {(double)NAN, HUGE_VAL, 1e300};
     hn_context *context = hn_context_create(NULL);
     const generic_chain chain = {
         .kind = HN_JOINT_REVOLUTE, .grounded = true, .speed = 1.0, .seed = 3};
