@@ -45,6 +45,48 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
     }
 }
 
+// What round-off of coordinates makes of an element's force and moment, by its tangent: sum |u| |C| sum |v_k| |x_k|
+static body_scale element_round_off(const hn_system *system, const step_equations *equations,
+                                    const step_data *step, int index)
+{
+    const element *e = &system->elements[index];
+    const double *pose[2] = {system_pose(step->q, e->a), system_pose(step->q, e->b)};
+    stiffness_term terms[ELEMENT_TERMS_MAX];
+    body_scale sum = {0.0, 0.0};
+    int count = step_element_terms(system, equations, step, index, terms);
+    for (int t = 0; t < count; ++t) {
+        double way = 0.0, c = 0.0, force = 0.0, moment = 0.0;
+        for (int r = 0; r < 3; ++r) c += one_norm(terms[t].c[r]);
+        for (int k = 0; k < 8; ++k) {
+            way += fabs(terms[t].v[k]) * one_norm(pose[k / 4] + 3 * (k % 4));
+            if (k % 4 == 0) force = fmax(force, fabs(terms[t].u[k]));
+            else moment += fabs(terms[t].u[k]);
+        }
+        sum.force += force * c * way;
+        sum.moment += moment * c * way;
+    }
+    return (body_scale){MEASURE_STILL * sum.force, MEASURE_STILL * sum.moment};
+}
+
+void measure_add_elements(const hn_system *system, const step_equations *equations,
+                          const step_data *step, body_scale *scales)
+{
+    for (int k = 0; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        const int ends[2] = {e->a, e->b};
+        body_scale size = {0.0, 0.0};
+        if (step_element_is_dense(system, k))
+            step_element_cancelling(system, equations, step, k, &size.force, &size.moment);
+        else if (!element_type_of(e->kind)->from_outside)
+            size = element_round_off(system, equations, step, k);
+        for (int side = 0; side < 2; ++side) {
+            if (ends[side] < 0) continue;
+            scales[ends[side]].force += size.force;
+            scales[ends[side]].moment += size.moment;
+        }
+    }
+}
+
 void measure_transmit(const hn_system *system, body_scale *scales)
 {
     for (int i = system->body_count - 1; i >= 0; --i) measure_transmit_body(system, i, scales);

@@ -1178,7 +1178,9 @@ void saddle_allow_round_off(saddle *s, const step_equations *equations, const st
             s->scales[i].force *= pass == 0 ? 1.0 / scale : scale;
             s->scales[i].moment *= pass == 0 ? 1.0 / scale : scale;
         }
-        if (pass == 0) measure_add_round_off(system, equations, step->q_start, s->scales);
+        if (pass > 0) continue;
+        measure_add_round_off(system, equations, step->q_start, s->scales);
+        measure_add_elements(system, equations, step, s->scales);
     }
 }
 

@@ -938,9 +938,14 @@ static void set_scales(scheme_solver *s, const double *p)
     const hn_system *system = s->system;
     step_equations equations = {
         .step_size = s->h, .mass_factor = 1.0 / s->h, .force_factor = s->h, .momentum = p};
-    step_data data = {.q_start = s->q_start, .q = s->end, .delta = s->y, .force = s->force};
+    step_data data = {.q_start = s->q_start,
+                      .q = s->end,
+                      .delta = s->y,
+                      .force = s->force,
+                      .angle_start = s->angles};
     measure_bodies(system, &equations, &data, s->scales);
     measure_add_round_off(system, &equations, s->q_start, s->scales);
+    measure_add_elements(system, &equations, &data, s->scales);
     for (int i = 0; i < system->body_count; ++i) {
         double scale = s->h / system->unit_mass[i];
         s->scales[i].force *= scale;

@@ -69,16 +69,7 @@ static void check_reduced(hn_simulation *s, const step_equations *equations, con
             s->equation_scales[i].force += one_norm(f);
             for (int k = 3; k < POSE_SIZE; k += 3) s->equation_scales[i].moment += one_norm(f + k);
         }
-    for (int k = 0; k < system->element_count; ++k) {
-        const int ends[2] = {system->elements[k].a, system->elements[k].b};
-        double force, moment;
-        step_element_cancelling(system, equations, step, k, &force, &moment);
-        for (int side = 0; side < 2; ++side) {
-            if (ends[side] < 0) continue;
-            s->equation_scales[ends[side]].force += force;
-            s->equation_scales[ends[side]].moment += moment;
-        }
-    }
+    measure_add_elements(system, equations, step, s->equation_scales);
     sum_wrenches(s, equations, step);
     for (int i = 0; i < system->body_count; ++i) {
         const joint *j = &system->joints[i];
