@@ -45,27 +45,59 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
     }
 }
 
-// What round-off of coordinates makes of an element's force and moment, by its tangent: sum |u| |C| sum |v_k| |x_k|
+// |C| sum |v_k| |x_k| of a tangent term u^T C v: over what round-off of coordinates leaves open of it
+static double term_size(const hn_system *system, const element *e, const stiffness_term *term,
+                        const double *q)
+{
+    const double *pose[2] = {system_pose(q, e->a), system_pose(q, e->b)};
+    double way = 0.0, c = 0.0;
+    for (int r = 0; r < 3; ++r) c += one_norm(term->c[r]);
+    for (int k = 0; k < 8; ++k) way += fabs(term->v[k]) * one_norm(pose[k / 4] + 3 * (k % 4));
+    return c * way;
+}
+
+// What round-off of coordinates makes of an element's force and moment, times so much that 1e-12 of it is round-off
 static body_scale element_round_off(const hn_system *system, const step_equations *equations,
                                     const step_data *step, int index)
 {
-    const element *e = &system->elements[index];
-    const double *pose[2] = {system_pose(step->q, e->a), system_pose(step->q, e->b)};
     stiffness_term terms[ELEMENT_TERMS_MAX];
     body_scale sum = {0.0, 0.0};
     int count = step_element_terms(system, equations, step, index, terms);
     for (int t = 0; t < count; ++t) {
-        double way = 0.0, c = 0.0, force = 0.0, moment = 0.0;
-        for (int r = 0; r < 3; ++r) c += one_norm(terms[t].c[r]);
-        for (int k = 0; k < 8; ++k) {
-            way += fabs(terms[t].v[k]) * one_norm(pose[k / 4] + 3 * (k % 4));
-            if (k % 4 == 0) force = fmax(force, fabs(terms[t].u[k]));
-            else moment += fabs(terms[t].u[k]);
-        }
-        sum.force += force * c * way;
-        sum.moment += moment * c * way;
+        double size =
+                   MEASURE_STILL * term_size(system, &system->elements[index], &terms[t], step->q),
+               moment = 0.0;
+        for (int k = 0; k < 8; ++k)
+            if (k % 4 != 0) moment += fabs(terms[t].u[k]);
+        sum.force += size * fmax(fabs(terms[t].u[0]), fabs(terms[t].u[4]));
+        sum.moment += size * moment;
     }
-    return (body_scale){MEASURE_STILL * sum.force, MEASURE_STILL * sum.moment};
+    return sum;
+}
+
+double measure_element_work(const hn_system *system, const step_data *step, int index)
+{
+    // the gradient of its potential at the end of the step
+    const step_equations equations = {.force_factor = 1.0, .gradient_weight = 1.0};
+    const element *e = &system->elements[index];
+    if (step_element_is_dense(system, index)) return 0.0;
+    element_step view = step_element_view(system, &equations, step, index);
+    view.want_terms = true;
+    stiffness_term terms[ELEMENT_TERMS_MAX];
+    double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0}, sum = 0.0;
+    element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};
+    element_type_of(e->kind)->gradient(e, &view, &out);
+    for (int t = 0; t < out.term_count; ++t) {
+        hn_vec3 way = vec3(0.0, 0.0, 0.0);
+        for (int k = 0; k < 8; ++k) {
+            int body = k < 4 ? e->a : e->b;
+            if (body < 0) continue;
+            const double *change = step->delta + POSE_SIZE * (size_t)body + 3 * (k % 4);
+            way = vec3_add_scaled(way, terms[t].u[k], vec3_load(change));
+        }
+        sum += vec3_norm(way) * term_size(system, e, &terms[t], step->q);
+    }
+    return DBL_EPSILON * sum;
 }
 
 void measure_add_elements(const hn_system *system, const step_equations *equations,

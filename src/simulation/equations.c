@@ -93,8 +93,28 @@ static void check_reduced(hn_simulation *s, const step_equations *equations, con
         memset(step->force, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
 }
 
+// As a random walk over the steps that this one stands for
+static void note_stiff_round_off(hn_simulation *s, const step_data *step)
+{
+    const hn_system *system = s->system;
+    double steps = s->step_count < FIRST_STEPS ? 1.0 : EVERY;
+    for (int k = 0; k < system->element_count; ++k) {
+        const element *e = &system->elements[k];
+        if (element_type_of(e->kind)->from_outside) continue;
+        double work = measure_element_work(system, step, k);
+        s->stiff_round_off[system->mechanism[element_body(e)]] += steps * work * work;
+    }
+}
+
+double equations_stiff_round_off(const hn_simulation *s, int mechanism)
+{
+    const double DEVIATIONS = 3.0;
+    return DEVIATIONS * sqrt(s->stiff_round_off[mechanism]);
+}
+
 void equations_note(hn_simulation *s, const solved_step *step)
 {
+    note_stiff_round_off(s, &step->data);
     if (s->scheme->solver_step == NULL) check_reduced(s, &step->equations, &step->data);
     else note(s, s->newton.left, s->newton.left_body);
 }

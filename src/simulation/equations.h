@@ -12,4 +12,8 @@ bool equations_are_due(const hn_simulation *simulation);
 /// its joints transmit.
 void equations_note(hn_simulation *simulation, const solved_step *step);
 
+/// J, of a mechanism: what round-off of places leaves open of the work of its springs so far, three times its deviation
+/// as a random walk.
+double equations_stiff_round_off(const hn_simulation *simulation, int mechanism);
+
 #endif

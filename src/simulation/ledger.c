@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ledger: what a scheme promises on a model, measured at every step (definitions:
 // docs/theory/start-and-reports.md).
+#include "simulation/equations.h"
 #include "simulation/simulation.h"
 
 #include "base/sum.h"
@@ -121,6 +122,7 @@ hn_status ledger_start(hn_simulation *s)
 {
     s->record = (ledger_record){0};
     memset(s->work_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
+    memset(s->stiff_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
     if (!s->def.ledger) return HN_OK;
     ledger_sample m = take(s);
     if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
@@ -197,7 +199,8 @@ static round_off_floor find_floor(const hn_simulation *s)
            arm = s->record.arm_max + s->system->length;
     double turning =
         ROUND_OFF * far * (mass * arm / simulation_finest_step(s) + s->record.linear_scale);
-    for (int m = 0; m < s->system->mechanism_count; ++m) work += s->work_round_off[m];
+    for (int m = 0; m < s->system->mechanism_count; ++m)
+        work += s->work_round_off[m] + equations_stiff_round_off(s, m);
     return (round_off_floor){
         .energy = mass * speed * speed,
         .work = work,

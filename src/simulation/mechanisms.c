@@ -6,6 +6,7 @@
 //   (H7)  free, no forces: T_rel + V_springs - W and 1/2 M |v_c|^2 - M g . x_c are kept each for itself
 #include "simulation/mechanisms.h"
 
+#include "simulation/equations.h"
 #include "simulation/simulation.h"
 #include "system/mass.h"
 
@@ -179,7 +180,7 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
             continue;
         double floor = part->mass * (part->inner_speed * rate + still * still) +
                        ROUND_OFF * fabs(a->potential_start) + // of stressed springs
-                       s->work_round_off[m];
+                       s->work_round_off[m] + equations_stiff_round_off(s, m);
         // a stressed structure that floats at rest: by what its springs hold
         if (!(scale > AT_REST * fabs(a->potential_start))) scale = fabs(a->potential_start);
         if (part->tied) {

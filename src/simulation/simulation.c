@@ -148,6 +148,7 @@ static void layout(arena *a, hn_simulation *s)
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
     s->work_round_off = arena_doubles(a, mechanisms);
+    s->stiff_round_off = arena_doubles(a, mechanisms);
     s->terms = arena_doubles(a, mechanisms);
     s->difference_count = 2 * POSE_SIZE * measured;
     s->differences = arena_doubles(a, s->difference_count);

@@ -186,6 +186,7 @@ struct hn_simulation {
     int *part_of;         ///< per mechanism: the part it belongs to
     double *next_works;   ///< J, of a step
     double *work_round_off; ///< J, mechanism by mechanism: what places leave open of the work so far
+    double *stiff_round_off; ///< J^2, likewise: of the forces of springs on their ways, as a random walk
     double *terms;        ///< J, mechanism by mechanism: sizes of what cancels in a step (long_steps.c)
     bool step_was_halved;
     apart_record apart;   ///< mechanisms whose steps are made apart,

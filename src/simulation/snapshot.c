@@ -83,6 +83,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
                   &used);
     snapshot_part(action, s->work_round_off, (size_t)system->mechanism_count * sizeof(double),
                   buffer, &used);
+    snapshot_part(action, s->stiff_round_off, (size_t)system->mechanism_count * sizeof(double),
+                  buffer, &used);
     snapshot_part(action, s->inputs.values, inputs_count(s) * sizeof(double), buffer, &used);
     snapshot_part(action, s->differences, s->difference_count * sizeof(double), buffer, &used);
     return used;
@@ -98,7 +100,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap7";
+static const char MAGIC[8] = "hnsnap8";
 
 // Settings that give the state its meaning; how precisely steps are solved and controlled is not among them.
 static uint64_t method_identity(const hn_simulation *s)

@@ -189,6 +189,46 @@ TEST(equations, of_strong_elements_are_judged_by_round_off_in_them)
     CHECK(!loose.kept);
 }
 
+// Energies of a body on a spring: round-off of its length makes a random walk, and its bound lies near.
+TEST(equations, of_stiff_springs_have_a_bound_on_energy_near_round_off)
+{
+    const hn_scheme schemes[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_CONVECTED,
+                                 HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    const double stiffness[] = {1e4, 1e6, 1e8, 1e10}, length[] = {1.0, 100.0},
+                 step[] = {1e-4, 1e-2};
+    double worst = 0.0, widest = 0.0;
+    for (int s = 0; s < 3; ++s)
+        for (int c = 0; c < 16; ++c) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     "holonom: 1\ngravity: [0, 0, -9.81]\n"
+                     "bodies: {a: {mass: 2, inertia: [1, 1, 1]}}\n"
+                     "joints: {s: {prismatic: {bodies: [ground, a], at: [0, 0, 0], axis: z}}}\n"
+                     "loads: {l: {spring: {bodies: [ground, a], from: [0, 0, %.0f], "
+                     "to: [0, 0, 0], stiffness: %.0e}}}\nstart: {s: {rate: 0.1}}\n",
+                     -length[c % 2], stiffness[c / 4]);
+            run r = {.context = hn_context_create(NULL)};
+            CHECK_OK(r.context, hn_model_parse(r.context, text, strlen(text), "stiff", &r.model));
+            hn_simulation_def def = hn_simulation_def_default();
+            def.scheme = schemes[s];
+            def.step_size = step[c / 2 % 2];
+            CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.sim));
+            run_step(&r, 5000);
+            hn_ledger ledger;
+            CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+            const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_ENERGY];
+            if (!e->kept)
+                print_error("%s, %g N/m, %g m, %g s: %.2g above %.2g\n", hn_scheme_name(schemes[s]),
+                            stiffness[c / 4], length[c % 2], def.step_size, e->error, e->bound);
+            CHECK(e->kept && ledger.entry[HN_PROMISE_EQUATIONS].kept);
+            worst = fmax(worst, e->error / e->bound);
+            if (e->allowance > 1e-10) widest = fmax(widest, e->bound / e->error);
+            run_end(&r);
+        }
+    print_message("error at most %.2g of the bound, bound at most %.2g errors\n", worst, widest);
+    CHECK_BELOW(widest, 100.0);
+}
+
 // A ring of three bars and the ground, heavy and light ones.
 static double ring_residual(hn_scheme scheme, hn_reduction way, const double mass[3])
 {
