@@ -46,8 +46,7 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
 }
 
 // |C| sum |v_k| |x_k| of a tangent term u^T C v: over what round-off of coordinates leaves open of it
-static double term_size(const hn_system *system, const element *e, const stiffness_term *term,
-                        const double *q)
+static double term_size(const element *e, const stiffness_term *term, const double *q)
 {
     const double *pose[2] = {system_pose(q, e->a), system_pose(q, e->b)};
     double way = 0.0, c = 0.0;
@@ -64,8 +63,7 @@ static body_scale element_round_off(const hn_system *system, const step_equation
     body_scale sum = {0.0, 0.0};
     int count = step_element_terms(system, equations, step, index, terms);
     for (int t = 0; t < count; ++t) {
-        double size =
-                   MEASURE_STILL * term_size(system, &system->elements[index], &terms[t], step->q),
+        double size = MEASURE_STILL * term_size(&system->elements[index], &terms[t], step->q),
                moment = 0.0;
         for (int k = 0; k < 8; ++k)
             if (k % 4 != 0) moment += fabs(terms[t].u[k]);
@@ -95,7 +93,7 @@ double measure_element_work(const hn_system *system, const step_data *step, int 
             const double *change = step->delta + POSE_SIZE * (size_t)body + 3 * (k % 4);
             way = vec3_add_scaled(way, terms[t].u[k], vec3_load(change));
         }
-        sum += vec3_norm(way) * term_size(system, e, &terms[t], step->q);
+        sum += vec3_norm(way) * term_size(e, &terms[t], step->q);
     }
     return DBL_EPSILON * sum;
 }
