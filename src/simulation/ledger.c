@@ -121,9 +121,9 @@ static hn_status fail_not_finite(hn_simulation *s, const ledger_sample *m)
 hn_status ledger_start(hn_simulation *s)
 {
     s->record = (ledger_record){0};
-    memset(s->work_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
-    memset(s->stiff_round_off, 0, (size_t)s->system->mechanism_count * sizeof(double));
     if (!s->def.ledger) return HN_OK;
+    memset(s->work_round_off, 0, s->round_off_count * sizeof(double));
+    memset(s->stiff_round_off, 0, s->round_off_count * sizeof(double));
     ledger_sample m = take(s);
     if (s->part_count > 0) (void)mechanisms_find(s, s->parts, s->part_of);
     mechanisms_note(s, true);

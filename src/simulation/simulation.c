@@ -147,8 +147,9 @@ static void layout(arena *a, hn_simulation *s)
     s->part_symmetries = arena_bytes(a, (size_t)s->part_count * sizeof(symmetry_group));
     s->works = arena_doubles(a, mechanisms);
     s->next_works = arena_doubles(a, mechanisms);
-    s->work_round_off = arena_doubles(a, mechanisms);
-    s->stiff_round_off = arena_doubles(a, mechanisms);
+    s->round_off_count = s->def.ledger ? mechanisms : 0;
+    s->work_round_off = arena_doubles(a, s->round_off_count);
+    s->stiff_round_off = arena_doubles(a, s->round_off_count);
     s->terms = arena_doubles(a, mechanisms);
     s->difference_count = 2 * POSE_SIZE * measured;
     s->differences = arena_doubles(a, s->difference_count);

@@ -187,6 +187,7 @@ struct hn_simulation {
     double *next_works;   ///< J, of a step
     double *work_round_off; ///< J, mechanism by mechanism: what places leave open of the work so far
     double *stiff_round_off; ///< J^2, likewise: of the forces of springs on their ways, as a random walk
+    size_t round_off_count; ///< of both; 0 without a ledger
     double *terms;        ///< J, mechanism by mechanism: sizes of what cancels in a step (long_steps.c)
     bool step_was_halved;
     apart_record apart;   ///< mechanisms whose steps are made apart,

@@ -81,10 +81,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     snapshot_part(action, s->parts, (size_t)s->part_count * sizeof(energy_part), buffer, &used);
     snapshot_part(action, s->works, (size_t)system->mechanism_count * sizeof(double), buffer,
                   &used);
-    snapshot_part(action, s->work_round_off, (size_t)system->mechanism_count * sizeof(double),
-                  buffer, &used);
-    snapshot_part(action, s->stiff_round_off, (size_t)system->mechanism_count * sizeof(double),
-                  buffer, &used);
+    snapshot_part(action, s->work_round_off, s->round_off_count * sizeof(double), buffer, &used);
+    snapshot_part(action, s->stiff_round_off, s->round_off_count * sizeof(double), buffer, &used);
     snapshot_part(action, s->inputs.values, inputs_count(s) * sizeof(double), buffer, &used);
     snapshot_part(action, s->differences, s->difference_count * sizeof(double), buffer, &used);
     return used;
