@@ -27,8 +27,8 @@ static const double MEASURE_STILL = 16.0 * DBL_EPSILON / 1e-12;
 /// reports, and no more than a thousandth of it for Newton's method.
 void measure_add_round_off(const hn_system *system, const step_equations *equations, const double *q,
                            body_scale *scales);
-/// Likewise what cancels inside elements, and what round-off of coordinates leaves in them: stiff ones and strong dampers
-/// make more of it than inertia does.
+/// Likewise what cancels inside elements, and what round-off of coordinates leaves in them: stiff ones and strong
+/// dampers make more of it than inertia does.
 void measure_add_elements(const hn_system *system, const step_equations *equations, const step_data *step,
                           body_scale *scales);
 /// J, of the force of an element with a potential that round-off of coordinates leaves open, on its way in a step.

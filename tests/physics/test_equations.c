@@ -113,7 +113,8 @@ TEST(equations, of_stiff_beams_are_judged_by_what_cancels_in_them)
     CHECK_BELOW(1.0 / least, 1e9); // measured 5e8
 }
 
-// A body on a slide, or free, at an element so strong that round-off of places is more in its force than in the momenta.
+// A body on a slide, or free, at an element so strong that round-off of places is more in its force than in the
+// momenta.
 static hn_ledger_entry equations_with(const char *load, bool slides, hn_scheme scheme,
                                       hn_reduction way, double residual_tolerance)
 {
