@@ -464,7 +464,7 @@ typedef struct hn_ledger_entry {
     bool conserved;       ///< the quantity (or a component of it) is a promise of this scheme on this model
     double error;         ///< worst error over the run: relative for energy and momenta, m for joints, relative for
                           ///< constraints; for equations the worst residual of a body relative to its own terms and to
-                          ///< what its joints transmit, in the first 16 steps and every 32nd
+                          ///< what its joints transmit, in the first 16 steps and one of every 32
     double drift;         ///< error at the current time, with sign for energy
     double drift_per_step;///< drift divided by completed steps
     double bound;         ///< the default bound for "kept"; joints: of the joint that is worst for its size, m

@@ -75,8 +75,8 @@ static body_scale element_round_off(const hn_system *system, const step_equation
 
 double measure_element_work(const hn_system *system, const step_data *step, int index)
 {
-    // the gradient of its potential at the end of the step
-    const step_equations equations = {.force_factor = 1.0, .gradient_weight = 1.0};
+    // the gradient of its potential in the middle, where the way is across a spring that turns; by q_n+1 it is half
+    const step_equations equations = {.force_factor = 1.0, .gradient_weight = 0.5};
     const element *e = &system->elements[index];
     if (step_element_is_dense(system, index)) return 0.0;
     element_step view = step_element_view(system, &equations, step, index);
@@ -85,17 +85,29 @@ double measure_element_work(const hn_system *system, const step_data *step, int 
     double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0}, sum = 0.0;
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};
     element_type_of(e->kind)->gradient(e, &view, &out);
+    const int bodies[2] = {e->a, e->b};
+    hn_vec3 slope[8] = {{0.0, 0.0, 0.0}}; // K^T Delta
     for (int t = 0; t < out.term_count; ++t) {
+        const stiffness_term *term = &terms[t];
         hn_vec3 way = vec3(0.0, 0.0, 0.0);
         for (int k = 0; k < 8; ++k) {
-            int body = k < 4 ? e->a : e->b;
-            if (body < 0) continue;
-            const double *change = step->delta + POSE_SIZE * (size_t)body + 3 * (k % 4);
-            way = vec3_add_scaled(way, terms[t].u[k], vec3_load(change));
+            if (bodies[k / 4] < 0 || term->u[k] == 0.0) continue;
+            const double *change =
+                step->delta + POSE_SIZE * (size_t)bodies[k / 4] + 3 * (size_t)(k % 4);
+            way = vec3_add_scaled(way, term->u[k], vec3_load(change));
         }
-        sum += vec3_norm(way) * term_size(e, &terms[t], step->q);
+        hn_vec3 pull = vec3(0.0, 0.0, 0.0);
+        pull = vec3_add_scaled(pull, way.x, vec3_load(term->c[0]));
+        pull = vec3_add_scaled(pull, way.y, vec3_load(term->c[1]));
+        pull = vec3_add_scaled(pull, way.z, vec3_load(term->c[2]));
+        for (int k = 0; k < 8; ++k) slope[k] = vec3_add_scaled(slope[k], term->v[k], pull);
     }
-    return DBL_EPSILON * sum;
+    for (int k = 0; k < 8; ++k) {
+        double size[3];
+        vec3_store(slope[k], size);
+        sum += one_norm(size) * one_norm(system_pose(step->q, bodies[k / 4]) + 3 * (k % 4));
+    }
+    return 2.0 * DBL_EPSILON * sum;
 }
 
 void measure_add_elements(const hn_system *system, const step_equations *equations,

@@ -31,7 +31,8 @@ void measure_add_round_off(const hn_system *system, const step_equations *equati
 /// dampers make more of it than inertia does.
 void measure_add_elements(const hn_system *system, const step_equations *equations, const step_data *step,
                           body_scale *scales);
-/// J, of the force of an element with a potential that round-off of coordinates leaves open, on its way in a step.
+/// J, of the force of an element with a potential that round-off of coordinates leaves open, on its way in a step:
+/// eps sum |K^T Delta| |x| with its tangent K in the middle. A way across a spring, or with it, leaves nothing open.
 double measure_element_work(const hn_system *system, const step_data *step, int index);
 /// Of W, about the centre of mass, from these: the largest of what the joint between a body and its parent transmits.
 void measure_transmit(const hn_system *system, body_scale *scales);

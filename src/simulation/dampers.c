@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Mobilities of dampers: what z = h c/m is for a damper between bodies of a mechanism (docs/theory/forces.md).
 //
-//   (F10)  mobility_i = sum_j |W_ij| r_ij,   W = J (mass of the mechanism)^-1 J^T,   r_ij = (c_j/c_i)^(s^8),
-//          s = |W_ij|/sqrt(W_ii W_jj), J the rows of the dampers' rates
+//   (F10)  mobility_i = W_ii sum_j s_ij r_ij,   W = J (mass of the mechanism)^-1 J^T,
+//          s_ij = |W_ij|/sqrt(W_ii W_jj),   r_ij = (c_j W_jj/(c_i W_ii))^(s_ij^8), J the rows of the dampers' rates
 //
 // r_ij r_ji = 1 makes diag(mobility) - W positive semidefinite: with (F9) or (F16) no motion changes its sign.
 // One damper has its own W_11, dampers side by side on one body the sum of their z each.

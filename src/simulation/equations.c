@@ -11,9 +11,18 @@
 
 enum { FIRST_STEPS = 16, EVERY = 32 };
 
+// One step of every 32, which one is drawn from their number: what vibrates is seen in all phases, also in 32 steps
+static bool is_drawn(int64_t step)
+{
+    uint64_t x = (uint64_t)(step / EVERY) + 1;
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9); // the mixing of splitmix64
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return step % EVERY == (int64_t)((x ^ (x >> 31)) % EVERY);
+}
+
 bool equations_are_due(const hn_simulation *s)
 {
-    return s->def.ledger && (s->step_count < FIRST_STEPS || s->step_count % EVERY == 0);
+    return s->def.ledger && (s->step_count < FIRST_STEPS || is_drawn(s->step_count));
 }
 
 static void note(hn_simulation *s, double residual, int body)

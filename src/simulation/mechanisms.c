@@ -143,12 +143,22 @@ void mechanisms_note(hn_simulation *s, bool first)
 
 static const double NOTHING_ELSE = 100.0; // times round-off
 
-// Keep the worse of two verdicts.
+// J, what round-off leaves open of the works of forces: that of mechanisms that are one part together
+static void sum_work_round_off(const hn_simulation *s, double *sums)
+{
+    memset(sums, 0, (size_t)s->part_count * sizeof(double));
+    for (int m = 0; m < s->part_count; ++m)
+        sums[s->part_of[m]] += s->work_round_off[m] + equations_stiff_round_off(s, m);
+}
+
+// Keep the worse of two verdicts. `work`: what round-off leaves open of works, a part of the floor.
 static void judge(energy_verdict *worst, const energy_part *part, const energy_account *a,
-                  double scale, double floor, double bound, bool centre, double *worst_ratio)
+                  double scale, double floor, double work, double bound, bool centre,
+                  double *worst_ratio)
 {
     // nothing but round-off is turned over
     if (!(scale > 0.0) || (a->error <= floor && scale < NOTHING_ELSE * floor)) return;
+    floor += work;
     double ratio = a->error / (bound * scale + floor);
     if (worst->part != NULL && ratio <= *worst_ratio) return;
     *worst_ratio = ratio;
@@ -167,6 +177,7 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
     const hn_system *system = s->system;
     double gravity = vec3_norm(system->gravity), worst_ratio = 0.0;
     *verdict = (energy_verdict){0};
+    sum_work_round_off(s, s->terms);
     for (int m = 0; m < s->part_count; ++m) {
         const energy_part *part = &s->parts[m];
         if (s->part_of[m] != m) continue;
@@ -179,8 +190,8 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
             isfinite(a->error))
             continue;
         double floor = part->mass * (part->inner_speed * rate + still * still) +
-                       ROUND_OFF * fabs(a->potential_start) + // of stressed springs
-                       s->work_round_off[m] + equations_stiff_round_off(s, m);
+                       ROUND_OFF * fabs(a->potential_start); // of stressed springs
+        double work = s->terms[m];
         // a stressed structure that floats at rest: by what its springs hold
         if (!(scale > AT_REST * fabs(a->potential_start))) scale = fabs(a->potential_start);
         if (part->tied) {
@@ -191,18 +202,19 @@ bool mechanisms_verdict(const hn_simulation *s, double bound, energy_verdict *ve
             if (!(scale > AT_REST * standing)) scale = standing;
             floor += ROUND_OFF * standing; // of heights, while little has moved yet
         } else if (part->forced || part->whole) {
-            if (part->whole) judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);
+            if (part->whole)
+                judge(verdict, part, a, scale, floor, work, bound, false, &worst_ratio);
             // differences of what falling turns over, in every step
             floor += ROUND_OFF * sqrt((double)s->step_count + 1.0) *
                      (a->kinetic_max + a->potential_change_max + fabs(a->potential_start));
             scale = fmin(scale, part->inner_scale + a->work_max);
         }
-        judge(verdict, part, a, scale, floor, bound, false, &worst_ratio);
+        judge(verdict, part, a, scale, floor, work, bound, false, &worst_ratio);
         if (!mechanisms_have_centre(part)) continue;
         a = &part->centre;
         scale = a->kinetic_max + a->potential_change_max;
         floor = part->mass * part->speed * rate + ROUND_OFF * fabs(a->potential_start);
-        judge(verdict, part, a, scale, floor, bound, true, &worst_ratio);
+        judge(verdict, part, a, scale, floor, 0.0, bound, true, &worst_ratio);
     }
     return s->part_count > 0;
 }

@@ -230,6 +230,92 @@ TEST(equations, of_stiff_springs_have_a_bound_on_energy_near_round_off)
     CHECK_BELOW(widest, 100.0);
 }
 
+// A mechanism whose springs are stiff, and whose energy is known far better than their forces
+static hn_ledger stiff_ledger(const char *text, double step, int64_t steps, double tolerance)
+{
+    run r = {.context = hn_context_create(NULL)};
+    CHECK_OK(r.context, hn_model_parse(r.context, text, strlen(text), "stiff", &r.model));
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = step;
+    if (tolerance > 0.0) def.residual_tolerance = def.increment_tolerance = tolerance;
+    CHECK_OK(r.context, hn_simulation_create(r.model, &def, &r.sim));
+    run_step(&r, steps);
+    hn_ledger ledger;
+    CHECK_OK(r.context, hn_simulation_ledger(r.sim, &ledger));
+    run_end(&r);
+    return ledger;
+}
+
+static const char CIRCLING[] =
+    "holonom: 1\ngravity: [0, 0, 0]\n"
+    "bodies: {a: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0]}}\n"
+    "loads:\n"
+    "  l: {spring: {bodies: [ground, a], from: [0, 0, 0], to: [1, 0, 0], stiffness: 1e10}}\n"
+    "  weak: {spring: {bodies: [ground, a], from: [3, 0, 0], to: [1, 0, 0], stiffness: 1e-3}}\n"
+    "start: {a: {velocity: [0, 0.1, 0]}}\n";
+
+// Before: bounds of 8e-5, 4e-6 and 3e-7, under which a drift of 2e-7 was kept. A way across a spring, or with it, does
+// no work in it.
+TEST(equations, of_stiff_springs_that_turn_give_no_room_to_energy)
+{
+    const char *texts[] = {CIRCLING,
+                           "holonom: 1\ngravity: [0, 0, 0]\n"
+                           "bodies:\n"
+                           "  a: {mass: 1, inertia: [0.01, 0.01, 0.01]}\n"
+                           "  b: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [0, 0, 1]}\n"
+                           "joints:\n"
+                           "  g: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: z}}\n"
+                           "  s: {revolute: {bodies: [a, b], at: [0, 0, 0.5], axis: z}}\n"
+                           "loads: {l: {torsion_spring: {joint: s, stiffness: 1e7}}}\n"
+                           "start: {g: {rate: 1}}\n",
+                           "holonom: 1\ngravity: [0, 0, -9.81]\n"
+                           "bodies:\n"
+                           "  a: {mass: 1, inertia: [1, 1, 1], position: [0, 0, -1]}\n"
+                           "  b: {mass: 1, inertia: [1, 1, 1], position: [0, 0, -2]}\n"
+                           "joints:\n"
+                           "  j: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: x}}\n"
+                           "  k: {revolute: {bodies: [a, b], at: [0, 0, -1.5], axis: x}}\n"
+                           "loads: {t: {torsion_spring: {joint: k, stiffness: 1e9}}}\n"
+                           "start: {j: {rate: 1}}\n"};
+    double widest = 0.0, worst = 0.0;
+    for (size_t m = 0; m < sizeof texts / sizeof texts[0]; ++m) {
+        hn_ledger ledger = stiff_ledger(texts[m], 1e-2, 5000, 0.0);
+        const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_ENERGY];
+        CHECK(e->kept && ledger.entry[HN_PROMISE_EQUATIONS].kept);
+        worst = fmax(worst, e->error);
+        widest = fmax(widest, e->bound);
+    }
+    hn_ledger loose = stiff_ledger(CIRCLING, 1e-2, 5000, 1e-8);
+    const hn_ledger_entry *e = &loose.entry[HN_PROMISE_ENERGY];
+    print_message("error at most %.2g, bound %.2g; not solved: %.2g\n", worst, widest, e->error);
+    CHECK_BELOW(widest, 1.1e-10);
+    CHECK(!e->kept);
+}
+
+// What vibrates in 32 steps, or 64, is not always measured where it turns. Before: NOT KEPT.
+TEST(equations, of_stiff_springs_are_measured_in_all_phases)
+{
+    const double period[] = {16.0, 32.0, 48.0, 64.0};
+    double worst = 0.0, widest = 0.0;
+    for (int p = 0; p < 4; ++p) {
+        const double h = 1e-4, pi = acos(-1.0);
+        char text[512];
+        snprintf(text, sizeof text,
+                 "holonom: 1\ngravity: [0, 0, 0]\nbodies: {a: {mass: 2, inertia: [1, 1, 1]}}\n"
+                 "joints: {s: {prismatic: {bodies: [ground, a], at: [0, 0, 0], axis: z}}}\n"
+                 "loads: {l: {spring: {bodies: [ground, a], from: [0, 0, -10], to: [0, 0, 0], "
+                 "stiffness: %.17g, rest_length: 9.99999}}}\n",
+                 8.0 * pow(tan(pi / period[p]) / h, 2.0));
+        hn_ledger ledger = stiff_ledger(text, h, 100000, 0.0);
+        const hn_ledger_entry *e = &ledger.entry[HN_PROMISE_ENERGY];
+        CHECK(e->kept);
+        worst = fmax(worst, e->error / e->bound);
+        widest = fmax(widest, e->bound / e->error);
+    }
+    print_message("error at most %.2g of the bound, bound at most %.2g errors\n", worst, widest);
+    CHECK_BELOW(widest, 100.0);
+}
+
 // A ring of three bars and the ground, heavy and light ones.
 static double ring_residual(hn_scheme scheme, hn_reduction way, const double mass[3])
 {
