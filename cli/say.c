@@ -2,9 +2,8 @@
 // Lines for a person at a terminal.
 #include "say.h"
 
-#include "hidden.h"
+#include <holonom/holonom.h>
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 void say_list(FILE *out, const char *format, va_list arguments)
@@ -19,9 +18,9 @@ void say_list(FILE *out, const char *format, va_list arguments)
     if (text == NULL) return;
     vsnprintf(text, (size_t)length + 1, format, arguments);
     for (const char *c = text; *c != '\0';) {
-        unsigned number;
-        size_t hidden = *c == '\n' ? 0 : hidden_character(c, &number);
-        if (hidden > 0) fprintf(out, hidden_format(number), number);
+        char shown[HN_HIDDEN_SHOWN_MAX];
+        size_t hidden = *c == '\n' ? 0 : hn_hidden_character(c, shown);
+        if (hidden > 0) fputs(shown, out);
         else putc(*c, out);
         c += hidden > 0 ? hidden : 1;
     }

@@ -2,7 +2,7 @@
 // Tables whose columns are as wide as their widest cell.
 #include "table.h"
 
-#include "hidden.h"
+#include <holonom/holonom.h>
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,12 +13,9 @@ enum { CELL_MAX = 1024 };
 const char *show_text(shown_text *room, const char *text)
 {
     size_t used = 0;
-    while (*text != '\0' && used + HIDDEN_SHOWN_MAX < sizeof room->text) {
-        unsigned number;
-        size_t length = hidden_character(text, &number);
-        if (length > 0)
-            used += (size_t)snprintf(room->text + used, sizeof room->text - used,
-                                     hidden_format(number), number);
+    while (*text != '\0' && used + HN_HIDDEN_SHOWN_MAX < sizeof room->text) {
+        size_t length = hn_hidden_character(text, room->text + used);
+        if (length > 0) used += strlen(room->text + used);
         else room->text[used++] = *text;
         text += length > 0 ? length : 1;
     }

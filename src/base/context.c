@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Context: allocator, message of the last failure, log callback; names and sentences of the status codes.
-#include "base/hidden.h"
 #include "base/context.h"
 
 #include <stdarg.h>
@@ -179,11 +178,9 @@ hn_status context_refuse(hn_context *context, const char *function, const char *
 static void show_controls(const char *text, char *shown, size_t size)
 {
     size_t used = 0;
-    while (*text != '\0' && used + HIDDEN_SHOWN_MAX < size) {
-        unsigned number;
-        size_t length = hidden_character(text, &number);
-        if (length > 0)
-            used += (size_t)snprintf(shown + used, size - used, hidden_format(number), number);
+    while (*text != '\0' && used + HN_HIDDEN_SHOWN_MAX < size) {
+        size_t length = hn_hidden_character(text, shown + used);
+        if (length > 0) used += strlen(shown + used);
         else shown[used++] = *text;
         text += length > 0 ? length : 1;
     }

@@ -71,6 +71,11 @@ TEST(misuse, of_the_context)
     CHECK_TEXT(hn_status_name((hn_status)-1), "unknown status");
     CHECK_TEXT(hn_status_sentence((hn_status)999), "unknown status");
     CHECK(strlen(hn_version()) >= 5);
+    char shown[HN_HIDDEN_SHOWN_MAX] = "?";
+    CHECK_EQUAL(hn_hidden_character(NULL, shown), 0);
+    CHECK_TEXT(shown, "");
+    CHECK_EQUAL(hn_hidden_character("\x1B[2J", NULL), 1);
+    CHECK_EQUAL(hn_hidden_character("\xE2", shown), 0); // UTF-8 that ends too early
 }
 
 TEST(misuse, of_a_model)
