@@ -112,9 +112,10 @@ HN_API void hn_context_cancel(hn_context *context);
 /// Bytes that a hidden character is shown by, with the end.
 #define HN_HIDDEN_SHOWN_MAX 7
 
-/// Bytes of the character that `text` begins with (UTF-8), if no terminal should get it: controls, and what breaks lines
-/// or turns their direction, which names from files may hold; 0: it may be shown. `shown`, of HN_HIDDEN_SHOWN_MAX
-/// bytes: what stands for it, as \x1B or \u202E; NULL if it is not wanted. Messages show them so. Since 0.2.
+/// Bytes of the character that `text` begins with (UTF-8), if no terminal should get it: controls, and what breaks
+/// lines or turns their direction, which names from files may hold; 0: it may be shown. `shown`, of
+/// HN_HIDDEN_SHOWN_MAX bytes: what stands for it, as \x1B or \u202E; NULL if it is not wanted. Messages show them so.
+/// Since 0.2.
 HN_API size_t hn_hidden_character(const char *text, char *shown);
 
 #ifdef __cplusplus
