@@ -83,12 +83,12 @@ static void distance_advance(const joint *j, const double *u, const double *pare
                              const body_step *parent_step, joint_step *step, body_step *child_step)
 {
     (void)parent, (void)child;
-    // the link moves by sum u_k s_k x e; that is the turn c with c x e of the same size and c at right angles to e
-    hn_vec3 spread = vec3(0.0, 0.0, 0.0);
-    for (int k = 0; k < spread_count(j); ++k)
-        spread = vec3_add_scaled(spread, u[k], step->spread[k]);
-    double along = vec3_dot(spread, step->link) / vec3_dot(step->link, step->link);
-    hn_vec3 turn = vec3_add_scaled(spread, -along, step->link);
+    // the link moves by sum u_k s_k x e; that is the turn c with c x e of the same size and c at right angles to e, or,
+    // where e may be oblique to a plane, about the plane's normal
+    hn_vec3 turn = vec3(0.0, 0.0, 0.0);
+    for (int k = 0; k < spread_count(j); ++k) turn = vec3_add_scaled(turn, u[k], step->spread[k]);
+    double along = vec3_dot(turn, step->link) / vec3_dot(step->link, step->link);
+    if (!j->plane_child) turn = vec3_add_scaled(turn, -along, step->link);
     step->link_rotation = cayley_compose(turn, step->link_rotation);
     step->link = cayley_apply(step->link_rotation, step->link_start);
     vec3_store(step->link_rotation, step->increment);

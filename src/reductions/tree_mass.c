@@ -361,8 +361,7 @@ static void row_wrenches(const tree_mass *x, const joint_place *j,
             if (body[side] < 0) continue;
             vectors_to_wrench(system_pose(x->middle, body[side]), gradient + 4 * side,
                               wrenches[side][r]);
-            if (!x->tree.bodies[body[side]].rigid)
-                vec3_store(vec3(0.0, 0.0, 0.0), wrenches[side][r] + 3);
+            wrench_hold(&x->system->bodies[body[side]], wrenches[side][r]);
         }
     }
 }

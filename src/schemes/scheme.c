@@ -226,10 +226,11 @@ void scheme_convert_multipliers(const hn_system *system, const joint_place *plac
     const joint *rows = place->rows, *reported = &system->reports[rows->model_joint].rows;
     double solved[JOINT_ROWS_MAX][TWIST_SIZE], wanted[JOINT_ROWS_MAX][TWIST_SIZE],
         wrench[TWIST_SIZE] = {0.0};
-    bool on_b = place->b == rows->child, point = !system->bodies[rows->child].has_directors;
+    const system_body *child = &system->bodies[rows->child];
+    bool on_b = place->b == rows->child;
     if (!rows->swapped) return;
-    joint_wrenches(rows, a, b, on_b, point, solved);
-    joint_wrenches(reported, b, a, !on_b, point, wanted);
+    joint_wrenches(rows, a, b, on_b, child, solved);
+    joint_wrenches(reported, b, a, !on_b, child, wanted);
     for (int r = 0; r < rows->row_count; ++r)
         for (int k = 0; k < TWIST_SIZE; ++k) wrench[k] += lambda[r] * solved[r][k];
     small_combination(rows->row_count, TWIST_SIZE, wanted[0], wrench, lambda);

@@ -302,15 +302,17 @@ static void cut_reaction(const hn_simulation *s, const solved_step *step,
 }
 
 // lambda of a joint from the wrench on the child: -G~^T lambda = wrench, G~ the rows on the child's twist
-static bool child_multipliers(const solved_step *step, const joint *rows, int child, hn_vec3 force,
-                              hn_vec3 moment, bool point, double *lambda)
+static bool child_multipliers(const hn_simulation *s, const solved_step *step, const joint *rows,
+                              int child, double *lambda)
 {
+    hn_vec3 force, moment;
+    child_wrench(s, step, child, &force, &moment);
     double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE];
     step_projection_pose(&step->equations, &step->data, rows->parent, a);
     step_projection_pose(&step->equations, &step->data, rows->child, b);
     const double minus[TWIST_SIZE] = {-force.x,  -force.y,  -force.z,
                                       -moment.x, -moment.y, -moment.z};
-    joint_wrenches(rows, a, b, rows->child == child, point, covector);
+    joint_wrenches(rows, a, b, rows->child == child, &s->system->bodies[child], covector);
     return small_combination(rows->row_count, TWIST_SIZE, covector[0], minus, lambda);
 }
 
@@ -331,7 +333,6 @@ static hn_status find_joint_multipliers(hn_simulation *s, const solved_step *ste
         const system_joint *report = &system->reports[k];
         const joint *rows = &report->rows;
         if ((report->tree_body < 0 && report->cut < 0) || rows->row_count == 0) continue;
-        hn_vec3 force, moment;
         double *own = lambda + rows->row_offset;
         if (report->cut >= 0) {
             for (int r = 0; r < rows->row_count; ++r)
@@ -339,9 +340,7 @@ static hn_status find_joint_multipliers(hn_simulation *s, const solved_step *ste
                          step->equations.multiplier_factor;
             continue;
         }
-        child_wrench(s, step, report->tree_body, &force, &moment);
-        bool point = !system->bodies[report->tree_body].has_directors;
-        if (!child_multipliers(step, rows, report->tree_body, force, moment, point, own))
+        if (!child_multipliers(s, step, rows, report->tree_body, own))
             return context_fail(s->context, HN_SINGULAR_SYSTEM,
                                 "joint '%s': its constraint rows are dependent", report->name);
     }
@@ -447,6 +446,12 @@ static hn_status rows_reaction(hn_simulation *s, const solved_step *step,
     update_wrenches(s, step);
     int child = report->tree_body;
     const joint *tree = &system->joints[child];
+    double lambda[JOINT_ROWS_MAX];
+    // what holds a point in its plane is none of the joint's
+    if (tree->plane_child && child_multipliers(s, step, &report->rows, child, lambda)) {
+        reaction_of_multipliers(step, report, lambda, &reaction->force, &reaction->moment);
+        return HN_OK;
+    }
     hn_vec3 force, moment;
     child_wrench(s, step, child, &force, &moment);
     double pose[POSE_SIZE];

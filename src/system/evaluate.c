@@ -40,15 +40,24 @@ void row_add_force(const constraint_row *row, int a, int b, const double *at_a, 
     }
 }
 
-void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, bool point,
-                    double wrenches[][TWIST_SIZE])
+void wrench_hold(const system_body *body, double *wrench)
+{
+    if (body->has_directors) return;
+    hn_vec3 force = vec3_load(wrench), normal = body->plane[2];
+    if (body->kind == HN_BODY_PLANAR_POINT_MASS)
+        vec3_store(vec3_add_scaled(force, -vec3_dot(normal, force), normal), wrench);
+    vec3_store(vec3(0.0, 0.0, 0.0), wrench + 3);
+}
+
+void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b,
+                    const system_body *body, double wrenches[][TWIST_SIZE])
 {
     for (int r = 0; r < rows->row_count; ++r) {
         hn_vec3 gradient[8];
         const constraint_row row = joint_row(rows, r);
         row_gradient(&row, a, b, gradient);
         vectors_to_wrench(on_b ? b : a, gradient + (on_b ? 4 : 0), wrenches[r]);
-        if (point) vec3_store(vec3(0.0, 0.0, 0.0), wrenches[r] + 3);
+        wrench_hold(body, wrenches[r]);
     }
 }
 

@@ -234,8 +234,10 @@ void vectors_to_wrench(const double *q, const hn_vec3 f[4], double *wrench);
 /// other vectors in place of these.
 void row_add_force(const constraint_row *row, int a, int b, const double *at_a, const double *at_b, double factor,
                    double *force);
-/// Wrenches of the rows of a joint on one of its bodies at poses a and b; on a point no moments.
-void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, bool point,
+/// Take out of a wrench what does not move a body: on a point the moment, on one in a plane the force across it.
+void wrench_hold(const system_body *body, double *wrench);
+/// Wrenches of the rows of a joint, at poses a and b of its bodies, on that of them which is `body`: held.
+void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, const system_body *body,
                     double wrenches[][TWIST_SIZE]);
 /// Gradient of a row between bodies a and b at q times velocities v, 12 numbers per body; the ground is at rest.
 double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v);
