@@ -208,19 +208,6 @@ hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const 
     return vec3(of.axis == 0 ? 1.0 : 0.0, of.axis == 1 ? 1.0 : 0.0, of.axis == 2 ? 1.0 : 0.0);
 }
 
-int joint_mirrored_coordinate(hn_joint_kind kind, int index)
-{
-    const joint_type *type = joint_type_of(kind);
-    coordinate_axis of = type->axes[index];
-    for (int k = 0; k < type->coordinate_count; ++k) {
-        coordinate_axis other = type->axes[k];
-        if (other.turning == of.turning && other.axis == of.axis && other.home != of.home &&
-            other.home != AXIS_OF_WORLD && of.home != AXIS_OF_WORLD)
-            return k;
-    }
-    return index;
-}
-
 void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
                             const double *twist_b, double *rates)
 {

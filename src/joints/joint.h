@@ -326,9 +326,6 @@ double joint_angle(const joint *j, const double *a, const double *b);
 
 /// Unit vector of coordinate `index` in the world, at poses of a and b.
 hn_vec3 joint_coordinate_axis(const joint *j, int index, const double *a, const double *b);
-/// The coordinate that takes the place of coordinate `index` when the bodies change sides: a turn about an axis of b
-/// for one about the same axis of a.
-int joint_mirrored_coordinate(hn_joint_kind kind, int index);
 /// Rates of the coordinates from the twists of a and b.
 void joint_coordinate_rates(const joint *j, const double *a, const double *b, const double *twist_a,
                             const double *twist_b, double *rates);

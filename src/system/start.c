@@ -7,8 +7,10 @@
 #include "system/system.h"
 
 #include "linalg/dense.h"
+#include "linalg/small_lu.h"
 #include "system/mass.h"
 
+#include <assert.h>
 #include <string.h>
 
 // Given velocities off by less than this part of the largest one of their mechanism are taken as exact.
@@ -97,6 +99,31 @@ static void joint_columns(const hn_system *system, int body, motion *m)
     type->motion(j, &step, parent, child, m);
 }
 
+// Rates along the columns of B with which a child that is the user's a moves as the user's coordinates say. These are seen
+// from a, along its axes, and a is what moves.
+static void rates_of_child(const hn_system *system, int body, const double *given, double *rates)
+{
+    static const double at_rest[6] = {0.0};
+    const joint *j = &system->joints[body], *rows = &system->reports[j->model_joint].rows;
+    const double *child = system_pose(system->q_start, body),
+                 *parent = system_pose(system->q_start, j->parent);
+    double matrix[JOINT_DOF_MAX * JOINT_DOF_MAX], column[JOINT_DOF_MAX];
+    int exchange[JOINT_DOF_MAX];
+    motion m;
+    joint_columns(system, body, &m);
+    for (int c = 0; c < m.dof; ++c) {
+        double twist[6];
+        vec3_store(m.linear[c], twist);
+        vec3_store(m.angular[c], twist + 3);
+        joint_coordinate_rates(rows, child, parent, twist, at_rest, column);
+        for (int k = 0; k < m.dof; ++k) matrix[m.dof * k + c] = column[k];
+    }
+    memcpy(rates, given, (size_t)m.dof * sizeof(double));
+    bool independent = small_lu_factor(m.dof, m.dof, matrix, exchange);
+    assert(independent); // coordinates of a joint are, wherever it is
+    if (independent) small_lu_solve(m.dof, m.dof, matrix, exchange, 1, 1, rates);
+}
+
 // Rates given for a joint of the model, as those of the child relative to its parent along the columns of B (relative
 // to the locked motion). False when none are given.
 static bool rates_given(const hn_system *system, const hn_model *model, int body, double *rates)
@@ -107,21 +134,23 @@ static bool rates_given(const hn_system *system, const hn_model *model, int body
     const model_joint *from = &model->joints[index];
     if (!from->has_rates) return false;
     // the child is the user's b unless the tree runs the other way
-    bool reversed = joint_type_of(j->kind)->keeps_sides
-                        ? j->child_is_a != system->reports[index].rows_swapped
-                        : j->swapped;
+    const joint_type *type = joint_type_of(j->kind);
+    bool reversed =
+        type->keeps_sides ? j->child_is_a != system->reports[index].rows_swapped : j->swapped;
     double sign = reversed ? -1.0 : 1.0;
-    for (int k = 0; k < j->dof; ++k)
-        rates[k] = sign * from->rates[reversed ? joint_mirrored_coordinate(j->kind, k) : k];
+    if (j->swapped && j->dof > 1 && j->dof == type->coordinate_count) {
+        rates_of_child(system, body, from->rates, rates);
+        return true;
+    }
+    for (int k = 0; k < j->dof; ++k) rates[k] = sign * from->rates[k];
     if (j->kind == HN_JOINT_FREE && j->plane_child)
         // three world components are given, the columns are the axes of the plane
         for (int k = 0; k < j->dof; ++k)
             rates[k] = sign * vec3_dot(j->a[k], vec3_load(from->rates));
     if (j->kind == HN_JOINT_FREE && !j->point_child) {
         // given for the joint's point on the body: v_center = v - omega x rho
-        const joint *rows = &system->reports[index].rows;
-        hn_vec3 rho = pose_direction(system_pose(system->q_start, body),
-                                     j->swapped ? rows->rho_a : rows->rho_b);
+        hn_vec3 rho =
+            pose_direction(system_pose(system->q_start, body), system->reports[index].rows.rho_b);
         vec3_store(vec3_add(vec3_load(rates), vec3_cross(rho, vec3_load(rates + 3))), rates);
     }
     return true;
