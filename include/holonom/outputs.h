@@ -14,7 +14,8 @@ typedef enum hn_output_kind {
     HN_OUTPUT_VELOCITY,         ///< 3, m/s
     HN_OUTPUT_ACCELERATION,     ///< 3, m/s^2; of the state, by a solution with the mass matrix
     HN_OUTPUT_DISTANCE,         ///< between a point of body_a and one of body_b; m
-    HN_OUTPUT_ANGLE,            ///< between directions in body_a and body_b, 0 to pi; about an axis in a: signed
+    HN_OUTPUT_ANGLE,            ///< between directions in body_a and body_b, 0 to pi; about an axis in a: of their
+                                ///< parts at right angles to it, signed
     HN_OUTPUT_REACTION_FORCE,   ///< of a joint on its body b; 3, N
     HN_OUTPUT_REACTION_TORQUE,  ///< about the joint point; 3, N m
     HN_OUTPUT_COORDINATE,       ///< of a joint; m, rad

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double PARALLEL_TOLERANCE = 1e-9; // rad, of a direction to the axis of an angle
+
 typedef struct kind_info {
     const char *word;
     int components;
@@ -155,6 +157,12 @@ static hn_status check_bodies(const hn_model *model, const char *name, model_out
         (!(vec3_norm(def->point_a) > 0.0) || !(vec3_norm(def->point_b) > 0.0)))
         return context_fail(context, HN_INVALID_MODEL, "output '%s': a direction has zero length",
                             name);
+    double along = vec3_norm(def->axis) * vec3_norm(def->point_a);
+    if (def->kind == HN_OUTPUT_ANGLE && along > 0.0 &&
+        !(vec3_norm(vec3_cross(def->axis, def->point_a)) > PARALLEL_TOLERANCE * along))
+        return context_fail(
+            context, HN_INVALID_MODEL,
+            "output '%s': its first direction is along the axis that the angle is about", name);
     return HN_OK;
 }
 

@@ -182,9 +182,11 @@ static double find_angle(const hn_simulation *s, const output *o)
     const double *a = system_pose(s->state.q, o->a), *b = system_pose(s->state.q, o->b);
     hn_vec3 first = pose_direction(a, o->point_a), second = pose_direction(b, o->point_b),
             across = vec3_cross(first, second), axis = pose_direction(a, o->axis);
-    double size = vec3_norm(axis),
-           sine = size > 0.0 ? vec3_dot(across, axis) / size : vec3_norm(across);
-    return atan2(sine, vec3_dot(first, second));
+    double size = vec3_norm(axis), cosine = vec3_dot(first, second);
+    if (!(size > 0.0)) return atan2(vec3_norm(across), cosine);
+    // about an axis: between what the directions have at right angles to it
+    axis = vec3_scale(1.0 / size, axis);
+    return atan2(vec3_dot(across, axis), cosine - vec3_dot(first, axis) * vec3_dot(second, axis));
 }
 
 static double find_distance(const hn_simulation *s, const output *o)

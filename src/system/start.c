@@ -99,8 +99,8 @@ static void joint_columns(const hn_system *system, int body, motion *m)
     type->motion(j, &step, parent, child, m);
 }
 
-// Rates along the columns of B with which a child that is the user's a moves as the user's coordinates say. These are seen
-// from a, along its axes, and a is what moves.
+// Rates along the columns of B with which a child that is the user's a moves as the user's coordinates say. These are
+// seen from a, along its axes, and a is what moves.
 static void rates_of_child(const hn_system *system, int body, const double *given, double *rates)
 {
     static const double at_rest[6] = {0.0};

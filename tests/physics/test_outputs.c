@@ -31,6 +31,7 @@ static const char TURNTABLE[] =
     "  gentle: {acceleration: {body: arm, point: [reach, 0, 0], relative_to: disc}}\n"
     "  far: {distance: {bodies: [ground, arm], from: [0, 0, 0], to: [1.5, 0, 0]}}\n"
     "  bend: {angle: {bodies: [disc, arm], from: x, to: x, about: z}}\n"
+    "  lean: {angle: {bodies: [disc, arm], from: [1, 0, 2], to: [3, 0, 4], about: z}}\n"
     "  pull: {reaction_force: {joint: spindle, frame: b}}\n"
     "  shove: {reaction_force: {joint: spindle}}\n"
     "  twist: {reaction_torque: {joint: pin, frame: a}}\n"
@@ -87,6 +88,7 @@ static void compare(const table *t, double *places, double *rates)
                                   value(t, "seen")[1] - 0.5 * sin(b)));
     *places = fmax(*places, fabs(*value(t, "far") - hypot(x, y)));
     *places = fmax(*places, fabs(*value(t, "bend") - b));
+    *places = fmax(*places, fabs(*value(t, "lean") - b)); // was the less the more directions lean
     *places = fmax(*places, fabs(*value(t, "at") - b));
     double vx = -3.0 * sin(a) - 0.5 * dc * sin(c), vy = 3.0 * cos(a) + 0.5 * dc * cos(c);
     *rates = fmax(*rates, hypot(value(t, "fast")[0] - vx, value(t, "fast")[1] - vy));
@@ -115,6 +117,18 @@ TEST(outputs, are_what_closed_forms_say)
 }
 
 // Accelerations of a free fall with spin, where nothing prescribes them: against the closed form to round-off.
+TEST(outputs, angles_about_an_axis_need_a_direction_across_it)
+{
+    static const char *const TEXT =
+        "holonom: 1\nname: t\nbodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\n"
+        "outputs:\n  o: {angle: {bodies: [ground, b], from: z, to: x, about: -z}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    CHECK(hn_model_parse(context, TEXT, strlen(TEXT), "text", &model) == HN_INVALID_MODEL);
+    CHECK_CONTAINS(hn_context_message(context), "'o': its first direction is along the axis");
+    hn_context_destroy(context);
+}
+
 TEST(outputs, accelerations_are_those_of_the_state)
 {
     static const char text[] =
