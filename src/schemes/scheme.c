@@ -2,7 +2,6 @@
 // The table of schemes and what they share.
 #include "schemes/scheme.h"
 
-#include "linalg/small_lu.h"
 #include "schemes/convected.h"
 #include "schemes/ggl.h"
 #include "schemes/projected_rk.h"
@@ -233,7 +232,7 @@ void scheme_convert_multipliers(const hn_system *system, const joint_place *plac
     joint_wrenches(reported, b, a, !on_b, child, wanted);
     for (int r = 0; r < rows->row_count; ++r)
         for (int k = 0; k < TWIST_SIZE; ++k) wrench[k] += lambda[r] * solved[r][k];
-    small_combination(rows->row_count, TWIST_SIZE, wanted[0], wrench, lambda);
+    wrench_multipliers(rows->row_count, system->sizes[rows->child], wanted, wrench, lambda);
 }
 
 void scheme_internal_multipliers(const double *pose, const hn_vec3 forces[3], double *multipliers)

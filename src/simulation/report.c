@@ -310,10 +310,9 @@ static bool child_multipliers(const hn_simulation *s, const solved_step *step, c
     double a[POSE_SIZE], b[POSE_SIZE], covector[JOINT_ROWS_MAX][TWIST_SIZE];
     step_projection_pose(&step->equations, &step->data, rows->parent, a);
     step_projection_pose(&step->equations, &step->data, rows->child, b);
-    const double minus[TWIST_SIZE] = {-force.x,  -force.y,  -force.z,
-                                      -moment.x, -moment.y, -moment.z};
+    double minus[TWIST_SIZE] = {-force.x, -force.y, -force.z, -moment.x, -moment.y, -moment.z};
     joint_wrenches(rows, a, b, rows->child == child, &s->system->bodies[child], covector);
-    return small_combination(rows->row_count, TWIST_SIZE, covector[0], minus, lambda);
+    return wrench_multipliers(rows->row_count, s->system->sizes[child], covector, minus, lambda);
 }
 
 // The step with the weight of the pose that multipliers belong to.

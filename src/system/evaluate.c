@@ -5,6 +5,7 @@
 #include "base/processor.h"
 #include "base/sum.h"
 #include "joints/pivot.h"
+#include "linalg/small_lu.h"
 
 void twist_to_velocity(const double *q, const double *twist, double *v)
 {
@@ -59,6 +60,17 @@ void joint_wrenches(const joint *rows, const double *a, const double *b, bool on
         vectors_to_wrench(on_b ? b : a, gradient + (on_b ? 4 : 0), wrenches[r]);
         wrench_hold(body, wrenches[r]);
     }
+}
+
+bool wrench_multipliers(int count, double length, double wrenches[][TWIST_SIZE], double *wrench,
+                        double *lambda)
+{
+    double unit = 1.0 / length;
+    for (int k = 3; k < TWIST_SIZE; ++k) {
+        wrench[k] *= unit;
+        for (int r = 0; r < count; ++r) wrenches[r][k] *= unit;
+    }
+    return small_combination(count, TWIST_SIZE, wrenches[0], wrench, lambda);
 }
 
 double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v)

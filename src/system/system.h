@@ -239,6 +239,8 @@ void wrench_hold(const system_body *body, double *wrench);
 /// Wrenches of the rows of a joint, at poses a and b of its bodies, on that of them which is `body`: held.
 void joint_wrenches(const joint *rows, const double *a, const double *b, bool on_b, const system_body *body,
                     double wrenches[][TWIST_SIZE]);
+/// lambda with sum lambda_r wrench_r = wrench, by least squares, moments in units of `length`; both become so.
+bool wrench_multipliers(int count, double length, double wrenches[][TWIST_SIZE], double *wrench, double *lambda);
 /// Gradient of a row between bodies a and b at q times velocities v, 12 numbers per body; the ground is at rest.
 double row_rate(const constraint_row *row, int a, int b, const double *q, const double *v);
 /// Twist that belongs to twelve velocities, omega = 1/2 sum d_I x v_I.
