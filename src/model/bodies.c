@@ -278,10 +278,16 @@ hn_status model_settle_point_mass(const hn_model *model, const char *kind, const
     return HN_OK;
 }
 
+double model_speed_across(const model_body *body, hn_vec3 velocity)
+{
+    static const double NORMAL_TOLERANCE = 1e-9; // relative
+    if (body->kind != HN_BODY_PLANAR_POINT_MASS) return 0.0;
+    double off = vec3_dot(velocity, body->plane_normal);
+    return fabs(off) > NORMAL_TOLERANCE * vec3_norm(velocity) ? off : 0.0;
+}
+
 hn_status hn_model_set_velocity(hn_model *model, hn_body_id body, hn_vec3 velocity)
 {
-    static const double NORMAL_TOLERANCE =
-        1e-9; // relative, of a planar point mass's velocity out of its plane
     REQUIRE(NULL, model != NULL);
     hn_context *context = model->context;
     int index = model_body_index(model, body);
@@ -295,8 +301,7 @@ hn_status hn_model_set_velocity(hn_model *model, hn_body_id body, hn_vec3 veloci
     if (!vec3_is_finite(velocity))
         return context_fail(context, HN_INVALID_MODEL, "body '%s': start velocity is not finite",
                             b->name);
-    if (b->kind == HN_BODY_PLANAR_POINT_MASS &&
-        fabs(vec3_dot(velocity, b->plane_normal)) > NORMAL_TOLERANCE * vec3_norm(velocity))
+    if (model_speed_across(b, velocity) != 0.0)
         return context_fail(
             context, HN_INVALID_MODEL,
             "body '%s': start velocity leaves the plane of the planar point mass by %g m/s",

@@ -382,6 +382,36 @@ int model_joint_index(const hn_model *model, hn_joint_id joint)
     return joint.index1 > (uint32_t)model->joint_count ? -1 : (int)joint.index1 - 1;
 }
 
+// Point masses have no orientation: between them and the ground nothing turns.
+static hn_status refuse_turn(const hn_model *model, const model_joint *j, int coordinate,
+                             double value)
+{
+    const int body[2] = {j->body_a, j->body_b}, place = joint_kind_rotation_place(j->kind);
+    if (value == 0.0 || place < 0 || coordinate < place) return HN_OK;
+    for (int side = 0; side < 2; ++side)
+        if (body[side] >= 0 && model_has_directors(&model->bodies[body[side]])) return HN_OK;
+    return context_fail(
+        model->context, HN_INVALID_MODEL,
+        "joint '%s': a turn is given for the start, but neither of its bodies can turn", j->name);
+}
+
+// A planar point mass on a free joint moves in its plane.
+static hn_status refuse_leaving(const hn_model *model, const model_joint *j, const double *rates)
+{
+    const int body[2] = {j->body_a, j->body_b};
+    for (int side = 0; side < 2 && j->kind == HN_JOINT_FREE; ++side) {
+        if (body[side] < 0) continue;
+        const model_body *b = &model->bodies[body[side]];
+        double off = model_speed_across(b, vec3_load(rates));
+        if (off != 0.0)
+            return context_fail(
+                model->context, HN_INVALID_MODEL,
+                "joint '%s': its start rates lead out of the plane of '%s' by %g m/s", j->name,
+                b->name, off);
+    }
+    return HN_OK;
+}
+
 hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const double *rates,
                                    int count)
 {
@@ -403,6 +433,8 @@ hn_status hn_model_set_joint_rates(hn_model *model, hn_joint_id joint, const dou
         if (!isfinite(rates[i]))
             return context_fail(context, HN_INVALID_MODEL,
                                 "joint '%s': start rate %d is not finite", j->name, i + 1);
+    for (int i = 0; i < count; ++i) TRY(refuse_turn(model, j, i, rates[i]));
+    TRY(refuse_leaving(model, j, rates));
     for (int i = 0; i < count; ++i) j->rates[i] = rates[i];
     j->has_rates = true;
     j->rates_of_motions = false;
@@ -442,6 +474,7 @@ hn_status hn_model_set_joint_coordinate(hn_model *model, hn_joint_id joint, int 
     if (!isfinite(value))
         return context_fail(context, HN_INVALID_MODEL,
                             "joint '%s': start coordinate %d is not finite", j->name, coordinate);
+    TRY(refuse_turn(model, j, coordinate, value));
     j->coordinates[coordinate] = value;
     j->given |= 1U << (unsigned)coordinate;
     j->followed &= ~(1U << (unsigned)coordinate);

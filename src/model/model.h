@@ -200,6 +200,8 @@ int model_joint_index(const hn_model *model, hn_joint_id joint);
 /// A number that changes with anything in the model that a simulation depends on (identity.c).
 uint64_t model_identity(const hn_model *model);
 
+/// How fast a velocity leads out of the plane of a planar point mass; 0 within round-off, and of other bodies.
+double model_speed_across(const model_body *body, hn_vec3 velocity);
 /// Does a body have an orientation?
 static inline bool model_has_directors(const model_body *body)
 {
