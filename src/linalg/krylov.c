@@ -79,19 +79,20 @@ static bool fill(basis *b, int start_count)
 {
     while (b->count < start_count && b->count < b->capacity)
         if (!draw(b)) break;
-    while (b->count < b->capacity) {
+    const bool room = b->capacity == b->a->dimension; // for all there is: all of it is multiplied
+    while (b->count < b->capacity || (room && b->done < b->count)) {
         if (b->done == b->count && !draw(b)) return true;
         double *column = b->h + b->done;
         b->a->apply(b->a->owner, vector_of(b, b->done), b->work);
         double norm = orthogonalise(b, column);
-        if (norm > 0.0) {
+        if (norm > 0.0 && b->count < b->capacity) {
             column[(size_t)b->count * (size_t)b->capacity] = norm;
             join(b, norm);
         }
         b->done++;
         if (context_is_cancelled(b->context)) break;
     }
-    return false;
+    return room && b->done == b->capacity;
 }
 
 // Eigenpairs of H, largest first: coefficients in columns of `y` (done x done, row-major).
@@ -204,7 +205,7 @@ hn_status krylov_largest(hn_context *context, const krylov_operator *a, int want
                          double tolerance, krylov_pairs *pairs)
 {
     int start_count = BAND + extra, most = 2 * wanted + 4 * start_count + 8;
-    if (most > a->size + 1) most = a->size + 1;
+    if (most > a->dimension) most = a->dimension;
     size_t size = (size_t)a->size, n = (size_t)most, kept = (size_t)wanted + BAND + 2;
     *pairs = (krylov_pairs){.memory = {.context = context}};
     pairs->real = pool_doubles(&pairs->memory, kept);

@@ -10,6 +10,7 @@
 /// zero.
 typedef struct krylov_operator {
     int size;
+    int dimension; ///< of what A leads to; a vector beyond that is round-off
     bool symmetric; ///< M A is symmetric: eigenvalues are real
     void (*apply)(void *owner, const double *x, double *y);
     void (*metric)(void *owner, const double *x, double *y);

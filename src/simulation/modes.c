@@ -125,6 +125,7 @@ static hn_status search_with(mode_search *m, double shift, int extra)
     hn_context *context = m->x.simulation->context;
     int worst = 0;
     krylov_operator a = {.size = TWIST_SIZE * m->x.simulation->system->body_count,
+                         .dimension = m->x.freedom,
                          .symmetric = m->x.found.conservative,
                          .apply = apply_inverse,
                          .metric = apply_metric,
