@@ -283,6 +283,9 @@ hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode
     if (status == HN_OK) status = find_modes(&m, def, modes, shapes, report);
     context_end_cancellable(s->context);
     report->equilibrium.load_factor = 1.0;
+    if (m.x.start != NULL) // efforts that hold are those of the search
+        memcpy(s->angles, m.x.start + POSE_SIZE * (size_t)s->system->body_count,
+               (size_t)s->system->angle_count * sizeof(double));
     krylov_release(&m.pairs);
     context_release(s->context, m.velocity);
     context_release(s->context, m.order);

@@ -172,10 +172,12 @@ hn_status static_border_count_at(static_border *b, const double *q, double row_f
     hn_context *context = b->simulation->context;
     double *work = context_allocate(context, (size_t)(n * n + n) * sizeof(double));
     if (work == NULL) return HN_OUT_OF_MEMORY;
+    // of two that should be the same the smaller one has less round-off of what nothing but a relation holds
     for (int i = 0; i < n; ++i)
-        for (int k = 0; k < i; ++k)
-            b->matrix[n * i + k] = b->matrix[n * k + i] =
-                0.5 * (b->matrix[n * i + k] + b->matrix[n * k + i]);
+        for (int k = 0; k < i; ++k) {
+            double *one = b->matrix + n * i + k, *other = b->matrix + n * k + i;
+            *one = *other = fabs(*one) < fabs(*other) ? *one : *other;
+        }
     hn_status status = dense_symmetric_eigen(context, n, b->matrix, work + n * n, work);
     for (int i = 0; i < n && status == HN_OK; ++i) *negative += work[n * n + i] > 0.0;
     *negative -= b->hard;
@@ -228,6 +230,7 @@ bool static_border_correct(static_border *b, solved_step *step, double row_facto
     if (!static_border_factor(b, q, row_factor, 0.0)) return false;
     double *efforts = b->small, *gaps = efforts + b->count;
     (void)holds_relations(s, step, true, gaps);
+    if (b->still) memset(gaps, 0, (size_t)b->count * sizeof(double));
     const double *v = velocities_of(b, q, twists);
     for (int i = 0; i < b->count; ++i) efforts[i] = -gaps[i] - product(b, i, v);
     small_lu_solve(b->count, b->count, b->matrix, b->pivots, 1, 1, efforts);

@@ -13,6 +13,7 @@ typedef struct static_border {
     int rotor_count;
     int *rotors;      ///< elements of drives with an armature
     int count;        ///< rows at present: relations, and rotors where they have a part
+    bool still;       ///< nothing is to move: how far relations are off is left as it is
     int hard;         ///< of them those that take an eigenvalue (Q7)
     int stuck;        ///< a relation that a loop or another one holds already, index in held_list; or -1
     double *row;      ///< c, 12 per body, one after the other

@@ -245,12 +245,28 @@ static hn_status solve_rest(statics *x)
     return solve(x, x->held && x->border.hold_count == 0 ? 0.0 : NEUTRAL * x->row_factor);
 }
 
+// Efforts of what holds beside joints, of the step that was solved last
+static void keep_hold_efforts(const statics *x)
+{
+    hn_simulation *s = x->simulation;
+    const solved_step *step = &s->steps[s->ahead];
+    for (int i = 0; i < s->system->element_count; ++i) {
+        const element *e = &s->system->elements[i];
+        if (e->law != NULL)
+            s->angles[e->angle + DRIVE_HOLD] = step->angle_start[e->angle + DRIVE_HOLD];
+    }
+}
+
 hn_status statics_find_multipliers(statics *x)
 {
     const double STIFF = 1e6; // of the largest stiffness: nothing moves
+    x->border.still = true;   // closing a gap would take that stiffness
     hn_status status = solve(x, STIFF * x->row_factor);
-    if (status == HN_OK) saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
-    else if (status != HN_OUT_OF_MEMORY && status != HN_CANCELLED)
+    x->border.still = false;
+    if (status == HN_OK) {
+        saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
+        keep_hold_efforts(x);
+    } else if (status != HN_OUT_OF_MEMORY && status != HN_CANCELLED)
         status = context_fail(x->simulation->context, status,
                               "the forces in the joints cannot be found at this configuration");
     return status;

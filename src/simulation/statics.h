@@ -46,7 +46,8 @@ void statics_set_loads(statics *x, double factor);
 /// Stability, residual and kind of loads at the current state, into `found` (Q2). @return HN_OK or as statics_assemble
 hn_status statics_find_stability(statics *x);
 
-/// Constraint forces of the current configuration, also where it would not stay: those that would accelerate it.
+/// Constraint forces of the current configuration, also where it would not stay: those that would accelerate it. With
+/// the efforts of what holds beside joints, in simulation->angles.
 hn_status statics_find_multipliers(statics *x);
 
 /// Assemble K + shift M at the current state with the multipliers of the last solution. @return as saddle_choose_rows
