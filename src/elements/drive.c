@@ -306,7 +306,9 @@ static void add_buffers(const drive_law *law, double x, double rate, drive_insta
         double sign = side == 0 ? 1.0 : -1.0,
                pressed = sign * (x - (side == 0 ? law->upper : law->lower)),
                push = law->contact * pressed + law->contact_damping * sign * rate;
-        if (!(pressed > 0.0) || !(push > 0.0)) continue; // a buffer does not pull
+        if (!(pressed > 0.0)) continue;
+        v->stored -= sign * law->contact * pressed;
+        if (!(push > 0.0)) continue; // a buffer does not pull
         v->effort -= sign * push;
         v->by_coordinate -= law->contact;
         v->by_rate -= law->contact_damping;
@@ -316,10 +318,12 @@ static void add_buffers(const drive_law *law, double x, double rate, drive_insta
 static void add_spring(const element *e, double x, drive_instant *v)
 {
     v->effort -= e->stiffness * (x - e->rest);
+    v->stored -= e->stiffness * (x - e->rest);
     v->by_coordinate -= e->stiffness;
     if (e->law->spring == NULL) return;
     time_jet f = table_at(e->law->spring, x);
     v->effort -= f.value;
+    v->stored -= f.value;
     v->by_coordinate -= f.rate;
 }
 
@@ -339,13 +343,13 @@ static drive_instant servo_at(const drive_law *law, const element_step *now, dou
                     law->derivative * (command_rate(law, now) - rate) +
                     law->integral * now->memory[DRIVE_INTEGRAL];
     if (fabs(effort) > law->limit) return (drive_instant){.effort = copysign(law->limit, effort)};
-    return (drive_instant){effort, -law->proportional, -law->derivative, law->integral};
+    return (drive_instant){effort, -law->proportional, -law->derivative, law->integral, 0.0};
 }
 
 drive_instant drive_at_instant(const element *e, const element_step *now, double x, double rate)
 {
     const drive_law *law = e->law;
-    drive_instant v = {0.0, 0.0, 0.0, 0.0};
+    drive_instant v = {0};
     switch (law->kind) {
     case HN_DRIVE_EFFORT: v.effort = command_at_begin(law, now); break;
     case HN_DRIVE_MOTOR:

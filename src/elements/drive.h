@@ -76,6 +76,7 @@ typedef struct drive_instant {
     double effort;
     double by_coordinate, by_rate;
     double by_integral; ///< of a servo that is not at its limit
+    double stored;      ///< the part of the effort that takes from or adds to the energy of a spring, or of a buffer
 } drive_instant;
 struct element;
 struct element_step;

@@ -5,6 +5,7 @@
 //   (O1)  g(q) = 0,  x_d(q) = r_d(t):  q <- q + z + T w,  G z = -g,  w = r_d - x_d - r(q, z)
 //   (O2)  v = T r',  a = Gamma(v, v) + T r''
 //   (O3)  e_d = T_d^T (M a + J s x'' - F);  M a + G^T lambda = F + sum of e_i S_i
+//   (O8)  I <- I + h (mean r - (x_n + x_n+1)/2 + h/12 (x'_n+1 - x'_n)): a servo's integral, unless its limit holds
 #include <holonom/prescribed.h>
 
 #include "simulation/composed.h"
@@ -47,6 +48,8 @@ typedef struct follow_work {
     double *ahead, *change; // 12 per body; twice
     double *angles;         // per element; those of relations
     double *guesses;        // likewise, where they should be ahead
+    double *
+        slots; // angles and memories at the begin of a step: of elements, of joints and their slack
 } follow_work;
 
 static double term_angle(const motion_frame *f, int d, int k, const double *q, double near)
@@ -185,12 +188,15 @@ static hn_status move_to(hn_simulation *s, double begin, double end, int cuts, d
 
 // ---- the state ----------------------------------------------------------------------------------------------------
 
-// Angles that count turns, by their rates at both ends; drives and springs follow.
-static void follow_angles(const state_dynamics *x, double h, const double *before)
+// Angles that count turns, by their rates at both ends; drives and springs follow. True: one of them turned so far that
+// its law has been asked at another turn.
+static bool follow_angles(const state_dynamics *x, double h, const double *before)
 {
+    const double FAR = 3.0; // rad: half a turn, where the nearest angle is another one
     hn_simulation *s = x->simulation;
     const hn_system *system = s->system;
     const motion_frame *f = &x->frame;
+    bool far = false;
     for (int i = 0; i < s->turning_count; ++i) {
         int k = s->turning[i].joint, place = joint_angle_place(system->reports[k].rows.kind),
             c = s->observed.coordinate_start[k] + place;
@@ -213,14 +219,45 @@ static void follow_angles(const state_dynamics *x, double h, const double *befor
                 ? s->angles[e->angle]
                 : s->angles[e->angle] +
                       e->law->sign * h * frame_rate(f, frame_element_candidate(f, i), f->q, x->v);
-        s->angles[e->angle] =
-            element_angle(e, system_pose(f->q, e->a), system_pose(f->q, e->b), near);
+        double now = element_angle(e, system_pose(f->q, e->a), system_pose(f->q, e->b), near);
+        far = far || fabs(now - s->angles[e->angle]) > FAR;
+        s->angles[e->angle] = now;
     }
+    return far;
 }
 
-static void store_effort(double *slots, double effort, double rate, double h, bool holds)
+// (O8) over the step that ends here. True: there is such a servo
+static bool follow_integrals(const state_dynamics *x, double h)
 {
-    double power = effort * rate;
+    hn_simulation *s = x->simulation;
+    const motion_frame *f = &x->frame;
+    double end = hn_simulation_time(s);
+    bool any = false;
+    for (int d = 0; d < s->system->drive_count; ++d) {
+        const element *e = &s->system->elements[s->system->drive_first + d];
+        const drive_law *law = e->law;
+        double *slots = s->angles + e->angle;
+        if (law->kind != HN_DRIVE_SERVO || law->integral == 0.0) continue;
+        double rate = frame_rate(f, x->candidates[d], f->q, x->v),
+               from = law->sign * slots[DRIVE_COORDINATE],
+               to = law->sign * element_angle(e, system_pose(f->q, e->a), system_pose(f->q, e->b),
+                                              slots[DRIVE_COORDINATE] + law->sign * h * rate),
+               target = isnan(law->held) ? law->scale * profile_mean(law->function, end - h, end)
+                                         : law->held,
+               before = slots[DRIVE_INTEGRAL];
+        slots[DRIVE_INTEGRAL] +=
+            h * (target - 0.5 * (from + to) + h / 12.0 * (rate - slots[DRIVE_ROTOR]));
+        if (fabs(drive_slopes(s, d, to, rate).effort) >= law->limit) slots[DRIVE_INTEGRAL] = before;
+        any = true;
+    }
+    return any;
+}
+
+// `stored`: the part of it that is none of the work, but energy of a spring
+static void store_effort(double *slots, double effort, double stored, double rate, double h,
+                         bool holds)
+{
+    double power = (effort - stored) * rate;
     slots[DRIVE_ROTOR] = rate;
     slots[DRIVE_HOLD] = holds ? effort : 0.0;
     slots[DRIVE_EFFORT] = effort;
@@ -237,7 +274,7 @@ static void store_efforts(const state_dynamics *x, double h, bool efforts)
     double part = efforts ? 1.0 : 0.0;
     for (int d = 0; d < system->drive_count; ++d) {
         const element *e = &system->elements[system->drive_first + d];
-        store_effort(s->angles + e->angle, part * x->laws[d].effort,
+        store_effort(s->angles + e->angle, part * x->laws[d].effort, part * x->laws[d].stored,
                      frame_rate(f, x->candidates[d], f->q, x->v), h, false);
     }
     for (int d = 0; d < f->driven_count; ++d)
@@ -246,7 +283,8 @@ static void store_efforts(const state_dynamics *x, double h, bool efforts)
             double *slots = s->angles + e->angle,
                    rate = frame_rate(f, f->terms[HN_COUPLING_TERMS_MAX * d + k], f->q, x->v);
             if (f->holds[d].coupling < 0) slots[DRIVE_WORK] -= 0.5 * h * slots[DRIVE_POWER];
-            store_effort(slots, part * f->holds[d].factors[k] * x->hold_efforts[d], rate, h, true);
+            store_effort(slots, part * f->holds[d].factors[k] * x->hold_efforts[d], 0.0, rate, h,
+                         true);
         }
 }
 
@@ -318,7 +356,13 @@ static hn_status settle(hn_simulation *s, double h, bool efforts, const double *
     state_dynamics x = {0};
     hn_status status = find_dynamics(s, efforts, &x);
     if (status == HN_OK) {
-        follow_angles(&x, h, rates);
+        bool integrals = h > 0.0 && follow_integrals(&x, h), far = follow_angles(&x, h, rates);
+        if (efforts && (integrals || far)) { // laws have others to say now
+            state_dynamics_end(&x);
+            status = find_dynamics(s, efforts, &x);
+        }
+    }
+    if (status == HN_OK) {
         s->steps[0].valid = s->steps[1].valid = false;
         simulation_forget_derived(s);
         s->angles_valid = true;
@@ -329,6 +373,14 @@ static hn_status settle(hn_simulation *s, double h, bool efforts, const double *
     }
     state_dynamics_end(&x);
     return status;
+}
+
+static void keep_angles(hn_simulation *s, double *kept, bool keep)
+{
+    double *const of[] = {s->angles, s->joint_angles, s->joint_slack};
+    const int counts[] = {s->system->angle_count, s->system->joint_count, s->system->joint_count};
+    for (int k = 0; k < 3; kept += counts[k], ++k)
+        memcpy(keep ? kept : of[k], keep ? of[k] : kept, (size_t)counts[k] * sizeof(double));
 }
 
 static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const follow_work *work,
@@ -363,11 +415,13 @@ static hn_status follow(hn_simulation *s, int64_t count, bool efforts, const fol
                                 begin);
         TRY(status);
         memcpy(work->ahead, s->state.q, size * sizeof(double));
+        keep_angles(s, work->slots, true);
         memcpy(s->state.q, q, size * sizeof(double));
         s->step_count++;
         status = settle(s, h, efforts, rates);
         if (status != HN_OK) { // back to the last step
             memcpy(s->state.q, work->ahead, size * sizeof(double));
+            keep_angles(s, work->slots, false);
             s->step_count--;
             s->steps[0].valid = s->steps[1].valid = false;
             simulation_forget_derived(s);
@@ -389,18 +443,19 @@ hn_status hn_simulation_follow(hn_simulation *s, int64_t count, bool efforts)
                             s->scheme->name);
     TRY(simulation_observe(s, OBSERVE_JOINTS));
     size_t size = POSE_SIZE * (size_t)s->system->body_count,
-           terms = (size_t)s->system->element_count;
+           terms = (size_t)s->system->element_count,
+           slots = (size_t)(s->system->angle_count + 2 * s->system->joint_count);
     double *memory = context_allocate(
         s->context,
-        (4 * size + 2 * terms + s->observed.extent.coordinate_count + 1) * sizeof(double));
+        (4 * size + 2 * terms + slots + s->observed.extent.coordinate_count + 1) * sizeof(double));
     if (memory == NULL) return HN_OUT_OF_MEMORY;
     follow_work work = {.ahead = memory,
                         .change = memory + size,
                         .angles = memory + 4 * size,
-                        .guesses = memory + 4 * size + terms};
+                        .guesses = memory + 4 * size + terms,
+                        .slots = memory + 4 * size + 2 * terms};
     context_begin_cancellable(s->context);
-    hn_status status =
-        follow(s, count, efforts, &work, memory + 3 * size, memory + 4 * size + 2 * terms);
+    hn_status status = follow(s, count, efforts, &work, memory + 3 * size, work.slots + slots);
     context_end_cancellable(s->context);
     if (status == HN_CANCELLED) {
         (void)context_take_cancel(s->context);

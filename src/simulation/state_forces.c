@@ -244,6 +244,7 @@ law_slopes drive_slopes(const hn_simulation *s, int drive, double x, double rate
         e->law->law != NULL ? user_slopes(s, e, x, rate) : drive_at_instant(e, &now, x, rate);
     bool limited = e->law->kind == HN_DRIVE_SERVO && fabs(v.effort) >= e->law->limit;
     return (law_slopes){.effort = v.effort,
+                        .stored = v.stored,
                         .by_coordinate = v.by_coordinate,
                         .by_rate = v.by_rate,
                         .by_integral = v.by_integral,

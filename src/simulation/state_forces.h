@@ -20,6 +20,7 @@ typedef struct law_slopes {
     double by_coordinate, by_rate;
     double by_integral; ///< of a servo that is not at its limit
     double by_command;  ///< by its function of time; 0: it has none
+    double stored;      ///< the part of the effort that takes from or adds to the energy of a spring, or of a buffer
 } law_slopes;
 law_slopes drive_slopes(const hn_simulation *simulation, int drive, double x, double rate);
 /// Of dry friction that slides along its coordinate (1) or against it (-1), with the reaction force `normal` of its

@@ -268,6 +268,98 @@ TEST(inverse, a_buffer_pushes_from_the_instant_it_is_touched)
     driven_close(&d);
 }
 
+// A servo counts the integral of its error on the way, also where its limit holds for a while; it stood still before.
+TEST(inverse, servos_integrate_their_error)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {block: {mass: 2, inertia: [1, 1, 1]}}\n"
+        "joints: {rail: {prismatic: {bodies: [block, ground], at: [0, 0, 0], axis: x}}}\n"
+        "drives:\n"
+        "  lead: {motion: {joint: rail, value: 't^2'}}\n"
+        "  free: {servo: {joint: rail, target: '1+t', integral: 10}}\n"
+        "  limited: {servo: {joint: rail, target: 1, integral: 10, limit: 3}}\n";
+    driven d = driven_of(TEXT, 0.01, false);
+    hn_drive_state lead, free, limited;
+    double worst = 0.0, most = 0.0;
+    CHECK_OK(d.context, hn_simulation_follow(d.simulation, 0, true));
+    for (int i = 1; i <= 150; ++i) {
+        CHECK_OK(d.context, hn_simulation_follow(d.simulation, 1, true));
+        CHECK_OK(d.context, hn_simulation_drive(d.simulation, 0, &lead));
+        CHECK_OK(d.context, hn_simulation_drive(d.simulation, 1, &free));
+        CHECK_OK(d.context, hn_simulation_drive(d.simulation, 2, &limited));
+        double t = 0.01 * i;
+        worst = fmax(worst, fabs(free.effort - 10.0 * (t + t * t / 2.0 - t * t * t / 3.0)));
+        worst = fmax(worst, fabs(lead.effort + free.effort + limited.effort - 4.0));
+        most = fmax(most, fabs(limited.effort));
+    }
+    CHECK_BELOW(worst, 1e-12); // N of 16; measured 8.9e-15
+    CHECK_BELOW(most, 3.0);
+    // the limit holds while the error does not change its sign, t < 1; then it falls by 10 (t^3/3 - t + 2/3)
+    CHECK_NEAR(limited.effort, 3.0 - 10.0 * (1.5 * 1.5 * 1.5 / 3.0 - 1.5 + 2.0 / 3.0), 0.06);
+    driven_close(&d);
+}
+
+// A wheel that turns by six radians between two records: laws know how far it has turned.
+TEST(inverse, laws_count_turns_however_far_records_are_apart)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {wheel: {mass: 1, inertia: [0.1, 0.1, 0.1]}}\n"
+        "joints: {axle: {revolute: {bodies: [ground, wheel], at: [0, 0, 0], axis: x}}}\n"
+        "loads: {twist: {torsion_spring: {joint: axle, stiffness: 3}}}\n"
+        "drives:\n"
+        "  lead: {motion: {joint: axle, value: 300*t}}\n"
+        "  spring: {spring: {joint: axle, stiffness: 1}}\n"
+        "  servo: {servo: {joint: axle, target: 0, proportional: 2}}\n";
+    driven d = driven_of(TEXT, 0.02, false);
+    hn_drive_state state[3];
+    CHECK_OK(d.context, hn_simulation_follow(d.simulation, 0, true));
+    for (int i = 1; i <= 10; ++i) {
+        CHECK_OK(d.context, hn_simulation_follow(d.simulation, 1, true));
+        for (int k = 0; k < 3; ++k)
+            CHECK_OK(d.context, hn_simulation_drive(d.simulation, k, &state[k]));
+        CHECK_NEAR(state[0].effort, 36.0 * i, 1e-11);
+        CHECK_NEAR(state[1].effort, -6.0 * i, 1e-11);
+        CHECK_NEAR(state[2].effort, -12.0 * i, 1e-11);
+    }
+    driven_close(&d);
+}
+
+// Of a spring that is energy, not work: with motions and dampers the sum of all work is what the energy has grown by.
+TEST(inverse, work_of_springs_and_buffers_is_what_they_lose)
+{
+    static const char TEXT[] =
+        "holonom: 1\ngravity: [0, 0, 0]\n"
+        "bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "joints: {rail: {prismatic: {bodies: [ground, block], at: [0, 0, 0], axis: x}}}\n"
+        "drives:\n"
+        "  lead: {motion: {joint: rail, value: 't^2'}}\n"
+        "  spring: {spring: {joint: rail, stiffness: 10, damping: 1}}\n"
+        "  table: {spring: {joint: rail, table: {displacements: [0, 1], efforts: [0, 5]}}}\n"
+        "  buffer: {stop: {joint: rail, upper: 0.5, stiffness: 100, damping: 2}}\n";
+    driven d = driven_of(TEXT, 1e-4, false);
+    hn_drive_state state[4];
+    hn_energy begin, end;
+    CHECK_OK(d.context, hn_simulation_follow(d.simulation, 0, true));
+    CHECK_OK(d.context, hn_simulation_energy(d.simulation, &begin));
+    CHECK_OK(d.context, hn_simulation_follow(d.simulation, 10000, true));
+    CHECK_OK(d.context, hn_simulation_energy(d.simulation, &end));
+    double work = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        CHECK_OK(d.context, hn_simulation_drive(d.simulation, k, &state[k]));
+        work += state[k].work;
+    }
+    CHECK_NEAR(state[1].effort, -12.0, 1e-12);
+    CHECK_NEAR(state[1].power, -4.0, 1e-12); // of the damper alone: 1 (2 t)^2
+    CHECK_NEAR(state[2].power, 0.0, 1e-12);
+    CHECK_NEAR(state[3].power, -8.0, 1e-12);
+    CHECK_NEAR(state[1].work, -4.0 / 3.0, 1e-7);
+    CHECK_NEAR(work, end.kinetic + end.potential - begin.kinetic - begin.potential,
+               2e-3); // touches at 0.5
+    driven_close(&d);
+}
+
 // Efforts that steps took, held over the same steps: the same motion.
 TEST(inverse, discrete_efforts_fed_back_give_the_same_motion)
 {
