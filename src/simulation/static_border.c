@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+static const double GRADED = 1e-3;        // of each other: responses of different size
 static const double HELD_ALREADY = 1e-11; // of its own response: it moves with others only
 
 static size_t pose_count(const static_border *b)
@@ -172,11 +173,14 @@ hn_status static_border_count_at(static_border *b, const double *q, double row_f
     hn_context *context = b->simulation->context;
     double *work = context_allocate(context, (size_t)(n * n + n) * sizeof(double));
     if (work == NULL) return HN_OUT_OF_MEMORY;
-    // of two that should be the same the smaller one has less round-off of what nothing but a relation holds
+    // Of two that should be the same that has less round-off in which the larger motion is the response
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < i; ++k) {
-            double *one = b->matrix + n * i + k, *other = b->matrix + n * k + i;
-            *one = *other = fabs(*one) < fabs(*other) ? *one : *other;
+            double *one = b->matrix + n * i + k, *other = b->matrix + n * k + i,
+                   own = fabs(b->matrix[n * i + i]), its = fabs(b->matrix[n * k + k]);
+            if (own < GRADED * its) *other = *one;
+            else if (its < GRADED * own) *one = *other;
+            else *one = *other = 0.5 * (*one + *other);
         }
     hn_status status = dense_symmetric_eigen(context, n, b->matrix, work + n * n, work);
     for (int i = 0; i < n && status == HN_OK; ++i) *negative += work[n * n + i] > 0.0;

@@ -26,6 +26,7 @@ static const double JUMP = 8.0,
 static const double STILL = 1e-7;      // rad, extents: an equilibrium already, stable or not
 static const double RESIDUAL_ENOUGH = 1e-16;
 static const double NEUTRAL = 1e-12; // of the largest stiffness: no stiffness
+static const double CLEAR = 1e-6;    // of the row factor: eigenvalues beyond it are not zero
 static const double MANY_BODIES = 20.0;
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
@@ -409,12 +410,30 @@ hn_status statics_count_below(statics *x, double shift, double part, int *count)
     return count_below(x, &step->equations, step, part, count);
 }
 
+// With relations, which the elimination does not know, motions that they alone hold are as good as free in it: where no
+// eigenvalue is near zero by the mass, they are counted away from zero. False: there may be some
+static hn_status count_clear_ones(statics *x, bool *clear)
+{
+    int below[2] = {-1, -2};
+    for (int k = 0; k < 2; ++k) {
+        double shift = (k == 0 ? CLEAR : -CLEAR) * x->row_factor;
+        TRY(statics_count_below(x, shift, 0.0, &below[k]));
+    }
+    *clear = below[0] >= 0 && below[0] == below[1];
+    x->found.unstable_count = *clear ? below[0] : 0;
+    x->found.neutral_count = 0;
+    return HN_OK;
+}
+
 // (Q2): eigenvalues of K below zero, and those that round-off may have made
 hn_status statics_find_stability(statics *x)
 {
     int below[2];
+    bool clear = false;
     TRY(statics_assemble(x, 0.0));
     find_residual(x);
+    if (x->border.hold_count > 0) TRY(count_clear_ones(x, &clear));
+    if (clear) return HN_OK;
     for (int k = 0; k < 2; ++k)
         TRY(statics_count_below(x, 0.0, k == 0 ? neutral_part(x) : -neutral_part(x), &below[k]));
     x->found.unstable_count = below[0] > 0 ? below[0] : 0;
