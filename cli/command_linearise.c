@@ -117,6 +117,8 @@ static int find(linear_run *r)
     if (!r->quiet) print_model_line(r->model, r->simulation, stdout);
     int code = reach_state(r);
     if (code != EXIT_FINE) return code;
+    said_cautions said = {0};
+    warn_cautions(r->model, r->simulation, &said);
     stop_signal_insist(true); // LAPACK takes minutes for the eigenvalues of thousands of states
     hn_status status = hn_simulation_linearise(r->simulation, &r->system);
     stop_signal_insist(false);

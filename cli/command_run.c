@@ -377,9 +377,8 @@ static int judge(const run *r, const hn_ledger *ledger, bool shown)
     return EXIT_NOT_KEPT;
 }
 
-/// What the run begins with: the simulation, what is to be said about it, the result file. `*spin_said`: the spin has
-/// been warned about.
-static int prepare(run *r, bool *spin_said)
+/// What the run begins with: the simulation, what is to be said about it, the result file.
+static int prepare(run *r, said_cautions *said)
 {
     hn_simulation_def def = r->def;
     def.scheme = r->options.scheme;
@@ -395,10 +394,7 @@ static int prepare(run *r, bool *spin_said)
         r->start = body_states(r->simulation, r->model);
         if (r->start == NULL) return report_no_memory();
     }
-    hn_structure structure = hn_simulation_structure(r->simulation);
-    print_projection("warning: ", &structure, stderr);
-    print_singular_start(r->simulation, stderr);
-    *spin_said = warn_spin_step(r->options.scheme, &structure);
+    warn_cautions(r->model, r->simulation, said);
     if (!is_multiple(r->options.end, r->options.step))
         say(stderr,
             "note: the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s\n",
@@ -409,17 +405,6 @@ static int prepare(run *r, bool *spin_said)
         fflush(stdout);
     }
     return r->output != NULL ? open_results(r) : EXIT_FINE;
-}
-
-static void warn_accuracy_of(const run *r, const hn_accuracy *accuracy, bool spin_said)
-{
-    char when[64];
-    warn_accuracy(r->model, accuracy, spin_said);
-    snprintf(when, sizeof when, "at t = %.6g s", accuracy->beam_tension_time);
-    warn_beam_tension(r->model, &accuracy->beam_tension, when);
-    if (accuracy->beam_angle <= 0.0) return;
-    snprintf(when, sizeof when, "at t = %.6g s", accuracy->beam_angle_time);
-    warn_beam_angle(r->model, accuracy->beam, accuracy->beam_element, accuracy->beam_angle, when);
 }
 
 /// What is asked for after the last step of a run that did not fail.
@@ -443,8 +428,8 @@ static int finish(run *r)
 /// Everything after the model is loaded and the options are known.
 static int perform(run *r)
 {
-    bool spin_said = false;
-    int code = prepare(r, &spin_said);
+    said_cautions said = {0};
+    int code = prepare(r, &said);
     if (code != EXIT_FINE) return code;
 
     char label[LABEL_SIZE];
@@ -466,7 +451,7 @@ static int perform(run *r)
         say(stderr, "no ledger: %s\n", hn_context_message(r->context));
         code = EXIT_RUN_FAILED;
     }
-    if (have_ledger) warn_accuracy_of(r, &ledger.accuracy, spin_said);
+    if (have_ledger) warn_cautions(r->model, r->simulation, &said);
     if (!r->quiet) print_scheme_line(r, label);
     if (!r->quiet && have_ledger) {
         print_ledger(r->model, &ledger, code == EXIT_FINE, stdout);

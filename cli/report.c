@@ -16,9 +16,6 @@
 /// Above this part of the h |omega| that a scheme can solve its rotations are no longer trusted.
 static const double SPIN_STEP_PART = 0.5;
 
-/// Above this local error, in rad or parts of a body's size, a step is said to be too long.
-static const double ERROR_STEP_LARGE = 0.02;
-
 /// Part of a bound above which the allowance for round-off is shown.
 static const double ALLOWANCE_SHOWN = 0.01;
 
@@ -335,36 +332,24 @@ void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete,
     print_accuracy(model, &ledger->accuracy, out);
 }
 
-void warn_accuracy(const hn_model *model, const hn_accuracy *a, bool said)
+static bool is_said(const said_cautions *said, const char *sentence)
 {
-    if (a->ambiguous_step_count > 0)
-        fprintf(stderr,
-                "warning: %" PRId64 " steps were too long to be unique: their equations have "
-                "several solutions; a smaller step has one\n",
-                a->ambiguous_step_count);
-    if (a->leap_count > 0)
-        fprintf(
-            stderr,
-            "warning: the mechanism went straight on at %" PRId64
-            " singular positions, the last at "
-            "t = %.6g s, joint %s: the steps are too long to see whether branches of its motion "
-            "cross there or only come close; `energy-momentum` in small steps sees it\n",
-            a->leap_count, a->leap_time,
-            a->leap_joint < 0
-                ? "unknown"
-                : SHOWN(hn_model_joint_name(model, hn_model_joint(model, a->leap_joint))));
-    if (!said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
-        say(stderr,
-            "warning: the step is too long for body %s: at t = %.6g s it turns by h |omega| = "
-            "%.3g in a step (above %g); a smaller step helps\n",
-            SHOWN(hn_model_body_name(model, hn_model_body(model, a->spin_step.body))),
-            a->spin_step.time, a->spin_step.value, a->spin_step_limit);
-    if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
-        say(stderr,
-            "warning: the step is too long for the motion of body %s: at t = %.6g s a single "
-            "step is off by about %.1e rad or parts of its size; a smaller step helps\n",
-            SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),
-            a->relative.time, a->relative.value);
+    for (int i = 0; i < said->count; ++i)
+        if (strcmp(said->sentences[i], sentence) == 0) return true;
+    return false;
+}
+
+void warn_cautions(const hn_model *model, const hn_simulation *simulation, said_cautions *said)
+{
+    char sentence[CAUTION_SIZE];
+    int count = hn_simulation_caution(simulation, model, 0, NULL, 0);
+    for (int i = 0; i < count; ++i) {
+        hn_simulation_caution(simulation, model, i, sentence, sizeof sentence);
+        if (is_said(said, sentence)) continue;
+        say(stderr, "warning: %s\n", sentence);
+        if (said->count < SAID_CAUTIONS_MAX)
+            memcpy(said->sentences[said->count++], sentence, sizeof sentence);
+    }
 }
 
 void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when)

@@ -46,9 +46,17 @@ void print_ledger(const hn_model *model, const hn_ledger *ledger, bool complete,
 /// Every promise is kept.
 bool ledger_is_kept(const hn_ledger *ledger);
 
-/// Warn on the error stream when steps were too long for the motion, at the worst moment of the run.
-/// `said`: that bodies turn too far in a step was said at the start.
-void warn_accuracy(const hn_model *model, const hn_accuracy *accuracy, bool said);
+enum { CAUTION_SIZE = 640, SAID_CAUTIONS_MAX = 8 };
+
+/// Sentences that were said.
+typedef struct said_cautions {
+    int count;
+    char sentences[SAID_CAUTIONS_MAX][CAUTION_SIZE];
+} said_cautions;
+
+/// Warn on the error stream of what makes numbers doubtful so far (hn_simulation_caution): start values that were
+/// moved, steps too long for the motion, at the worst moment of the run. What was said already is not said again.
+void warn_cautions(const hn_model *model, const hn_simulation *simulation, said_cautions *said);
 
 /// Warn on the error stream when two neighbouring nodes of a beam are turned so far against each other that its
 /// elements are too long, `when` that is; nothing for a beam below zero.

@@ -68,6 +68,15 @@ class Files(unittest.TestCase):
         os.chdir("/")
         self.folder.cleanup()
 
+    def test_a_start_that_was_moved_is_a_warning(self):
+        # -2 rad/s became -2.0016 without a word, and A and B are those of the latter
+        moved = PENDULUM.replace("{hinge: {rate: 1.5}}", "{bob: {velocity: [0.801, 0, 0], angular_velocity: [0, -2, 0]}}")
+        with open("moved.yaml", "w") as file:
+            file.write(moved)
+        done = linearise("moved.yaml", "--quiet", "--no-output")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: start velocities were changed by", done.stderr)
+
     def test_hdf5_and_mat_say_the_same(self):
         self.assertEqual(linearise("pendulum.yaml", "--quiet").returncode, 0)
         spelled = subprocess.run([TOOL, "linearize", "pendulum.yaml", "-o", "pendulum.mat"], capture_output=True)

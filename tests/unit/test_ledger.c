@@ -324,3 +324,56 @@ TEST(ledger, round_off_of_what_a_long_damper_does_is_no_error)
     print_message("energy %.2g, bound %.2g\n", bad.error, bad.bound);
     CHECK(!bad.kept && bad.error > 1e3 * bad.bound);
 }
+
+// ---- what a program is told besides -----------------------------------------------------------------
+
+static void expect_caution(const hn_simulation *simulation, const hn_model *model, int index,
+                           const char *words)
+{
+    char sentence[640], cut[20];
+    CHECK(hn_simulation_caution(simulation, model, index, sentence, sizeof sentence) > index);
+    CHECK_CONTAINS(sentence, words);
+    hn_simulation_caution(simulation, model, index, cut, sizeof cut);
+    CHECK_EQUAL(strlen(cut), sizeof cut - 1);
+}
+
+// The tool alone knew: a program was told that all is kept of a wheel that turned 66 % of the truth, and of a start
+// that was moved.
+TEST(cautions, of_steps_too_long_and_starts_that_were_moved_are_told_to_programs)
+{
+    static const char
+        WHEEL[] = "holonom: 1\n"
+                  "bodies: {wheel: {mass: 1, inertia: [0.1, 0.1, 0.15]}}\n"
+                  "start: {wheel: {angular_velocity: [0, 0, 300]}}\n",
+        ROD[] = "holonom: 1\n"
+                "bodies: {rod: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, left: [0, 0, 0]}}\n"
+                "joints: {pin: {revolute: {bodies: [ground, rod], at: [0, 0, 0], axis: y}}}\n"
+                "start: {rod: {velocity: [0, 0, 1.001], angular_velocity: [0, -2, 0]}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *wheel = NULL, *rod = NULL;
+    hn_simulation *simulation = NULL;
+    char sentence[640] = "before";
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-2;
+    CHECK_OK(context, hn_model_parse(context, WHEEL, sizeof WHEEL - 1, "model", &wheel));
+    CHECK_OK(context, hn_model_parse(context, ROD, sizeof ROD - 1, "model", &rod));
+    CHECK_OK(context, hn_simulation_create(wheel, &def, &simulation));
+    CHECK_EQUAL(hn_simulation_caution(simulation, wheel, 0, sentence, sizeof sentence), 0);
+    CHECK_TEXT(sentence, "");
+    CHECK_OK(context, hn_simulation_step(simulation, 20));
+    CHECK_EQUAL(hn_simulation_caution(simulation, wheel, 0, NULL, 0), 2);
+    expect_caution(simulation, wheel, 0, "too long for body wheel: at t = ");
+    expect_caution(simulation, wheel, 1, "too long for the motion of body wheel");
+    CHECK_EQUAL(hn_simulation_caution(simulation, rod, 0, sentence, sizeof sentence), 0);
+    hn_simulation_destroy(simulation);
+    def.step_size = 1e-3;
+    def.ledger = false; // the start is known without
+    CHECK_OK(context, hn_simulation_create(rod, &def, &simulation));
+    CHECK_EQUAL(hn_simulation_caution(simulation, rod, 7, sentence, sizeof sentence), 1);
+    CHECK_TEXT(sentence, "");
+    expect_caution(simulation, rod, 0, "start velocities were changed by 8.2e-04");
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(wheel);
+    hn_model_destroy(rod);
+    hn_context_destroy(context);
+}

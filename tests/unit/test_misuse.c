@@ -331,6 +331,12 @@ TEST(misuse, of_beams)
     hn_beam_tension tension;
     REFUSED(hn_simulation_beam_tension(NULL, &tension));
     REFUSED(hn_simulation_beam_tension(s, NULL));
+    char sentence[8] = "before";
+    CHECK_EQUAL(hn_simulation_caution(NULL, w.model, 0, sentence, sizeof sentence), 0);
+    CHECK_TEXT(sentence, "");
+    CHECK_EQUAL(hn_simulation_caution(s, NULL, 0, sentence, sizeof sentence), 0);
+    CHECK_EQUAL(hn_simulation_caution(s, w.model, -1, sentence, sizeof sentence), 0);
+    CHECK_EQUAL(hn_simulation_caution(s, w.model, 0, NULL, 8), 0);
     REFUSED(hn_simulation_check_loads(NULL, 1.0));
     REFUSED(hn_simulation_check_loads(s, (double)NAN));
     hn_drive_state drive_state;

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// What makes the numbers of a run doubtful though no promise is broken, said in sentences.
+#include "simulation/simulation.h"
+
+#include "base/context.h"
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SENTENCE_SIZE = 640 };
+
+static const double START_SPIN_PART =
+    0.5; // of the largest h |omega| a scheme can solve, from which on it is said at the start
+static const double ERROR_STEP_LARGE =
+    0.02; // rad, or parts of a body's size: a step that is further off is too long
+static const double DEGREES = 57.29577951308232;
+static const double BEND_LARGE = 30.0, BEND_LARGEST = 44.9; // degrees between neighbouring nodes
+
+typedef struct caution_list {
+    int count;
+    int wanted; ///< the one that is written
+    char *text;
+    size_t size;
+} caution_list;
+
+/// Names may hold characters that no terminal should get: they are shown as messages show them.
+static void write_shown(const char *line, char *text, size_t size)
+{
+    size_t used = 0;
+    while (*line != '\0') {
+        char shown[HN_HIDDEN_SHOWN_MAX];
+        size_t length = hn_hidden_character(line, shown), more = length > 0 ? strlen(shown) : 1;
+        if (used + more >= size) break;
+        memcpy(text + used, length > 0 ? shown : line, more);
+        used += more;
+        line += length > 0 ? length : 1;
+    }
+    text[used] = '\0';
+}
+
+HN_PRINTF(2, 3) static void add(caution_list *list, const char *format, ...)
+{
+    if (list->count++ != list->wanted) return;
+    char line[SENTENCE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    write_shown(line, list->text, list->size);
+}
+
+static const char *body_name(const hn_model *model, int index)
+{
+    return hn_model_body_name(model, hn_model_body(model, index));
+}
+
+static const char *beam_name(const hn_model *model, int index)
+{
+    return hn_model_beam_name(model, hn_model_beam(model, index));
+}
+
+/// Start values that were moved, positions where joints lose rank.
+static void add_start(caution_list *list, const hn_structure *structure)
+{
+    if (structure->position_projection > 0.0)
+        add(list, "start positions were moved by %.1e (m, rad) onto the joints",
+            structure->position_projection);
+    if (structure->velocity_projection > 0.0)
+        add(list, "start velocities were changed by %.1e (m/s, rad/s) to fit the joints",
+            structure->velocity_projection);
+    if (structure->start_kind != HN_START_REGULAR)
+        add(list,
+            "singular start: the constraints of joints %s lose rank where the model stands: %s",
+            structure->singular_joints,
+            structure->start_kind == HN_START_BRANCHES
+                ? "it may go on in several ways, the motion is not unique; start from another "
+                  "position, or with rates of all joints that tell the way"
+                : "they give way for an instant and cannot move, and reactions are not "
+                  "determined; move a joint out of line, or leave one out");
+}
+
+/// Is a body too fast for the scheme from the start on?
+static bool add_start_spin(caution_list *list, const hn_simulation *s,
+                           const hn_structure *structure)
+{
+    double limit = structure->spin_step_limit;
+    if (limit <= 0.0 || structure->spin_step <= START_SPIN_PART * limit) return false;
+    add(list,
+        "a body turns by h |omega| = %.3g rad in a step; %s has no solution above %g and loses "
+        "accuracy before: a smaller step helps",
+        structure->spin_step, s->scheme->name, limit);
+    return true;
+}
+
+static void add_accuracy(caution_list *list, const hn_model *model, const hn_accuracy *a,
+                         bool spin_said)
+{
+    if (a->ambiguous_step_count > 0)
+        add(list,
+            "%" PRId64 " steps were too long to be unique: their equations have several "
+            "solutions; a smaller step has one",
+            a->ambiguous_step_count);
+    if (a->leap_count > 0)
+        add(list,
+            "the mechanism went straight on at %" PRId64 " singular positions, the last at "
+            "t = %.6g s, joint %s: the steps are too long to see whether branches of its motion "
+            "cross there or only come close; `energy-momentum` in small steps sees it",
+            a->leap_count, a->leap_time,
+            a->leap_joint < 0 ? "unknown"
+                              : hn_model_joint_name(model, hn_model_joint(model, a->leap_joint)));
+    if (!spin_said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
+        add(list,
+            "the step is too long for body %s: at t = %.6g s it turns by h |omega| = %.3g in a "
+            "step (above %g); a smaller step helps",
+            body_name(model, a->spin_step.body), a->spin_step.time, a->spin_step.value,
+            a->spin_step_limit);
+    if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
+        add(list,
+            "the step is too long for the motion of body %s: at t = %.6g s a single step is off "
+            "by about %.1e rad or parts of its size; a smaller step helps",
+            body_name(model, a->relative.body), a->relative.time, a->relative.value);
+}
+
+static void add_beams(caution_list *list, const hn_model *model, const hn_accuracy *a)
+{
+    const hn_beam_tension *tension = &a->beam_tension;
+    if (tension->ratio > 1.0) {
+        const char *name = beam_name(model, tension->beam);
+        add(list,
+            "beam %s: element %s.%d is too long for its tension at t = %.6g s: N l^2 = %.3g times "
+            "%g EI, and above 1 its nodes gain energy by a zigzag that the beam would not make: "
+            "what is said of stability is that of the elements; take at least %d elements",
+            name, name, tension->element, a->beam_tension_time, tension->ratio, tension->limit,
+            tension->least_count);
+    }
+    double bend = DEGREES * a->beam_angle;
+    if (a->beam_angle <= 0.0 || a->beam < 0 || !(bend > BEND_LARGE)) return;
+    const char *name = beam_name(model, a->beam);
+    if (bend < BEND_LARGEST)
+        add(list,
+            "beam %s: neighbouring nodes are turned by %.1f degrees against each other at "
+            "t = %.6g s, most in element %s.%d: above %.0f its moments are off by a sixth or "
+            "more; more elements help",
+            name, bend, a->beam_angle_time, name, a->beam_element, BEND_LARGE);
+    else
+        add(list,
+            "beam %s: element %s.%d is bent by %.1f degrees at t = %.6g s: from 45 on it bears "
+            "less moment for being bent more, and results mean nothing; more elements help",
+            name, name, a->beam_element, bend, a->beam_angle_time);
+}
+
+int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int index, char *text,
+                          size_t size)
+{
+    if (text != NULL && size > 0) text[0] = '\0';
+    if (s == NULL || model == NULL || model_identity(model) != s->model_identity) return 0;
+    caution_list list = {
+        .wanted = text != NULL && size > 0 ? index : -1, .text = text, .size = size};
+    hn_structure structure = hn_simulation_structure(s);
+    add_start(&list, &structure);
+    bool spin_said = add_start_spin(&list, s, &structure);
+    hn_ledger ledger;
+    if (s->step_count == 0 || !s->def.ledger || hn_simulation_ledger(s, &ledger) != HN_OK)
+        return list.count;
+    add_accuracy(&list, model, &ledger.accuracy, spin_said);
+    add_beams(&list, model, &ledger.accuracy);
+    return list.count;
+}
