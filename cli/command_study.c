@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MAX = 1024, SHOWN_FAILURES = 5, LABEL_SIZE = 160, LABEL_WIDTH_MAX = 40 };
+enum { JOBS_MAX = 1024, SHOWN_MEMBERS = 5, LABEL_SIZE = 160, LABEL_WIDTH_MAX = 40 };
 
 typedef struct study_run {
     hn_context *context;
@@ -132,22 +132,30 @@ static void print_outputs(const hn_study_table *rows, const hn_study_view *view)
     table_end(&t);
 }
 
-static void print_failures(const hn_study_table *rows, const hn_study_view *view)
+/// Members that failed, or those whose run gave a warning, with their parameters and what was said.
+static void print_members(const hn_study_table *rows, const hn_study_view *view, bool failed)
 {
-    int64_t failed = 0, shown = 0;
-    for (int64_t i = 0; i < view->row_count; ++i) failed += view->failed[i];
-    if (failed == 0) return;
-    printf("  %" PRId64 " of %" PRId64 " members failed:\n", failed, view->row_count);
-    for (int64_t i = 0; i < view->row_count && shown < SHOWN_FAILURES; ++i) {
-        if (!view->failed[i]) continue;
-        shown++;
-        printf("    member %" PRId64 " (", view->members[i]);
-        for (int p = 0; p < view->parameter_count; ++p)
-            say(stdout, "%s%s = %.6g", p == 0 ? "" : ", ", hn_study_table_parameter_name(rows, p),
-                view->parameters[i * view->parameter_count + p]);
-        say(stdout, "): %s\n", hn_study_table_message(rows, i));
+    int64_t count = 0, shown = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int64_t i = 0; i < view->row_count && shown < SHOWN_MEMBERS; ++i) {
+            const char *message = hn_study_table_message(rows, i);
+            if ((view->failed[i] != 0) != failed || (!failed && message[0] == '\0')) continue;
+            count += pass == 0;
+            if (pass == 0) continue;
+            shown++;
+            printf("    member %" PRId64 " (", view->members[i]);
+            for (int p = 0; p < view->parameter_count; ++p)
+                say(stdout, "%s%s = %.6g", p == 0 ? "" : ", ",
+                    hn_study_table_parameter_name(rows, p),
+                    view->parameters[i * view->parameter_count + p]);
+            say(stdout, "): %s\n", message);
+        }
+        if (count == 0) return;
+        if (pass == 0)
+            printf("  %" PRId64 " of %" PRId64 " members %s:\n", count, view->row_count,
+                   failed ? "failed" : "ran with warnings");
     }
-    if (failed > shown) printf("    and %" PRId64 " more\n", failed - shown);
+    if (count > shown) printf("    and %" PRId64 " more\n", count - shown);
 }
 
 static void print_table(const hn_study_table *rows, const char *output, bool quiet)
@@ -158,7 +166,8 @@ static void print_table(const hn_study_table *rows, const char *output, bool qui
             view.member_count);
         print_outputs(rows, &view);
     }
-    print_failures(rows, &view);
+    print_members(rows, &view, true);
+    print_members(rows, &view, false);
     if (!quiet) say(stdout, "  wrote %s        view it: holonom view %s\n", output, output);
 }
 

@@ -51,7 +51,7 @@ HN_API HN_NODISCARD hn_status hn_study_parameters(const hn_study *study, int64_t
 typedef struct hn_study_outcome {
     hn_status status;  ///< of assembling and stepping it
     bool failed;       ///< status is not HN_OK, or the study calls its numbers a failure
-    char message[480]; ///< then why
+    char message[480]; ///< then why; otherwise the first warning of its run, "": there was none
 } hn_study_outcome;
 /// Run a member with memory and messages of `context`, one per thread. `outputs` gets hn_study_output_count numbers;
 /// NAN for what was not reached. A member that fails is no failure of this call: `outcome` tells.
@@ -99,7 +99,7 @@ HN_API hn_study_view hn_study_table_view(const hn_study_table *table);
 HN_API const char *hn_study_table_parameter_name(const hn_study_table *table, int index); ///< "" beyond the last
 HN_API const char *hn_study_table_output_name(const hn_study_table *table, int index);
 HN_API const char *hn_study_table_output_unit(const hn_study_table *table, int index);
-HN_API const char *hn_study_table_message(const hn_study_table *table, int64_t row); ///< "" where nothing went wrong
+HN_API const char *hn_study_table_message(const hn_study_table *table, int64_t row); ///< why it failed, a warning, ""
 
 #ifdef __cplusplus
 }

@@ -198,6 +198,12 @@ hn_status context_fail(hn_context *context, hn_status status, const char *format
     return status;
 }
 
+hn_log_function context_log_function(const hn_context *context, void **user)
+{
+    *user = context->log_user;
+    return context->log;
+}
+
 void context_log(hn_context *context, const char *format, ...)
 {
     if (context->log == NULL) return;

@@ -44,6 +44,9 @@ bool context_take_cancel(hn_context *context);
 /// Send a line to the log callback, if there is one.
 HN_PRINTF(2, 3) void context_log(hn_context *context, const char *format, ...);
 
+/// The log callback, to be set again by hn_context_set_log.
+hn_log_function context_log_function(const hn_context *context, void **user);
+
 /// Zeroed memory from the context's allocator, 64-byte aligned; NULL when there is none (the message is set).
 void *context_allocate(hn_context *context, size_t size);
 

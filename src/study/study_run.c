@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double STEP_COUNT_MAX = 9e15; // whole numbers are exact so far
+static const double GRID_TOLERANCE = 1e-6; // of a step: how near times must be to the last step
 
 hn_status study_settings(hn_context *context, const hn_study *study, const hn_model *model,
                          hn_simulation_def *def, double *end)
@@ -45,7 +46,7 @@ static hn_status make_model(hn_context *context, const hn_study *study, int64_t 
     return status;
 }
 
-// ---- numbers that are kept --------------------------------------------------------------------------
+// ---- what is followed -------------------------------------------------------------------------------
 
 /// What is followed of one output during a run.
 typedef struct follower {
@@ -61,10 +62,45 @@ typedef struct following {
     follower *followers; ///< output_count
     double *outputs;
     hn_simulation_def def; ///< of the member
+    double end;            ///< s, as study or model say; steps end at the nearest multiple
     int64_t step_count;
     double last_time;
     bool begun;
+    hn_study_outcome *outcome;
+    int warning_count;
+    hn_log_function log; ///< of the caller, who hears everything too
+    void *log_user;
 } following;
+
+// ---- warnings ---------------------------------------------------------------------------------------
+
+// The first one stands in the row of a member that does not fail.
+static void note_warning(const char *line, void *user)
+{
+    following *f = user;
+    if (f->warning_count++ == 0)
+        snprintf(f->outcome->message, sizeof f->outcome->message, "%s", line);
+    if (f->log != NULL) f->log(line, f->log_user);
+}
+
+static void note_warnings(following *f, const hn_model *model)
+{
+    char line[sizeof f->outcome->message];
+    double end = (double)f->step_count * f->def.step_size;
+    if (fabs(end - f->end) > GRID_TOLERANCE * f->def.step_size) {
+        snprintf(line, sizeof line,
+                 "the end %.9g s is no multiple of the step %.9g s; the run ends at %.9g s", f->end,
+                 f->def.step_size, end);
+        note_warning(line, f);
+    }
+    int count = hn_simulation_caution(f->simulation, model, 0, NULL, 0);
+    for (int i = 0; i < count; ++i) {
+        hn_simulation_caution(f->simulation, model, i, line, sizeof line);
+        note_warning(line, f);
+    }
+}
+
+// ---- numbers that are kept --------------------------------------------------------------------------
 
 // s; the end of the run where that is asked for.
 static double time_of(const following *f, const study_output *o)
@@ -103,8 +139,9 @@ static void follow_one(following *f, int index, double t)
         w->done = true;
         return;
     }
-    case OUTPUT_MINIMUM: *out = first ? x : fmin(*out, x); return;
-    case OUTPUT_MAXIMUM: *out = first ? x : fmax(*out, x); return;
+    // what is not a number stays so
+    case OUTPUT_MINIMUM: *out = first || x < *out || isnan(x) ? x : *out; return;
+    case OUTPUT_MAXIMUM: *out = first || x > *out || isnan(x) ? x : *out; return;
     case OUTPUT_MEAN:
     case OUTPUT_INTEGRAL:
         if (first) *out = 0.0;
@@ -201,13 +238,16 @@ static hn_status prepare(hn_context *context, const hn_model *model, following *
     if (!(end / f->def.step_size <= STEP_COUNT_MAX))
         return context_fail(context, HN_INVALID_ARGUMENT,
                             "the step %g s is too small for an end at %g s", f->def.step_size, end);
+    f->end = end;
     f->step_count = (int64_t)fmax(1.0, round(end / f->def.step_size));
+    const double last =
+        fmin(end * (1.0 + 1e-12), ((double)f->step_count + GRID_TOLERANCE) * f->def.step_size);
     for (int i = 0; i < study->output_count; ++i) {
         const study_output *o = &study->outputs[i];
-        if (o->kind == OUTPUT_AT && o->argument > end * (1.0 + 1e-12))
+        if (o->kind == OUTPUT_AT && o->argument > last)
             return context_fail(context, HN_INVALID_ARGUMENT,
                                 "output '%s' is at %g s, but this member runs from 0 to %g s",
-                                o->name, o->argument, end);
+                                o->name, o->argument, last);
     }
     TRY(hn_simulation_create_in(context, model, &f->def, &f->simulation));
     for (int i = 0; i < study->output_count; ++i)
@@ -234,6 +274,7 @@ static hn_status run_member(hn_context *context, const hn_study *study, int64_t 
     if (status == HN_OK) status = prepare(context, model, f);
     if (status == HN_OK) status = take_steps(f);
     finish(f, status == HN_OK);
+    if (status == HN_OK) note_warnings(f, model);
     if (status == HN_OK) judge_limits(study, f->outputs, outcome);
     if (status == HN_OK) status = judge_ledger(f, outcome);
     hn_simulation_destroy(f->simulation);
@@ -249,11 +290,14 @@ hn_status hn_study_run(hn_context *context, const hn_study *study, int64_t membe
     REQUIRE(context, member >= 0 && member < study->member_count);
     memset(outcome, 0, sizeof *outcome);
     for (int i = 0; i < study->output_count; ++i) outputs[i] = (double)NAN;
-    following f = {.study = study, .outputs = outputs};
+    following f = {.study = study, .outputs = outputs, .outcome = outcome};
+    f.log = context_log_function(context, &f.log_user);
+    hn_context_set_log(context, note_warning, &f);
     f.followers = context_allocate(context, (size_t)study->output_count * sizeof *f.followers);
     hn_status status =
         f.followers == NULL ? HN_OUT_OF_MEMORY : run_member(context, study, member, &f, outcome);
     context_release(context, f.followers);
+    hn_context_set_log(context, f.log, f.log_user);
     if (status == HN_CANCELLED) return status;
     outcome->status = status;
     if (status != HN_OK) {

@@ -64,6 +64,17 @@ class Study(test_cli.ToolTest):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.005)
 
+    def test_warnings_of_members_stand_below_the_table(self):
+        # turned by 1.5 rad a step: the member stood in the table like the others
+        with open(self.path("arm.yaml"), "a") as file:
+            file.write("outputs: {turned: {coordinate: {joint: shoulder}}}\n")
+        self.write("fast.yaml", "holonom_study: 1\nmodel: arm.yaml\nparameters: {angle: {grid: [1, 150]}}\n"
+                                "outputs: {turned: {of: outputs/turned}}\n")
+        done = self.check(0, "study", "fast.yaml")
+        self.assertIn("1 of 2 members ran with warnings:", done.stdout)
+        self.assertRegex(done.stdout, r"member 1 \(angle = 150\): .*too long")
+        self.assertNotIn("member 0", done.stdout)
+
     def test_shards_together_are_the_whole(self):
         whole = self.check(0, "study", "study.yaml", "--jobs", "2")
         self.assertIn("60 of 60 members", whole.stdout)

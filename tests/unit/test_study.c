@@ -597,3 +597,85 @@ TEST(runs, keep_nothing_of_a_step_that_was_not_taken)
         hn_context_destroy(context);
     }
 }
+
+// ---- what is doubtful -------------------------------------------------------------------------------
+
+static const char SPUN[] = "holonom: 1\n"
+                           "parameters: {w: 1, h: 0.01}\n"
+                           "bodies: {b: {mass: 1, inertia: [0.1, 0.1, 0.15]}}\n"
+                           "start: {b: {angular_velocity: [0, 0, w]}}\n"
+                           "outputs:\n"
+                           "  speed: {velocity: {body: b}}\n"
+                           "  root: {expression: 'sqrt(0.5 - t) + speed_x'}\n"
+                           "run: {step: h, end: 1}\n";
+
+// A member that turned 66 % of the truth stood in the table without a word.
+TEST(members, say_what_run_warns_of)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    double kept[1];
+    hn_study_outcome outcome;
+    CHECK_OK(context, make_of(context, SPUN,
+                              "parameters: {w: {grid: [3, 300]}}\n"
+                              "outputs: {w: {of: bodies/b/angular_velocity/z}}\n",
+                              &study));
+    CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+    CHECK(!outcome.failed);
+    CHECK_TEXT(outcome.message, "");
+    CHECK_OK(context, hn_study_run(context, study, 1, kept, &outcome));
+    CHECK(!outcome.failed);
+    CHECK_CONTAINS(outcome.message, "the step is too long for body b");
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
+
+// `at: 1` of a run that ends at 0.9 s was the number of 0.9 s.
+TEST(members, have_no_numbers_beyond_their_last_step)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    double kept[1];
+    hn_study_outcome outcome;
+    CHECK_OK(context, make_of(context, SPUN,
+                              "parameters: {h: {grid: [0.1, 0.3]}}\n"
+                              "outputs: {w: {of: bodies/b/angular_velocity/z, at: 1}}\n",
+                              &study));
+    CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+    CHECK(!outcome.failed);
+    CHECK_OK(context, hn_study_run(context, study, 1, kept, &outcome));
+    CHECK(outcome.failed && isnan(kept[0]));
+    CHECK_CONTAINS(outcome.message, "is at 1 s, but this member runs from 0 to 0.9 s");
+    hn_study_destroy(study);
+    study = NULL;
+    // at the end it is the last step, and said
+    CHECK_OK(context, make_of(context, SPUN,
+                              "parameters: {h: {grid: [0.3]}}\n"
+                              "outputs: {w: {of: bodies/b/angular_velocity/z, at: end}}\n",
+                              &study));
+    CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+    CHECK(!outcome.failed && fabs(kept[0] - 1.0) < 1e-12);
+    CHECK_CONTAINS(outcome.message,
+                   "the end 1 s is no multiple of the step 0.3 s; the run ends at 0.9 s");
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
+
+// sqrt(0.5 - t) is no number from half a second on: extrema were those of the first half.
+TEST(runs, whose_numbers_are_none_keep_none)
+{
+    hn_context *context = hn_context_create(NULL);
+    hn_study *study = NULL;
+    double kept[4];
+    hn_study_outcome outcome;
+    CHECK_OK(context, make_of(context, SPUN,
+                              "parameters: {w: {grid: [1]}}\n"
+                              "outputs: {r: {of: outputs/root, keep: [minimum, maximum, mean]}, "
+                              "early: {of: outputs/root, at: 0.25}}\n",
+                              &study));
+    CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
+    for (int i = 0; i < 3; ++i) CHECK(isnan(kept[i]));
+    CHECK_NEAR(kept[3], 0.5, 1e-12);
+    hn_study_destroy(study);
+    hn_context_destroy(context);
+}
