@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What makes the numbers of a run doubtful though no promise is broken, said in sentences.
+#include "simulation/outputs.h"
 #include "simulation/simulation.h"
 
 #include "base/context.h"
@@ -152,6 +153,15 @@ static void add_beams(caution_list *list, const hn_model *model, const hn_accura
             name, name, a->beam_element, bend, a->beam_angle_time);
 }
 
+static void add_outputs(caution_list *list, const hn_simulation *s, const hn_model *model)
+{
+    double time;
+    int index = outputs_not_finite(s->outputs, &time);
+    if (index < 0) return;
+    add(list, "output '%s' is no finite number, first at t = %.6g s",
+        hn_model_output_name(model, index), time);
+}
+
 int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int index, char *text,
                           size_t size)
 {
@@ -162,6 +172,7 @@ int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int ind
     hn_structure structure = hn_simulation_structure(s);
     add_start(&list, &structure);
     bool spin_said = add_start_spin(&list, s, &structure);
+    add_outputs(&list, s, model);
     hn_ledger ledger;
     if (s->step_count == 0 || !s->def.ledger || hn_simulation_ledger(s, &ledger) != HN_OK)
         return list.count;

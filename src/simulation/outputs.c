@@ -4,6 +4,7 @@
 
 #include "simulation/simulation.h"
 
+#include <math.h>
 #include <string.h>
 
 /// An output with bodies as the system counts them. Points are from the centre of mass, in directors.
@@ -24,6 +25,8 @@ struct output_set {
     output *list;
     time_instruction *code; ///< of all expressions
     bool accelerations;     ///< some are asked for
+    int not_finite1;        ///< the first output that was no finite number, from 1; 0: none was
+    double not_finite_time; ///< s
 };
 
 void outputs_destroy(hn_context *context, output_set *outputs)
@@ -257,6 +260,25 @@ static void find_output(const hn_simulation *s, const output *o, double *values)
     else *to = time_expression_with(o->code, o->code_count, hn_simulation_time(s), values);
 }
 
+// Roots of what is negative, quotients by zero: the numbers stand as they are, and are told of.
+static void note_not_finite(hn_simulation *s, output_set *set, const double *values)
+{
+    const int width = (int)s->observed.extent.output_count;
+    for (int i = 0; i < set->count && set->not_finite1 == 0; ++i) {
+        int end = i + 1 < set->count ? set->list[i + 1].column : width;
+        for (int k = set->list[i].column; k < end; ++k)
+            if (!isfinite(values[k])) set->not_finite1 = i + 1;
+    }
+    set->not_finite_time = hn_simulation_time(s);
+}
+
+int outputs_not_finite(const output_set *set, double *time)
+{
+    if (set == NULL) return -1;
+    *time = set->not_finite_time;
+    return set->not_finite1 - 1;
+}
+
 hn_status outputs_find(hn_simulation *s, double *values)
 {
     output_set *set = s->outputs;
@@ -267,5 +289,6 @@ hn_status outputs_find(hn_simulation *s, double *values)
     }
     if (set->accelerations) TRY(simulation_observe(s, OBSERVE_ACCELERATIONS));
     for (int i = 0; i < set->count; ++i) find_output(s, &set->list[i], values);
+    if (set->not_finite1 == 0) note_not_finite(s, set, values);
     return HN_OK;
 }

@@ -14,4 +14,7 @@ void outputs_destroy(hn_context *context, output_set *outputs);
 /// Numbers of all outputs at the current state.
 hn_status outputs_find(hn_simulation *simulation, double *values);
 
+/// The first output that was no finite number when it was looked at, by its place in the model, and when (s); -1: none.
+int outputs_not_finite(const output_set *outputs, double *time);
+
 #endif

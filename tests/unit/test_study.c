@@ -676,6 +676,8 @@ TEST(runs, whose_numbers_are_none_keep_none)
     CHECK_OK(context, hn_study_run(context, study, 0, kept, &outcome));
     for (int i = 0; i < 3; ++i) CHECK(isnan(kept[i]));
     CHECK_NEAR(kept[3], 0.5, 1e-12);
+    CHECK(!outcome.failed);
+    CHECK_CONTAINS(outcome.message, "output 'root' is no finite number, first at t = 0.51 s");
     hn_study_destroy(study);
     hn_context_destroy(context);
 }
