@@ -312,6 +312,8 @@ static hn_status read_table(study_reader *s, int index, const hn_model *base)
     TRY(beside(s, name, &path));
     hn_status status = model_file_text(s->study->context, path, &text, &length);
     if (status == HN_OK) {
+        if (length > 0 && memchr(text, '\0', length) != NULL)
+            status = reader_fail(&s->r, index, "%s: found a zero character; expected text", path);
         ended = context_allocate(s->study->context, length + 1);
         if (ended == NULL) status = HN_OUT_OF_MEMORY;
         else if (length > 0) memcpy(ended, text, length);

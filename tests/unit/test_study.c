@@ -307,12 +307,15 @@ static const struct {
     {"parameters: {length: {grid: [1]}}\nrun: {sheme: rattle}\n", "study.yaml:3:7: "},
     {"parameters: {length: {grid: [1]}}\nsampels: 3\n", "did you mean 'samples'?"},
     {"parameters: {length: {grid: [1]}}\ntable: none.csv\n", "none.csv"},
+    // the rest of the table was left out in silence
+    {"parameters: {length: {grid: [1]}}\ntable: cut.csv\n", "cut.csv: found a zero character"},
 };
 
 TEST(mistakes, in_a_study_are_named_with_their_place)
 {
-    FILE *table = fopen("masses.csv", "w");
+    FILE *table = fopen("masses.csv", "w"), *cut = fopen("cut.csv", "w");
     CHECK(table != NULL && fputs("mass\n1\n2\n3\n", table) >= 0 && fclose(table) == 0);
+    CHECK(cut != NULL && fwrite("mass\n1\n2\n\0\n3\n", 1, 13, cut) == 13 && fclose(cut) == 0);
     for (size_t i = 0; i < sizeof MISTAKES / sizeof MISTAKES[0]; ++i) {
         hn_context *context = hn_context_create(NULL);
         hn_study *study = NULL;
