@@ -161,7 +161,10 @@ static int run_follow(follow_run *r, const follow_words *words)
     run.step_size = options.step;
     run.ledger = false;
     code = report_create_simulation(r->model, &run, &r->simulation);
-    return code == EXIT_FINE ? follow(r) : code;
+    if (code != EXIT_FINE) return code;
+    said_cautions said = {0};
+    warn_cautions(r->model, r->simulation, &said);
+    return follow(r);
 }
 
 static int command_follow(follow_run *r, follow_words *words, const command_usage *usage,

@@ -65,6 +65,16 @@ class Prescribed(unittest.TestCase):
             self.assertGreater(numpy.abs(here).max(), 250)
             self.assertEqual(instant["joints/reaction_valid"][:].min(), 1)
 
+    def test_a_start_that_was_moved_is_a_warning(self):
+        model = ("holonom: 1\nbodies: {a: {shape: {box: {size: [0.01, 0.001, 0.001]}}, mass: 1, position: [0.005, 0, 0]}}\n"
+                 "joints: {j: {revolute: {bodies: [ground, a], at: {a: [0, 0, 0], b: [-0.005000004, 0, 0]}, axis: y, "
+                 "coordinates: body}}}\ndrives: {m: {motion: {joint: j, value: 2*t}}}\nrun: {step: 0.001, end: 0.01}\n")
+        for command in ("kinematics", "inverse"):  # without a word
+            done = tool(command, "-", "--quiet", "--no-output", text=model)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("warning: start positions were moved by 4.0e-09", done.stderr)
+            self.assertEqual(tool(command, ENGINE, "--quiet", "--no-output").stderr, "")
+
     def test_refusals(self):
         done = tool("kinematics", FOUR_BAR)
         self.assertEqual(done.returncode, 3)
