@@ -370,3 +370,72 @@ def test_more_steps_than_can_be_counted_are_refused_at_once() -> None:
         with pytest.raises(hn.InvalidArgument):
             sim.step(-1)
         assert sim.step_count == 0
+
+
+WHEEL = """holonom: 1
+bodies: {wheel: {mass: 1, inertia: [0.1, 0.1, 0.15]}}
+start: {wheel: {angular_velocity: [0, 0, 300]}}
+run: {step: 0.01, end: 0.2}
+"""
+MOVED = """holonom: 1
+bodies: {rod: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, left: [0, 0, 0]}}
+joints: {pin: {revolute: {bodies: [ground, rod], at: [0, 0, 0], axis: y}}}
+start: {rod: {velocity: [0, 0, 1.001], angular_velocity: [0, -2, 0]}}
+run: {step: 0.001, end: 0.01}
+"""
+
+
+def test_what_the_tool_warns_of_is_a_warning() -> None:
+    # all was kept, without a word
+    with pytest.warns(RuntimeWarning) as seen:
+        assert hn.run(hn.Model.parse(WHEEL)).ledger.kept
+    said = [str(w.message) for w in seen]
+    assert len(said) == 2 and "too long for body wheel" in said[0] and "too long for the motion" in said[1]
+    assert all(w.filename == __file__ for w in seen)
+    with pytest.warns(RuntimeWarning, match="start velocities were changed by") as seen:
+        hn.run(hn.Model.parse(MOVED))
+    assert len(seen) == 1 and seen[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match="start velocities"), hn.Simulation(hn.Model.parse(MOVED)) as sim:
+        assert len(sim.cautions) == 1
+    with pytest.raises(hn.Closed):
+        sim.cautions
+
+
+def test_promises_that_are_not_kept_are_a_warning() -> None:
+    with pytest.warns(RuntimeWarning, match="NOT KEPT"):
+        result = hn.run(arm(), end=0.5, step=0.01, residual_tolerance=1e-3, increment_tolerance=1e-3)
+    assert not result.ledger.kept
+
+
+def test_nothing_is_read_of_a_result_that_was_closed() -> None:
+    result = hn.run(arm(), end=0.1, step=0.01)
+    result.close()
+    with pytest.raises(hn.Closed):
+        result.complete  # it read memory that was given back
+
+
+def test_texts_do_not_end_at_a_zero_character(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "wheel.yaml"
+    path.write_text(WHEEL)
+    for call in (lambda: hn.Model.load(f"{path}\0.other"), lambda: hn.Result.open(f"{path}\0.h5"),
+                 lambda: hn.Simulation(arm(), step=1e-3, scheme="rattle\0x"),
+                 lambda: hn.Model.parse("holonom: 1\nparameters: {m: 1}\nbodies: {b: {point_mass: {mass: m}}}",
+                                        parameters={"m": "2\0 + 1"})):
+        with pytest.raises(ValueError, match="zero character"):
+            call()  # the rest was cut off: another file, another number
+
+
+def test_names_are_those_of_the_model_when_the_simulation_was_made() -> None:
+    model = hn.Model()
+    model.beam("rod", start=[0, 0, 0], to=[1, 0, 0], elements=4, section={"rectangle": [0.02, 0.02]},
+               material={"young": 2e9, "poisson": 0.3, "density": 1000}, clamped="start")
+    with hn.Simulation(model, step=1e-3) as sim:
+        sim.step(50)
+        worst, shape = sim.ledger.worst_body, sim.accelerations()[0].shape
+        model.body("later", mass=1, inertia=[1, 1, 1], position=[3, 0, 0])
+        assert sim.ledger.worst_body == worst  # it stands before the nodes of beams: names moved on by one
+        assert sim.accelerations()[0].shape == shape
+        assert sim.redundancy()["unique"]
+        with pytest.raises(hn.InvalidArgument, match="no joint 'hinge'"):
+            model.revolute("ground", "later", at=[3, 0, 0], name="hinge")
+            sim.joint_state("hinge")

@@ -211,3 +211,30 @@ def test_mistakes_are_exceptions(folder: pathlib.Path) -> None:
         hn.read_study(folder / "none.h5")
     plan = pickle.loads(pickle.dumps(hn.Plan.load(folder / "study.yaml")))
     assert len(plan) == 24 and plan.parameters == ["length", "mass"]
+
+
+SWING = """holonom: 1
+parameters: {length: 1, mass: 1}
+bodies: {bob: {point_mass: {mass: mass, plane_normal: y}, position: [length, 0, 0]}}
+joints: {rod: {distance: {bodies: [ground, bob], from: [0, 0, 0], to: [length, 0, 0]}}}
+run: {step: 0.01, end: 0.1}
+"""
+
+
+def test_nothing_that_is_asked_for_is_ignored() -> None:
+    model, outputs = hn.Model.parse(SWING), {"x": "bodies/bob/position/x"}
+    with pytest.raises(hn.InvalidArgument, match="sample 1 has length, mass; the first has length"):
+        hn.study(model, [{"length": 1}, {"length": 2, "mass": 7}], outputs=outputs)  # the mass was left out
+    plan = hn.plan(model, {"length": [1, 2]}, outputs)
+    asked: list[dict[str, Any]] = [{"run": {"step": 0.05}}, {"outputs": outputs}, {"samples": {"length": [3]}}, {"failure": {}}]
+    for more in asked:
+        with pytest.raises(hn.InvalidArgument, match=f"{next(iter(more))}: a study file or a plan says that itself"):
+            hn.study(plan, **more)
+
+
+def test_columns_have_names_of_their_own() -> None:
+    outputs = {"failed": "bodies/bob/position/x", "message": "bodies/bob/position/z", "member": "time", "length": "energy"}
+    found = hn.study(hn.Model.parse(SWING), {"length": [1.0, 2.0]}, outputs=outputs)
+    assert not found["failed"].values.any()  # it had taken the place of the output
+    assert found["failed (output)"].values[1] == pytest.approx(2.0, rel=1e-2)
+    assert np.allclose(found["member (output)"], 0.1) and list(found["length"]) == [1, 2] and "length (output)" in found

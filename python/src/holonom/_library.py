@@ -94,17 +94,23 @@ def text(pointer: Any) -> str:
 
 
 def raw(value: str) -> bytes:
-    """A string for the library."""
+    """A string for the library, which ends at its first zero character: there must be none."""
+    if "\0" in value:
+        raise InvalidArgument(f"{value!r} has a zero character")
     return value.encode("utf-8")
+
+
+def warn(line: str) -> None:
+    """A warning; its place is the call of the package's user."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "holonom":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(line, RuntimeWarning, stacklevel=level)
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def holonom_log(line: Any, user: Any) -> None:
-    # the place of a warning is the call of the package's user
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "holonom":
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text(line), RuntimeWarning, stacklevel=level)
+    warn(text(line))
 
 
 class Context:

@@ -241,7 +241,7 @@ def _parameters(given: Mapping[str, Number] | None) -> tuple[Any, list[Any]]:
 
 
 def _parse(context: Context, source: str, name: str, parameters: Mapping[str, Number] | None = None) -> Any:
-    data = raw(source)
+    data = source.encode("utf-8")
     values, keep = _parameters(parameters)
     out = ffi.new("hn_model **")
     context.check(lib.hn_model_parse_with(context.pointer, data, len(data), raw(name), values, len(keep), out))
@@ -315,7 +315,7 @@ class Model:
     @classmethod
     def parse(cls, source: str, name: str = "model.yaml", parameters: Mapping[str, Number] | None = None) -> Model:
         """Read a model from YAML text; `name` stands for the file in messages."""
-        data = raw(source)
+        data = source.encode("utf-8")
         values, keep = _parameters(parameters)
         return cls._read(lambda context, out: lib.hn_model_parse_with(context, data, len(data), raw(name), values, len(keep),
                                                                       out))
@@ -338,6 +338,13 @@ class Model:
     def with_parameters(self, parameters: Mapping[str, Number] | None = None, **more: Number) -> Model:
         """The same model with other values for some of its parameters, numbers or expressions."""
         return Model.parse(self.to_yaml(), self.name, {**(parameters or {}), **more})
+
+    def _as_it_is(self) -> Model:
+        """The model of the library as it is now: what is built later is not in it."""
+        model = Model.__new__(Model)
+        model._prepare()
+        model._context, model._document, model._handle = self._context, None, self._pointer
+        return model
 
     # ---- looking at it ----
 

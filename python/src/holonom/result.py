@@ -7,6 +7,7 @@ import contextlib
 import html
 import importlib
 import importlib.resources
+import math
 import os
 import pathlib
 import shutil
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ._library import Array, Cancelled, Closed, Context, FileAccess, InvalidArgument, ffi, lib, raw, text
+from ._library import Array, Cancelled, Closed, Context, FileAccess, InvalidArgument, ffi, lib, raw, text, warn
 from .ledger import Ledger
 from .model import Model
 from .simulation import Simulation
@@ -102,6 +103,7 @@ class Result:
 
     @property
     def complete(self) -> bool:
+        self._pointer
         return bool(self._info.complete)
 
     @property
@@ -343,12 +345,24 @@ def _progress_bar(progress: bool | None, total: float) -> Iterator[Callable[[flo
             bar.close()
 
 
+def _warn_of_promises(sim: Simulation) -> None:
+    """Those that are not kept."""
+    try:
+        ledger = sim.ledger
+    except InvalidArgument:  # made without one
+        return
+    for entry in ledger.entries.values():
+        if not entry.kept:
+            warn(f"{entry.name.replace('_', ' ')} NOT KEPT: {entry.error:.2e} is above {entry.bound:.2e}")
+
+
 def run(model: Model, end: float | None = None, step: float | None = None, scheme: str | None = None,
         reduction: str | None = None, *, output: str | os.PathLike[str] | None = None, every: int = 1,
         progress: bool | None = None, **options: Any) -> Result:
     """Simulate a model until `end` (s) and return the result, which is written to `output` or to a temporary file.
 
-    Ctrl-C stops and keeps what is there. every: steps between records. Further settings by name, see settings()."""
+    Ctrl-C stops and keeps what is there. What `holonom run` warns of is a RuntimeWarning, and so is a promise that is not
+    kept. every: steps between records. Further settings by name, see settings()."""
     if every < 1:
         raise InvalidArgument(f"every: {every}; expected a positive number of steps")
     until = end if end is not None else model.run_options["end"]
@@ -361,11 +375,13 @@ def run(model: Model, end: float | None = None, step: float | None = None, schem
     path = folder / "result.h5" if folder is not None else pathlib.Path(os.fspath(output or ""))
     try:
         with Simulation(model, step, scheme, reduction, **options) as sim:
-            count = max(1, round(until / sim.step_size))
+            count = max(1, math.floor(until / sim.step_size + 0.5))
             if abs(until / sim.step_size - count) > _GRID:
                 warnings.warn(f"the end {until:.9g} s is no multiple of the step {sim.step_size:.9g} s; the run ends at "
                               f"{count * sim.step_size:.9g} s", RuntimeWarning, stacklevel=2)
             _record(sim, path, count, every, progress)
+            sim._warn()
+            _warn_of_promises(sim)
         return Result(path, temporary=folder is not None)
     except BaseException:
         if folder is not None:
@@ -380,7 +396,7 @@ def _record(sim: Simulation, path: pathlib.Path, count: int, every: int, progres
     def_.every, def_.step_count = every, count
     out = ffi.new("hn_results **")
     with _HDF5:
-        check(lib.hn_results_create_for(sim.model._pointer, handle, raw(str(path)), def_, out))
+        check(lib.hn_results_create_for(sim._known._pointer, handle, raw(str(path)), def_, out))
     results = ffi.gc(out[0], _destroy_results)
     try:
         with _progress_bar(progress, count * sim.step_size) as update:

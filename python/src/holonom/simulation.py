@@ -15,12 +15,13 @@ from typing import Any, Callable, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Busy, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, reals, row, text
+from ._library import Array, Busy, Closed, Context, InvalidArgument, Vector, ffi, lib, plain, raw, reals, row, text, warn
 from .ledger import Ledger
 from .model import Beam, Coupling, Drive, Joint, Model
 
 _BATCH = 0.05  # s between looks at Ctrl-C
 _COUNT_MAX = 2**63 - 1  # steps
+_CAUTION = 640  # bytes of a sentence
 _FEW = 16  # steps that are taken without such a look
 _BUSY = "another thread is at work with this simulation; threads need simulations of their own"
 
@@ -142,9 +143,10 @@ class Simulation:
         """step: s (default: the model's). inputs: efforts and wrenches can be set (default: where the scheme allows).
         Further settings by name, see settings()."""
         asked = model.run_options
-        self._model, self._context = model, Context()
+        # the second one keeps names and places of what is in the simulation
+        self._model, self._known, self._context = model, model._as_it_is(), Context()
         def_ = ffi.new("hn_simulation_def *", lib.hn_simulation_def_default())
-        model._context.check(lib.hn_simulation_def_from_model(model._pointer, def_))
+        model._context.check(lib.hn_simulation_def_from_model(self._known._pointer, def_))
         scheme = scheme or asked["scheme"]
         size = step if step is not None else asked["step"]
         if size is None:
@@ -154,10 +156,19 @@ class Simulation:
         for name, value in every.items():
             self._context.check(lib.hn_simulation_def_set(self._context.pointer, def_, raw(name), raw(_value(value))))
         out = ffi.new("hn_simulation **")
-        self._context.check(lib.hn_simulation_create_in(self._context.pointer, model._pointer, def_, out))
+        self._context.check(lib.hn_simulation_create_in(self._context.pointer, self._known._pointer, def_, out))
         self._handle: Any = ffi.gc(out[0], lib.hn_simulation_destroy)
         self._arrays: dict[str, Array] = {}
         self._turn = threading.RLock()
+        self._said: list[str] = []
+        self._warn()
+
+    def _warn(self) -> None:
+        """Warnings of what makes numbers doubtful, each once."""
+        for line in self.cautions:
+            if line not in self._said:
+                self._said.append(line)
+                warn(line)
 
     # ---- life ----
 
@@ -376,7 +387,7 @@ class Simulation:
     def set_bodies(self, position: Any = None, orientation: Any = None, velocity: Any = None,
                    angular_velocity: Any = None) -> None:
         """Set poses and velocities of all bodies (None: they stay); they must fit the joints."""
-        bodies = len(self._model.bodies)
+        bodies = len(self._known.bodies)
         values, keep = ffi.new("hn_body_values *"), []
         for name, value, width in (("position", position, 3), ("orientation", orientation, 9), ("velocity", velocity, 3),
                                    ("angular_velocity", angular_velocity, 3)):
@@ -393,7 +404,7 @@ class Simulation:
     @_alone
     def accelerations(self) -> tuple[Array, Array]:
         """Accelerations of the bodies at the current state with the current inputs: m/s^2 and rad/s^2, world axes."""
-        bodies = len(self._model.bodies)
+        bodies = len(self._known.bodies)
         linear, angular = np.zeros((bodies, 3)), np.zeros((bodies, 3))
         self._context.check(lib.hn_simulation_accelerations(
             self._pointer, ffi.from_buffer("double[]", linear, require_writable=True),
@@ -423,7 +434,7 @@ class Simulation:
     def redundancy(self) -> dict[str, Any]:
         """Constraints that follow from others at the current configuration: redundant_count, misfit, misfit_joint, and by
         joint whether its reaction is unique."""
-        names = [joint.name for joint in self._model.joints]
+        names = [joint.name for joint in self._known.joints]
         out, unique = ffi.new("hn_redundancy *"), ffi.new("bool[]", len(names) or 1)
         self._context.check(lib.hn_simulation_redundancy(self._pointer, out, unique, len(names)))
         found: dict[str, Any] = plain(out[0])
@@ -432,10 +443,10 @@ class Simulation:
         return found
 
     def _joint(self, joint: Joint | str) -> Any:
-        names = [j.name for j in self._model.joints]
+        names = [j.name for j in self._known.joints]
         name = joint if isinstance(joint, str) else joint.name
         if name not in names:
-            raise InvalidArgument(f"no joint {name!r} in the model {self._model.name!r}")
+            raise InvalidArgument(f"no joint {name!r} in the model {self._known.name!r}")
         return lib.hn_simulation_joint(self._pointer, names.index(name))
 
     @_alone
@@ -459,29 +470,29 @@ class Simulation:
     def drive_state(self, drive: Drive | str) -> dict[str, float]:
         """Coordinate, effort, power (W) and work (J) of a drive: the fields of hn_drive_state."""
         name = drive if isinstance(drive, str) else drive.name
-        if name not in self._model.drives:
-            raise InvalidArgument(f"no drive {name!r} in the model {self._model.name!r}")
+        if name not in self._known.drives:
+            raise InvalidArgument(f"no drive {name!r} in the model {self._known.name!r}")
         out = ffi.new("hn_drive_state *")
-        self._context.check(lib.hn_simulation_drive(self._pointer, self._model.drives.index(name), out))
+        self._context.check(lib.hn_simulation_drive(self._pointer, self._known.drives.index(name), out))
         return dict(plain(out[0]))
 
     @_alone
     def coupling_state(self, coupling: Coupling | str) -> dict[str, float]:
         """Effort (N, N m) along the first coordinate and gap (m, rad) of a coupling: the fields of hn_coupling_state."""
         name = coupling if isinstance(coupling, str) else coupling.name
-        if name not in self._model.couplings:
-            raise InvalidArgument(f"no coupling {name!r} in the model {self._model.name!r}")
+        if name not in self._known.couplings:
+            raise InvalidArgument(f"no coupling {name!r} in the model {self._known.name!r}")
         out = ffi.new("hn_coupling_state *")
-        self._context.check(lib.hn_simulation_coupling(self._pointer, self._model.couplings.index(name), out))
+        self._context.check(lib.hn_simulation_coupling(self._pointer, self._known.couplings.index(name), out))
         return dict(plain(out[0]))
 
     @_alone
     def beam_element(self, beam: Beam | str, element: int) -> dict[str, Any]:
         """Strains, resultants (N, N m) and angle (rad) of an element: the fields of hn_beam_element_state."""
         name = beam if isinstance(beam, str) else beam.name
-        names = [b.name for b in self._model.beams]
+        names = [b.name for b in self._known.beams]
         if name not in names:
-            raise InvalidArgument(f"no beam {name!r} in the model {self._model.name!r}")
+            raise InvalidArgument(f"no beam {name!r} in the model {self._known.name!r}")
         out = ffi.new("hn_beam_element_state *")
         id = lib.hn_simulation_beam(self._pointer, names.index(name))
         self._context.check(lib.hn_simulation_beam_element(self._pointer, id, element, out))
@@ -506,7 +517,7 @@ class Simulation:
         statics = ffi.new("hn_static_def *", def_.statics)
         _fill(statics, settings, "modes")
         def_.statics = statics[0]
-        bodies = [b.name for b in self._model.bodies]
+        bodies = [b.name for b in self._known.bodies]
         found, report = ffi.new("hn_mode[]", max(1, count)), ffi.new("hn_modes_report *")
         shapes = np.zeros((max(1, count), len(bodies), 6))
         self._context.check(lib.hn_simulation_modes(self._pointer, def_, found, ffi.from_buffer("double[]", shapes), report))
@@ -543,11 +554,24 @@ class Simulation:
 
     @property
     @_alone
+    def cautions(self) -> list[str]:
+        """What makes numbers doubtful so far though no promise is broken: start values that were moved, steps too long for the
+        motion, ... `run` makes warnings of them."""
+        line, ask = ffi.new("char[]", _CAUTION), lib.hn_simulation_caution
+        count = ask(self._pointer, self._known._pointer, 0, ffi.NULL, 0)
+        found = []
+        for i in range(count):
+            ask(self._pointer, self._known._pointer, i, line, _CAUTION)
+            found.append(text(line))
+        return found
+
+    @property
+    @_alone
     def ledger(self) -> Ledger:
         """What is promised and what was measured so far."""
         out = ffi.new("hn_ledger *")
         self._context.check(lib.hn_simulation_ledger(self._pointer, out))
-        return Ledger(out[0], [b.name for b in self._model.bodies])
+        return Ledger(out[0], [b.name for b in self._known.bodies])
 
     @_alone
     def save(self) -> Snapshot:

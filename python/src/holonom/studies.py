@@ -30,10 +30,10 @@ class Plan:
         self.study, self.model, self.name = study, model, name
         self._context = Context()
         pointer = ffi.new("hn_study **")
-        source = raw(study)
-        body = ffi.NULL if model is None else raw(model)
+        source = study.encode("utf-8")
+        body = ffi.NULL if model is None else model.encode("utf-8")
         self._context.check(lib.hn_study_parse(self._context.pointer, source, len(source), raw(name), body,
-                                               0 if model is None else len(raw(model)), pointer))
+                                               0 if model is None else len(body), pointer))
         self._pointer = ffi.gc(pointer[0], lib.hn_study_destroy)
         if model is None:  # from here on it needs no files
             self.model = text(lib.hn_study_model_text(self._pointer, ffi.NULL))
@@ -114,6 +114,10 @@ def _columns(samples: Any) -> dict[str, list[float]]:
         rows = [dict(row) for row in samples]
         if not rows:
             raise InvalidArgument("there are no samples")
+        for place, row in enumerate(rows):
+            if set(row) != set(rows[0]):
+                raise InvalidArgument(f"sample {place} has {', '.join(map(str, row)) or 'nothing'}; the first has "
+                                      f"{', '.join(map(str, rows[0]))}")
         columns = {str(name): _numbers([row[name] for row in rows]) for name in rows[0]}
     longest = max((len(values) for values in columns.values()), default=0)
     return {name: values * longest if name in single else values for name, values in columns.items()}
@@ -170,6 +174,29 @@ def rows(work: Plan, executor: Any = None) -> list[Row]:
     return sorted(found, key=lambda row: row[0])
 
 
+def _dataset(values: np.ndarray[Any, Any], parameters: Sequence[str], numbers: np.ndarray[Any, Any], outputs: Sequence[str],
+             units: Sequence[str], about: Mapping[str, np.ndarray[Any, Any]], members: np.ndarray[Any, Any],
+             attributes: Mapping[str, str]) -> Any:
+    """Rows as an xarray.Dataset. Names that two things have are told apart by what they are."""
+    import xarray
+
+    data: dict[str, Any] = {}
+    taken = {"member", *about}
+
+    def label(name: str, role: str) -> str:
+        while name in taken:
+            name = f"{name} ({role})"
+        taken.add(name)
+        return name
+
+    for i, name in enumerate(parameters):
+        data[label(name, "parameter")] = ("member", values[:, i], {"role": "parameter"})
+    for i, (name, unit) in enumerate(zip(outputs, units)):
+        data[label(name, "output")] = ("member", numbers[:, i], {"role": "output", "unit": unit})
+    data.update({name: ("member", column) for name, column in about.items()})
+    return xarray.Dataset(data, coords={"member": members}, attrs=dict(attributes))
+
+
 def study(model: Model | Plan | str | os.PathLike[str], samples: Any = None, executor: Any = None, *,
           outputs: Mapping[str, Any] | None = None, run: Mapping[str, Any] | None = None,
           failure: Mapping[str, Any] | None = None) -> Any:
@@ -184,34 +211,27 @@ def study(model: Model | Plan | str | os.PathLike[str], samples: Any = None, exe
     """
     import xarray
 
-    if isinstance(model, Plan):
-        work = model
-    elif samples is None and not isinstance(model, Model):
-        work = Plan.load(model)
+    if isinstance(model, Plan) or (samples is None and not isinstance(model, Model)):
+        given = {"samples": samples, "outputs": outputs, "run": run, "failure": failure}
+        ignored = [name for name, value in given.items() if value is not None]
+        if ignored:
+            raise InvalidArgument(f"{', '.join(ignored)}: a study file or a plan says that itself")
+        work = model if isinstance(model, Plan) else Plan.load(model)
     elif samples is None or outputs is None:
         raise InvalidArgument("a study of a model needs samples and outputs")
     else:
         work = plan(model, samples, outputs, run=run, failure=failure)
     found = rows(work, executor)
-    values = np.array([work.values(row[0]) for row in found])
-    numbers = np.array([row[1] for row in found])
-    data: dict[str, Any] = {}
-    for i, name in enumerate(work.parameters):
-        data[name] = ("member", values[:, i], {"role": "parameter"})
-    for i, (name, unit) in enumerate(zip(work.outputs, work.units)):
-        label = name if name not in data else f"{name} (output)"
-        data[label] = ("member", numbers[:, i], {"role": "output", "unit": unit})
-    data["failed"] = ("member", np.array([row[3] for row in found]))
-    data["status"] = ("member", np.array([text(lib.hn_status_name(row[2])) for row in found]))
-    data["message"] = ("member", np.array([row[4] for row in found]))
-    return xarray.Dataset(data, coords={"member": np.array([row[0] for row in found])},
-                          attrs={"study": work.study, "model": work.model or ""})
+    about = {"failed": np.array([row[3] for row in found]),
+             "status": np.array([text(lib.hn_status_name(row[2])) for row in found]),
+             "message": np.array([row[4] for row in found])}
+    return _dataset(np.array([work.values(row[0]) for row in found]), work.parameters, np.array([row[1] for row in found]),
+                    work.outputs, work.units, about, np.array([row[0] for row in found]),
+                    {"study": work.study, "model": work.model or ""})
 
 
 def read_study(path: str | os.PathLike[str]) -> Any:
     """A table that `holonom study` or `study merge` wrote, as study() returns it."""
-    import xarray
-
     context = Context()
     pointer = ffi.new("hn_study_table **")
     context.check(lib.hn_study_table_read(context.pointer, raw(os.fspath(path)), pointer))
@@ -224,15 +244,11 @@ def read_study(path: str | os.PathLike[str]) -> Any:
             return np.zeros((count, width))
         return np.frombuffer(ffi.buffer(source, count * width * 8), dtype=float).reshape(count, width).copy()
     values, numbers = block(view.parameters, view.parameter_count), block(view.outputs, view.output_count)
-    data: dict[str, Any] = {}
-    for i in range(view.parameter_count):
-        data[text(lib.hn_study_table_parameter_name(table, i))] = ("member", values[:, i], {"role": "parameter"})
-    for i in range(view.output_count):
-        name = text(lib.hn_study_table_output_name(table, i))
-        unit = text(lib.hn_study_table_output_unit(table, i))
-        data[name if name not in data else f"{name} (output)"] = ("member", numbers[:, i], {"role": "output", "unit": unit})
-    data["failed"] = ("member", np.array([bool(view.failed[i]) for i in range(count)]))
-    data["status"] = ("member", np.array([text(lib.hn_status_name(view.statuses[i])) for i in range(count)]))
-    data["message"] = ("member", np.array([text(lib.hn_study_table_message(table, i)) for i in range(count)]))
-    return xarray.Dataset(data, coords={"member": np.array([int(view.members[i]) for i in range(count)])},
-                          attrs={"study": text(view.text), "model": text(view.model_text)})
+    parameters = [text(lib.hn_study_table_parameter_name(table, i)) for i in range(view.parameter_count)]
+    outputs = [text(lib.hn_study_table_output_name(table, i)) for i in range(view.output_count)]
+    units = [text(lib.hn_study_table_output_unit(table, i)) for i in range(view.output_count)]
+    about = {"failed": np.array([bool(view.failed[i]) for i in range(count)]),
+             "status": np.array([text(lib.hn_status_name(view.statuses[i])) for i in range(count)]),
+             "message": np.array([text(lib.hn_study_table_message(table, i)) for i in range(count)])}
+    return _dataset(values, parameters, numbers, outputs, units, about, np.array([int(view.members[i]) for i in range(count)]),
+                    {"study": text(view.text), "model": text(view.model_text)})
