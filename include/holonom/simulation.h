@@ -275,7 +275,8 @@ typedef struct hn_body_values {
     const double *velocity;         ///< m/s, 3 each: centre of mass
     const double *angular_velocity; ///< rad/s, 3 each, world
 } hn_body_values;
-/// Set the state. Poses must fit the joints to 1e-9, velocities within `start_tolerance`: they are then projected.
+/// Set the state. Poses must fit the joints to 1e-9, velocities within `start_tolerance` of the largest one in their
+/// mechanism: they are then projected.
 /// Time and steps go on counting; ledger and accuracy begin anew. Since 0.2.
 /// @return HN_OK, HN_INVALID_ARGUMENT (they do not fit: the message names the joint; or `projected-rk`), HN_NOT_FINITE
 /// (energies or momenta would not be finite); the state is as before then

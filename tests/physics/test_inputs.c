@@ -269,6 +269,34 @@ TEST(state, bodies_of_one_run_set_in_another_go_the_same_way)
     end(&two);
 }
 
+// 0.5 m/s along a hinge's bearing were taken away without a word, as another body of the model flew at 800 m/s.
+TEST(state, velocities_are_judged_by_their_own_mechanism)
+{
+    static const char TEXT[] =
+        "holonom: 1\nbodies:\n"
+        "  rod: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 1, left: [0, 0, 0]}\n"
+        "  shell: {mass: 1, inertia: [1, 1, 1], position: [5, 0, 0]}\n"
+        "joints: {pin: {revolute: {bodies: [ground, rod], at: [0, 0, 0], axis: y}}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    def.step_size = 1e-3;
+    CHECK_OK(context, hn_model_parse(context, TEXT, sizeof TEXT - 1, "m", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    double along[6] = {0.5, 0, 0, 0, 0, 800}, still[6] = {1e-15, 0, 0, 0, 0, 800},
+           near[6] = {0, 1e-4, 1, 0, 0, 800}, turning[6] = {0, -2, 0, 0, 0, 0};
+    const hn_body_values wrong = {.velocity = along}, rest = {.velocity = still},
+                         fits = {.velocity = near, .angular_velocity = turning};
+    CHECK_STATUS(context, hn_simulation_set_bodies(simulation, &wrong, 2), HN_INVALID_ARGUMENT);
+    CHECK_CONTAINS(hn_context_message(context), "body 'rod': the joints take 0.5 m/s");
+    CHECK_OK(context, hn_simulation_set_bodies(simulation, &rest, 2)); // round-off of what rests
+    CHECK_OK(context, hn_simulation_set_bodies(simulation, &fits, 2)); // within the tolerance
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
 TEST(options, every_setting_is_read_and_set_by_its_name)
 {
     hn_context *context = hn_context_create(NULL);
