@@ -14,7 +14,8 @@
 
 static const double TOLERANCE = 1e-11; // of an eigenpair
 static const double SHIFT_STEP = 0.1;
-static const double ROUND_OFF = 1e-8; // of an eigenvalue: it is real
+static const double ROUND_OFF = 1e-8;  // of an eigenvalue: it is real
+static const double NO_MOTION = 1e-13; // of the largest eigenvalue of (Q5)
 enum { SHIFTS_MAX = 24, SEARCHES_MAX = 5, SPARE = 4 };
 
 void hn_modes_def_init(hn_modes_def *def, size_t size)
@@ -120,6 +121,26 @@ static void sort_pairs(mode_search *m)
     }
 }
 
+// All eigenvalues of (Q5) are positive, as the shift is below all of (Q4). Where masses are very far apart, round-off
+// of the heavy ones outweighs the light ones and leaves vectors that no motion has, with zeros of any sign.
+static void drop_what_is_no_motion(mode_search *m)
+{
+    krylov_pairs *p = &m->pairs;
+    size_t size = TWIST_SIZE * (size_t)m->x.simulation->system->body_count;
+    double largest = p->count > 0 ? fabs(p->real[0]) : 0.0;
+    int kept = 0;
+    for (int k = 0; k < p->count; ++k) {
+        if (p->real[k] < 0.0 && p->real[k] > -NO_MOTION * largest) continue;
+        p->real[kept] = p->real[k];
+        p->imaginary[kept] = p->imaginary[k];
+        if (kept < k)
+            memcpy(p->vectors + (size_t)kept * size, p->vectors + (size_t)k * size,
+                   size * sizeof(double));
+        ++kept;
+    }
+    p->count = kept;
+}
+
 static hn_status search_with(mode_search *m, double shift, int extra)
 {
     hn_context *context = m->x.simulation->context;
@@ -147,6 +168,7 @@ static hn_status search_with(mode_search *m, double shift, int extra)
         (void)context_take_cancel(context);
         return context_fail(context, status, "modes: cancelled");
     }
+    if (status == HN_OK && m->x.found.conservative) drop_what_is_no_motion(m);
     if (status == HN_OK) sort_pairs(m);
     return status;
 }
