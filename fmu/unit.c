@@ -135,6 +135,7 @@ static void drop_simulation(unit *u)
     hn_model_destroy(u->model);
     u->simulation = NULL;
     u->model = NULL;
+    u->caution_count = 0;
 }
 
 static bool take_views(unit *u)
@@ -244,10 +245,22 @@ unit_status unit_begin(unit *u, double start_time)
     return prepare(u) ? UNIT_OK : UNIT_ERROR;
 }
 
+// What makes numbers doubtful, each once.
+static void say_cautions(unit *u)
+{
+    char line[640];
+    int count = hn_simulation_caution(u->simulation, u->model, 0, NULL, 0);
+    for (; u->caution_count < count; ++u->caution_count) {
+        hn_simulation_caution(u->simulation, u->model, u->caution_count, line, sizeof line);
+        unit_say(u, UNIT_WARNING, "%s", line);
+    }
+}
+
 unit_status unit_finish_initialization(unit *u)
 {
     if (u->phase != UNIT_INITIALIZING) return wrong_phase(u, "ending the initialization");
     if (!prepare(u)) return UNIT_ERROR;
+    say_cautions(u);
     u->phase = UNIT_STEPPING;
     return UNIT_OK;
 }
@@ -255,6 +268,7 @@ unit_status unit_finish_initialization(unit *u)
 unit_status unit_terminate(unit *u)
 {
     if (u->phase != UNIT_STEPPING) return wrong_phase(u, "the end");
+    say_cautions(u);
     u->phase = UNIT_TERMINATED;
     return UNIT_OK;
 }

@@ -28,6 +28,7 @@ typedef struct unit {
     unit_variables variables;
     uint64_t identity; ///< of the variables
     hn_model *model;
+    int caution_count; ///< said of the simulation
     hn_simulation *simulation; ///< NULL until it is needed, and after a parameter was changed
     hn_view *views;            ///< per output field
     double *values;    ///< per variable: what was set, or the outputs of the last completed step

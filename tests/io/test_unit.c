@@ -325,6 +325,26 @@ TEST(unit, refuses_what_cannot_be_with_words)
     fmi2FreeInstance(c);
 }
 
+// Start rates were moved without a word.
+TEST(unit, warns_of_what_the_tool_warns_of)
+{
+    char moved[2048];
+    write_resources();
+    snprintf(moved, sizeof moved,
+             "%sstart: {upper: {velocity: [0, 0, 1.0004], angular_velocity: [0, -4, 0]}}\n", MODEL);
+    write_file(UNIT_MODEL_FILE, moved);
+    fmi2Component c = fmi2Instantiate("one", fmi2CoSimulation, TOKEN, LOCATION, &CALLBACKS, 0, 1);
+    CHECK(c != NULL);
+    last_message[0] = '\0';
+    initialize(c, 0.0);
+    CHECK_CONTAINS(last_message, "start velocities were changed by");
+    last_message[0] = '\0';
+    CHECK_EQUAL(fmi2Terminate(c), fmi2OK);
+    CHECK_TEXT(last_message, ""); // once
+    fmi2FreeInstance(c);
+    write_resources();
+}
+
 static void *cancel_soon(void *c)
 {
     const struct timespec pause = {0, 20000000}; // s, ns
