@@ -252,13 +252,26 @@ void frame_turn(const motion_frame *f, const double *x, const double *y, double 
 
 // ---- names ------------------------------------------------------------------------------------------------
 
+// A joint with coordinates x, y, z may have the name of a body: they are told apart from the body's.
+static bool is_taken_by_joint(const hn_system *system, const char *name)
+{
+    for (int k = 0; k < system->joint_count; ++k)
+        if (strcmp(system->reports[k].name, name) == 0 &&
+            joint_type_of(system->reports[k].rows.kind)->coordinate_count > 0 &&
+            strcmp(joint_coordinate_label(system->reports[k].rows.kind, 0), "x") == 0)
+            return true;
+    return false;
+}
+
 void frame_name(const motion_frame *f, int candidate, char *name, size_t size)
 {
     static const char *const WORDS[6] = {"x", "y", "z", "turn_x", "turn_y", "turn_z"};
     const frame_coordinate *c = &f->candidates[candidate];
-    if (c->joint < 0)
-        snprintf(name, size, "%s/%s", f->system->bodies[c->body].name, WORDS[c->index]);
-    else
+    if (c->joint < 0) {
+        const char *body = f->system->bodies[c->body].name;
+        snprintf(name, size, "%s%s/%s", is_taken_by_joint(f->system, body) ? "body " : "", body,
+                 WORDS[c->index]);
+    } else
         snprintf(name, size, "%s/%s", f->system->reports[c->joint].name,
                  joint_coordinate_label(f->system->reports[c->joint].rows.kind, c->index));
 }

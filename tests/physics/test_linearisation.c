@@ -512,3 +512,23 @@ TEST(linearisation, frequencies_are_those_of_modes)
     CHECK_BELOW(frequency_error("right-angle-frame", true, 8), 1e-7); // measured 2e-9
     CHECK_BELOW(frequency_error("bend-45", true, 8), 1e-7);           // measured 3e-9
 }
+
+// Both were `a/x`: in a list by names one of them is lost.
+TEST(linearisation, coordinates_of_a_body_and_of_a_joint_have_names_of_their_own)
+{
+    linear l = linear_of("holonom: 1\n"
+                         "bodies:\n"
+                         "  a: {mass: 1, inertia: [1, 1, 1]}\n"
+                         "  b: {mass: 1, inertia: [1, 1, 1], position: [5, 0, 0]}\n"
+                         "joints: {a: {free: {bodies: [ground, b], at: [5, 0, 0]}}}\n",
+                         HN_SCHEME_ENERGY_MOMENTUM, 1e-3);
+    CHECK_EQUAL(l.system->state_count, 24);
+    int own = 0;
+    for (int i = 0; i < l.system->state_count; ++i) {
+        own += strncmp(l.system->state_names[i], "body a/", 7) == 0;
+        for (int k = 0; k < i; ++k)
+            CHECK(strcmp(l.system->state_names[i], l.system->state_names[k]) != 0);
+    }
+    CHECK_EQUAL(own, 12);
+    linear_close(&l);
+}
