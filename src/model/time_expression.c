@@ -370,6 +370,28 @@ static time_jet one_argument(operation op, time_jet f)
     }
 }
 
+// What compares numbers and takes one of them: not defined where one of them is not, as sums are
+static time_jet compare(operation op, time_jet f, time_jet g)
+{
+    if (isnan(f.value) || isnan(g.value)) return (time_jet){.value = (double)NAN};
+    int order = order_after(f, g);
+    switch (op) {
+    case OP_MINIMUM: return order > 0 ? g : f;
+    case OP_MAXIMUM: return order < 0 ? g : f;
+    case OP_LESS: return (time_jet){.value = order < 0};
+    default: return (time_jet){.value = order > 0};
+    }
+}
+
+// Where one side decides, the other one need not be defined.
+static time_jet both_or_either(bool both, double f, double g)
+{
+    double decides = both ? 0.0 : 1.0;
+    bool first = !isnan(f) && (f != 0.0) == !both, second = !isnan(g) && (g != 0.0) == !both;
+    if (first || second) return (time_jet){.value = decides};
+    return (time_jet){.value = isnan(f) || isnan(g) ? (double)NAN : 1.0 - decides};
+}
+
 static time_jet two_arguments(operation op, time_jet f, time_jet g)
 {
     switch (op) {
@@ -386,12 +408,9 @@ static time_jet two_arguments(operation op, time_jet f, time_jet g)
     }
     case OP_POWER: return power(f, g);
     case OP_ATAN2: return angle(f, g);
-    case OP_MINIMUM: return order_after(g, f) < 0 ? g : f;
-    case OP_MAXIMUM: return order_after(g, f) > 0 ? g : f;
-    case OP_LESS: return (time_jet){.value = order_after(f, g) < 0};
-    case OP_GREATER: return (time_jet){.value = order_after(f, g) > 0};
-    case OP_AND: return (time_jet){.value = f.value != 0.0 && g.value != 0.0};
-    default: return (time_jet){.value = f.value != 0.0 || g.value != 0.0}; // or
+    case OP_AND:
+    case OP_OR: return both_or_either(op == OP_AND, f.value, g.value);
+    default: return compare(op, f, g);
     }
 }
 
@@ -425,7 +444,8 @@ static time_jet evaluate(const time_instruction *code, int count, double time,
             stack[top++] = (time_jet){.value = numbers[(int)code[i].number]};
         } else if (op == OP_CHOOSE) {
             top -= 2;
-            stack[top - 1] = stack[top - 1].value != 0.0 ? stack[top] : stack[top + 1];
+            if (!isnan(stack[top - 1].value))
+                stack[top - 1] = stack[top - 1].value != 0.0 ? stack[top] : stack[top + 1];
         } else if (op == OP_NEGATE || op >= OP_SIN) {
             side = side_of(op, stack[top - 1], stack[top - 1]);
             stack[top - 1] = one_argument(op, stack[top - 1]);

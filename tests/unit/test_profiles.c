@@ -272,6 +272,31 @@ TEST(time_functions, that_cannot_be_read_are_refused_with_the_place)
     hn_context_destroy(context);
 }
 
+// What decides by a number that is none has none either; before, max(t, 0/0) was t and a comparison with it false, so that
+// bounds of such expressions (which do not know where they are defined) were wrong.
+TEST(time_functions, decide_nothing_by_what_is_not_defined)
+{
+    static const struct {
+        const char *text;
+        double value; // at t = -1
+    } cases[] = {{"max(t, sqrt(t), 10*t)", (double)NAN},
+                 {"min(sqrt(t), t)", (double)NAN},
+                 {"abs(log(t)) > -3 ? 1 : 0", (double)NAN},
+                 {"t < 0 && log(t) < 5", (double)NAN},
+                 {"t > 0 || log(t) < 5", (double)NAN},
+                 {"t > 0 && log(t) < 5", 0.0},
+                 {"log(t) < 5 || t < 0", 1.0},
+                 {"t < 0 ? 7 : sqrt(t)", 7.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        time_instruction code[TIME_CODE_MAX];
+        time_error error;
+        int count = time_expression_parse(cases[i].text, code, &error);
+        CHECK(count > 0);
+        double value = time_expression_at(code, count, -1.0, NULL).value;
+        CHECK(isnan(cases[i].value) ? isnan(value) : value == cases[i].value);
+    }
+}
+
 // Bounds over a span hold every value in it, and close in on them; where sides are told to be kept no corner is found.
 TEST(time_functions, lie_within_their_bounds_over_a_span)
 {
