@@ -80,6 +80,20 @@ static void print_extents(const follow_run *r)
 
 // ---- the records ----------------------------------------------------------------------------------
 
+// Outputs that kinematics does not find; expressions of them neither.
+static void warn_of_outputs(const follow_run *r)
+{
+    for (int i = 0; i < hn_model_output_count(r->model); ++i) {
+        hn_output_kind kind = hn_model_output_kind(r->model, i);
+        if (kind == HN_OUTPUT_REACTION_FORCE || kind == HN_OUTPUT_REACTION_TORQUE ||
+            kind == HN_OUTPUT_EFFORT || kind == HN_OUTPUT_POWER)
+            say(stderr,
+                "warning: output '%s' is zero, and what is computed from it means nothing: "
+                "kinematics finds no efforts and no reactions, `holonom inverse` does\n",
+                hn_model_output_name(r->model, i));
+    }
+}
+
 static int fail(const follow_run *r, hn_status status)
 {
     say(stderr, "%s\n", hn_context_message(r->context));
@@ -113,6 +127,7 @@ static int follow(follow_run *r)
         status = hn_results_create_for(r->model, r->simulation, r->output, &def, &r->results);
         if (status == HN_OK) status = hn_results_append(r->results);
         if (status != HN_OK) return write_failed(r);
+        if (!r->inverse) warn_of_outputs(r);
     }
     note_drives(r, true);
     for (int64_t done = 0; done < r->step_count;) {

@@ -75,6 +75,26 @@ class Prescribed(unittest.TestCase):
             self.assertIn("warning: start positions were moved by 4.0e-09", done.stderr)
             self.assertEqual(tool(command, ENGINE, "--quiet", "--no-output").stderr, "")
 
+    def test_kinematics_names_outputs_that_it_does_not_find(self):
+        text = (
+            "holonom: 1\n"
+            "bodies: {arm: {shape: {box: {size: [1, 0.1, 0.1]}}, mass: 2, position: [0.5, 0, 0]}}\n"
+            "joints: {pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}}\n"
+            "drives: {lead: {motion: {joint: pin, value: t}}}\n"
+            "outputs:\n"
+            "  place: {position: {body: arm}}\n"
+            "  torque: {effort: {drive: lead}}\n"
+            "  bearing: {reaction_force: {joint: pin}}\n"
+            "run: {step: 0.1, end: 1}\n"
+        )
+        for command, count in (("kinematics", 2), ("inverse", 0)):
+            run = tool(command, "-", "--quiet", "-o", command + ".h5", text=text)
+            self.assertEqual(run.returncode, 0)
+            self.assertEqual(run.stderr.count("is zero"), count)
+            for name in ("torque", "bearing"):
+                self.assertEqual(f"output '{name}'" in run.stderr, count > 0)
+            self.assertNotIn("place", run.stderr)
+
     def test_refusals(self):
         done = tool("kinematics", FOUR_BAR)
         self.assertEqual(done.returncode, 3)
