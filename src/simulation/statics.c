@@ -777,18 +777,27 @@ void statics_end(statics *x)
     context_release(context, x->start);
 }
 
+// The state without velocities
+static hn_status come_to_rest(hn_simulation *s)
+{
+    size_t count = POSE_SIZE * (size_t)s->system->body_count;
+    double *none = context_allocate(s->context, 2 * count * sizeof(double));
+    if (none == NULL) return HN_OUT_OF_MEMORY;
+    s->scheme->start(s->system, none, none + count, &s->state);
+    simulation_forget_derived(s);
+    context_release(s->context, none);
+    return HN_OK;
+}
+
 // The simulation begins at its state, at rest.
 static hn_status start_over(hn_simulation *s)
 {
     const hn_system *system = s->system;
     size_t count = POSE_SIZE * (size_t)system->body_count;
-    double *none = context_allocate(s->context, 2 * count * sizeof(double));
-    if (none == NULL) return HN_OUT_OF_MEMORY;
+    TRY(come_to_rest(s));
     memcpy(s->system->q_start, s->state.q, count * sizeof(double));
     memset(s->system->twist_start, 0, TWIST_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(s->system->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
-    s->scheme->start(system, none, none + count, &s->state);
-    context_release(s->context, none);
     TRY(simulation_find_symmetries(s));
     s->steps[0].valid = s->steps[1].valid = false;
     composed_forget(s);
@@ -859,6 +868,7 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
     statics x;
     context_begin_cancellable(s->context);
     hn_status status = statics_begin(s, def, &x);
+    if (status == HN_OK && def->as_steps) status = come_to_rest(s);
     if (status == HN_OK) status = follow_loads(&x);
     if (status == HN_OK) status = check_latches(s);
     context_end_cancellable(s->context);

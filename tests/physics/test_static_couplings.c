@@ -211,6 +211,26 @@ TEST(modes, of_screws_on_each_other)
     end_run(&r);
 }
 
+// Load steps are at rest, whatever the start velocities: they were those of the start, in every record.
+TEST(statics, load_steps_are_at_rest)
+{
+    driven_run r =
+        begin_run("holonom: 1\n"
+                  "bodies: {arm: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.5, 0, 0]}}\n"
+                  "joints: {pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}}\n"
+                  "loads: {s: {torsion_spring: {joint: pin, stiffness: 15}}}\n"
+                  "start: {pin: {rate: 3}}\n",
+                  HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 1e-3);
+    hn_static_def def = hn_static_def_default();
+    hn_equilibrium found;
+    hn_energy energy;
+    def.as_steps = true;
+    CHECK_OK(r.context, hn_simulation_find_equilibrium(r.simulation, &def, &found));
+    CHECK_OK(r.context, hn_simulation_energy(r.simulation, &energy));
+    CHECK(energy.kinetic == 0.0);
+    end_run(&r);
+}
+
 // Threads and a relation, and weights from all sides: as many directions leave the equilibrium as the linear system has
 // growing motions, though most of the parts are free without what ties their coordinates.
 TEST(statics, verdicts_on_screws_are_those_of_the_linear_system)
