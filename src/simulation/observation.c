@@ -308,6 +308,14 @@ static hn_status observe_joints(hn_simulation *s)
 static hn_status observe_accelerations(hn_simulation *s)
 {
     double *const *to = s->observed.data;
+    if (s->standing) {
+        size_t bodies = (size_t)s->system->body_count;
+        memset(to[SERIES_BODY_ACCELERATION], 0, 3 * bodies * sizeof(double));
+        memset(to[SERIES_BODY_ANGULAR_ACCELERATION], 0, 3 * bodies * sizeof(double));
+        memset(to[SERIES_JOINT_ACCELERATION], 0,
+               s->observed.extent.coordinate_count * sizeof(double));
+        return HN_OK;
+    }
     TRY(hn_simulation_accelerations(s, to[SERIES_BODY_ACCELERATION],
                                     to[SERIES_BODY_ANGULAR_ACCELERATION], s->system->body_count));
     return simulation_joint_accelerations(s, to[SERIES_BODY_ACCELERATION],

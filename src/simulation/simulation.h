@@ -214,6 +214,7 @@ struct hn_simulation {
     body_scale *equation_scales; ///< per body
     bool wrench_valid;
     bool angles_valid;    ///< `joint_angles` belong to the state
+    bool standing;        ///< at a load step of statics, whose loads are not those of the time: nothing is accelerated
     void *backup;         ///< snapshot before a step that may be halved
     void *before;         ///< snapshot before a step that the ledger notes, or that inner steps fill
     void *control_point;  ///< snapshot where inner steps were last sure

@@ -869,7 +869,9 @@ hn_status hn_simulation_find_equilibrium(hn_simulation *s, const hn_static_def *
     context_begin_cancellable(s->context);
     hn_status status = statics_begin(s, def, &x);
     if (status == HN_OK && def->as_steps) status = come_to_rest(s);
+    s->standing = def->as_steps;
     if (status == HN_OK) status = follow_loads(&x);
+    s->standing = false;
     if (status == HN_OK) status = check_latches(s);
     context_end_cancellable(s->context);
     if (equilibrium != NULL) *equilibrium = x.found;
