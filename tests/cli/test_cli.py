@@ -742,6 +742,19 @@ class StaticTest(ToolTest):
         self.assertNotIn("UNSTABLE", done.stdout)
         self.check(0, "export", "held-modes.h5")  # it has one record
 
+    @need_h5py
+    def test_load_steps_are_at_rest(self):
+        self.write("arm.yaml", "holonom: 1\nname: arm\n"
+                               "bodies: {arm: {mass: 2, inertia: [0.1, 0.2, 0.2], position: [0.5, 0, 0]}}\n"
+                               "joints: {pin: {revolute: {bodies: [ground, arm], at: [0, 0, 0], axis: y}}}\n"
+                               "loads: {s: {torsion_spring: {joint: pin, stiffness: 50}}}\n"
+                               "drives: {e: {effort: {joint: pin, value: -5-10*t}}}\nstart: {pin: {rate: 3}}\n"
+                               "outputs: {a: {acceleration: {body: arm}}, v: {velocity: {body: arm}}}\n"
+                               "run: {step: 0.01, end: 1}\n")
+        self.check(0, "static", "arm.yaml", "--time", "0.3", "--output", "rest.h5")
+        with h5py.File(self.path("rest.h5"), "r") as file:
+            self.assertEqual(abs(file["outputs/value"][:]).max(), 0.0)  # they were those of the start and of another time
+
     def test_loads_without_a_potential_have_no_verdict_by_signs(self):
         # a follower load (Beck): stands until 20.05 EI/L^2, although its stiffness has a negative symmetric part
         beck = ("holonom: 1\nname: beck\ngravity: [0, 0, 0]\nbeams:\n"
