@@ -125,7 +125,6 @@ static int find(linear_run *r)
     if (status != HN_OK) return fail(r, status);
     if (!r->quiet) print_system(r);
     fflush(stdout);
-    warn_beam_tension_now(r->model, r->simulation, "here");
     if (r->output == NULL) return EXIT_FINE;
     if (hn_linear_system_write(r->system, r->output) != HN_OK) {
         say(stderr, "%s\n", hn_context_message(r->context));

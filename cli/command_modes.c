@@ -185,7 +185,8 @@ static int find(mode_run *r)
             r->report.equilibrium.residual);
     if (!r->quiet) print_modes(r);
     fflush(stdout);
-    warn_beam_tension_now(r->model, r->simulation, "here");
+    said_cautions said = {0};
+    warn_cautions(r->model, r->simulation, &said);
     return r->output == NULL ? EXIT_FINE : write_results(r);
 }
 

@@ -175,8 +175,8 @@ static int find(search *x, hn_simulation *simulation, const hn_static_def *wante
         print_beams(x->model, simulation);
         print_joints(x->model, simulation);
     }
-    warn_beam_angle(x->model, found.beam, found.beam_element, found.beam_angle, "at the last load");
-    warn_beam_tension_now(x->model, simulation, "at the last load");
+    said_cautions said = {0};
+    warn_cautions(x->model, simulation, &said);
     if (found.conservative && found.unstable_count > 0)
         say(stderr,
             "warning: the equilibrium is unstable: its stiffness has %d negative "

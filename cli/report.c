@@ -352,45 +352,6 @@ void warn_cautions(const hn_model *model, const hn_simulation *simulation, said_
     }
 }
 
-void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when)
-{
-    const double DEGREES = 57.29577951308232, LARGE = 30.0, LARGEST = 44.9;
-    if (beam < 0 || !(DEGREES * angle > LARGE)) return;
-    shown_text room;
-    const char *name = show_text(&room, hn_model_beam_name(model, hn_model_beam(model, beam)));
-    if (DEGREES * angle < LARGEST)
-        say(stderr,
-            "warning: beam %s: neighbouring nodes are turned by %.1f degrees against each "
-            "other %s, most in element %s.%d: above %.0f its moments are off by a sixth or "
-            "more; more elements help\n",
-            name, DEGREES * angle, when, name, element, LARGE);
-    else
-        say(stderr,
-            "warning: beam %s: element %s.%d is bent by %.1f degrees %s: from 45 on it bears "
-            "less moment for being bent more, and results mean nothing; more elements help\n",
-            name, name, element, DEGREES * angle, when);
-}
-
-void warn_beam_tension(const hn_model *model, const hn_beam_tension *tension, const char *when)
-{
-    if (!(tension->ratio > 1.0)) return;
-    shown_text room;
-    const char *name =
-        show_text(&room, hn_model_beam_name(model, hn_model_beam(model, tension->beam)));
-    say(stderr,
-        "warning: beam %s: element %s.%d is too long for its tension %s: N l^2 = %.3g times %g EI, "
-        "and above 1 its nodes gain energy by a zigzag that the beam would not make: what is said "
-        "of stability is that of the elements; take at least %d elements\n",
-        name, name, tension->element, when, tension->ratio, tension->limit, tension->least_count);
-}
-
-void warn_beam_tension_now(const hn_model *model, const hn_simulation *simulation, const char *when)
-{
-    hn_beam_tension tension;
-    if (hn_simulation_beam_tension(simulation, &tension) == HN_OK)
-        warn_beam_tension(model, &tension, when);
-}
-
 int report_no_memory(void)
 {
     say(stderr, "holonom: there is no memory\n");

@@ -58,15 +58,6 @@ typedef struct said_cautions {
 /// moved, steps too long for the motion, at the worst moment of the run. What was said already is not said again.
 void warn_cautions(const hn_model *model, const hn_simulation *simulation, said_cautions *said);
 
-/// Warn on the error stream when two neighbouring nodes of a beam are turned so far against each other that its
-/// elements are too long, `when` that is; nothing for a beam below zero.
-void warn_beam_angle(const hn_model *model, int beam, int element, double angle, const char *when);
-
-/// Warn on the error stream when an element of a beam is too long for its tension, `when` that is.
-void warn_beam_tension(const hn_model *model, const hn_beam_tension *tension, const char *when);
-/// The same of the current state.
-void warn_beam_tension_now(const hn_model *model, const hn_simulation *simulation, const char *when);
-
 /// "1 body", "2 bodies"
 void print_count(int64_t count, const char *one, const char *many, FILE *out);
 

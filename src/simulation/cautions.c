@@ -2,6 +2,7 @@
 // What makes the numbers of a run doubtful though no promise is broken, said in sentences.
 #include "simulation/outputs.h"
 #include "simulation/simulation.h"
+#include "simulation/statics.h"
 
 #include "base/context.h"
 #include "model/model.h"
@@ -125,32 +126,39 @@ static void add_accuracy(caution_list *list, const hn_model *model, const hn_acc
             body_name(model, a->relative.body), a->relative.time, a->relative.value);
 }
 
-static void add_beams(caution_list *list, const hn_model *model, const hn_accuracy *a)
+// At the worst moment of the steps; where none was measured, of the state that is
+static void add_beams(caution_list *list, const hn_simulation *s, const hn_model *model,
+                      const hn_accuracy *a)
 {
-    const hn_beam_tension *tension = &a->beam_tension;
-    if (tension->ratio > 1.0) {
-        const char *name = beam_name(model, tension->beam);
+    hn_beam_tension tension = a != NULL ? a->beam_tension : statics_largest_tension(s);
+    int beam = -1, place = 0;
+    double angle = a != NULL ? a->beam_angle : statics_largest_bend(s, &beam, &place),
+           bend = DEGREES * angle;
+    char when[40] = "here";
+    if (a != NULL) beam = a->beam, place = a->beam_element;
+    if (tension.ratio > 1.0) {
+        const char *name = beam_name(model, tension.beam);
+        if (a != NULL) snprintf(when, sizeof when, "at t = %.6g s", a->beam_tension_time);
         add(list,
-            "beam %s: element %s.%d is too long for its tension at t = %.6g s: N l^2 = %.3g times "
+            "beam %s: element %s.%d is too long for its tension %s: N l^2 = %.3g times "
             "%g EI, and above 1 its nodes gain energy by a zigzag that the beam would not make: "
             "what is said of stability is that of the elements; take at least %d elements",
-            name, name, tension->element, a->beam_tension_time, tension->ratio, tension->limit,
-            tension->least_count);
+            name, name, tension.element, when, tension.ratio, tension.limit, tension.least_count);
     }
-    double bend = DEGREES * a->beam_angle;
-    if (a->beam_angle <= 0.0 || a->beam < 0 || !(bend > BEND_LARGE)) return;
-    const char *name = beam_name(model, a->beam);
+    if (beam < 0 || !(bend > BEND_LARGE)) return;
+    const char *name = beam_name(model, beam);
+    if (a != NULL) snprintf(when, sizeof when, "at t = %.6g s", a->beam_angle_time);
     if (bend < BEND_LARGEST)
         add(list,
-            "beam %s: neighbouring nodes are turned by %.1f degrees against each other at "
-            "t = %.6g s, most in element %s.%d: above %.0f its moments are off by a sixth or "
-            "more; more elements help",
-            name, bend, a->beam_angle_time, name, a->beam_element, BEND_LARGE);
+            "beam %s: neighbouring nodes are turned by %.1f degrees against each other %s, "
+            "most in element %s.%d: above %.0f its moments are off by a sixth or more; more "
+            "elements help",
+            name, bend, when, name, place, BEND_LARGE);
     else
         add(list,
-            "beam %s: element %s.%d is bent by %.1f degrees at t = %.6g s: from 45 on it bears "
-            "less moment for being bent more, and results mean nothing; more elements help",
-            name, name, a->beam_element, bend, a->beam_angle_time);
+            "beam %s: element %s.%d is bent by %.1f degrees %s: from 45 on it bears less moment "
+            "for being bent more, and results mean nothing; more elements help",
+            name, name, place, bend, when);
 }
 
 static void add_outputs(caution_list *list, const hn_simulation *s, const hn_model *model)
@@ -174,9 +182,9 @@ int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int ind
     bool spin_said = add_start_spin(&list, s, &structure);
     add_outputs(&list, s, model);
     hn_ledger ledger;
-    if (s->step_count == 0 || !s->def.ledger || hn_simulation_ledger(s, &ledger) != HN_OK)
-        return list.count;
-    add_accuracy(&list, model, &ledger.accuracy, spin_said);
-    add_beams(&list, model, &ledger.accuracy);
+    bool stepped = s->step_count > 0 && s->def.ledger && hn_simulation_ledger(s, &ledger) == HN_OK,
+         noted = stepped && s->accuracy.step_count > 0; // load steps are none
+    if (stepped) add_accuracy(&list, model, &ledger.accuracy, spin_said);
+    add_beams(&list, s, model, noted ? &ledger.accuracy : NULL);
     return list.count;
 }

@@ -48,8 +48,8 @@ typedef struct follow_work {
     double *ahead, *change; // 12 per body; twice
     double *angles;         // per element; those of relations
     double *guesses;        // likewise, where they should be ahead
-    double *
-        slots; // angles and memories at the begin of a step: of elements, of joints and their slack
+    // angles and memories at the begin of a step: of elements, of joints and their slack
+    double *slots;
 } follow_work;
 
 static double term_angle(const motion_frame *f, int d, int k, const double *q, double near)

@@ -116,7 +116,6 @@ TEST(outputs, are_what_closed_forms_say)
     CHECK_NEAR(rates[0] / rates[1], 4.0, 0.4);
 }
 
-// Accelerations of a free fall with spin, where nothing prescribes them: against the closed form to round-off.
 TEST(outputs, angles_about_an_axis_need_a_direction_across_it)
 {
     static const char *const TEXT =
@@ -129,6 +128,7 @@ TEST(outputs, angles_about_an_axis_need_a_direction_across_it)
     hn_context_destroy(context);
 }
 
+// Accelerations of a free fall with spin, where nothing prescribes them: against the closed form to round-off.
 TEST(outputs, accelerations_are_those_of_the_state)
 {
     static const char text[] =

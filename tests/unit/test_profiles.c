@@ -272,8 +272,8 @@ TEST(time_functions, that_cannot_be_read_are_refused_with_the_place)
     hn_context_destroy(context);
 }
 
-// What decides by a number that is none has none either; before, max(t, 0/0) was t and a comparison with it false, so that
-// bounds of such expressions (which do not know where they are defined) were wrong.
+// What decides by a number that is none has none either. Before, max(t, 0/0) was t and a comparison with it false, so
+// that bounds of such expressions (which do not know where they are defined) were wrong.
 TEST(time_functions, decide_nothing_by_what_is_not_defined)
 {
     static const struct {
