@@ -273,6 +273,11 @@ static hn_status find_modes(mode_search *m, const hn_modes_def *def, hn_mode *mo
     if (m->x.freedom > 0) TRY(search(m));
     int count = m->pairs.count < def->count ? m->pairs.count : def->count;
     if (count > m->x.freedom) count = m->x.freedom > 0 ? m->x.freedom : 0;
+    if (count < def->count && count < m->x.freedom)
+        context_log(context,
+                    "modes: %d of the %d motions have none that is told from round-off: their "
+                    "inertia is none, or too small beside that of the others",
+                    m->x.freedom - count, m->x.freedom);
     for (int k = 0; k < count; ++k) {
         modes[k] = describe(m, k);
         if (shapes != NULL)
