@@ -245,14 +245,24 @@ unit_status unit_begin(unit *u, double start_time)
     return prepare(u) ? UNIT_OK : UNIT_ERROR;
 }
 
-// What makes numbers doubtful, each once.
+static bool is_said(const unit *u, const char *caution)
+{
+    for (int i = 0; i < u->caution_count; ++i)
+        if (strcmp(u->cautions[i], caution) == 0) return true;
+    return false;
+}
+
+// What makes numbers doubtful, each once; there may be others before those that were said.
 static void say_cautions(unit *u)
 {
-    char line[640];
+    char line[UNIT_CAUTION_SIZE];
     int count = hn_simulation_caution(u->simulation, u->model, 0, NULL, 0);
-    for (; u->caution_count < count; ++u->caution_count) {
-        hn_simulation_caution(u->simulation, u->model, u->caution_count, line, sizeof line);
+    for (int i = 0; i < count; ++i) {
+        hn_simulation_caution(u->simulation, u->model, i, line, sizeof line);
+        if (is_said(u, line)) continue;
         unit_say(u, UNIT_WARNING, "%s", line);
+        if (u->caution_count < UNIT_CAUTIONS_MAX)
+            memcpy(u->cautions[u->caution_count++], line, sizeof line);
     }
 }
 

@@ -17,6 +17,8 @@ typedef void (*unit_log_function)(void *user, unit_status status, const char *ca
 /// Called after every internal step of unit_do_step with the time; true ends it there.
 typedef bool (*unit_between_function)(void *user, double time);
 
+enum { UNIT_CAUTIONS_MAX = 8, UNIT_CAUTION_SIZE = 640 };
+
 typedef struct unit {
     char *name;
     unit_log_function log;
@@ -28,11 +30,12 @@ typedef struct unit {
     unit_variables variables;
     uint64_t identity; ///< of the variables
     hn_model *model;
-    int caution_count; ///< said of the simulation
     hn_simulation *simulation; ///< NULL until it is needed, and after a parameter was changed
     hn_view *views;            ///< per output field
     double *values;    ///< per variable: what was set, or the outputs of the last completed step
     bool *given;       ///< per variable: was it set?
+    char cautions[UNIT_CAUTIONS_MAX][UNIT_CAUTION_SIZE]; ///< that were said of the simulation
+    int caution_count;
     unit_phase phase;
     double start_time; ///< s: of the master; the simulation begins at zero
 } unit;
