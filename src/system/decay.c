@@ -438,7 +438,7 @@ void decay_finish(const hn_system *system, const step_equations *equations, cons
         const element_type *type = element_type_of(e->kind);
         if (type->strain_changes == NULL) continue;
         element_step view = step_element_view(system, equations, step, i);
-        double changes[DECAY_MEMORY] = {0.0}, difference[RATES_MAX];
+        double changes[DECAY_MEMORY] = {0.0}, difference[RATES_MAX] = {0.0};
         rate_step r = {.count = 0};
         int count = type->strain_changes(e, &view, changes);
         if (has_rates(e)) find_rates(system, step, i, 0.0, velocity, NULL, &r);
