@@ -377,3 +377,30 @@ TEST(cautions, of_steps_too_long_and_starts_that_were_moved_are_told_to_programs
     hn_model_destroy(rod);
     hn_context_destroy(context);
 }
+
+// Dampers without springs have no strain: what lay in memory was taken for one, times a stiffness of zero, and where it
+// was no number the run stopped. Under valgrind this failed.
+TEST(ledger, of_energy_decaying_knows_dampers_without_stiffness)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies: {b: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}}\n"
+        "start: {b: {velocity: [0.5, 0, 0]}}\n"
+        "loads: {d: {spring: {bodies: [ground, b], from: [0, 0, 0], to: [1, 0, 0], stiffness: 0, "
+        "damping: 0.1}}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = HN_SCHEME_ENERGY_DECAYING;
+    def.step_size = 0.01;
+    CHECK_OK(context, hn_model_parse(context, TEXT, sizeof TEXT - 1, "model", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    CHECK_OK(context, hn_simulation_step(simulation, 20));
+    hn_ledger ledger;
+    CHECK_OK(context, hn_simulation_ledger(simulation, &ledger));
+    CHECK(ledger.entry[HN_PROMISE_ENERGY].kept);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
