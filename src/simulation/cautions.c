@@ -84,6 +84,18 @@ static void add_start(caution_list *list, const hn_structure *structure)
                   "determined; move a joint out of line, or leave one out");
 }
 
+/// A start that nothing but the order of the file decides.
+static void add_order(caution_list *list, const hn_simulation *s, const hn_model *model)
+{
+    const int *alike = s->system->alike;
+    if (alike[0] < 0) return;
+    add(list,
+        "start values of joints in a mechanism that nothing holds do not say whether '%s' or '%s' "
+        "stays: '%s' does, as it stands first in the file; give it a start velocity, or a free "
+        "joint",
+        body_name(model, alike[0]), body_name(model, alike[1]), body_name(model, alike[0]));
+}
+
 /// Is a body too fast for the scheme from the start on?
 static bool add_start_spin(caution_list *list, const hn_simulation *s,
                            const hn_structure *structure)
@@ -179,6 +191,7 @@ int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int ind
         .wanted = text != NULL && size > 0 ? index : -1, .text = text, .size = size};
     hn_structure structure = hn_simulation_structure(s);
     add_start(&list, &structure);
+    add_order(&list, s, model);
     bool spin_said = add_start_spin(&list, s, &structure);
     add_outputs(&list, s, model);
     hn_ledger ledger;

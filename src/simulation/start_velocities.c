@@ -606,9 +606,62 @@ static hn_status follow_with(hn_simulation *s, const hn_model *model, int hold_c
     return status;
 }
 
+// As many relations as can be met, one after the other: the first that cannot is named later.
+static hn_status follow_relations(hn_simulation *s, const hn_model *model, int count)
+{
+    int told = system_told_velocities(s->system, model, NULL);
+    bool met;
+    TRY(follow_with(s, model, count, told, false, &met));
+    for (int n = 1; !met && n <= count; ++n) {
+        TRY(follow_with(s, model, n, told, false, &met));
+        if (!met) break;
+        met = false;
+    }
+    return HN_OK;
+}
+
+// Bodies that motions and couplings act on, with all that hangs on the same elastic edge by joints
+static void mark_moved(const hn_simulation *s, int count, bool *moved)
+{
+    const hn_system *system = s->system;
+    memset(moved, 0, (size_t)system->body_count * sizeof(bool));
+    for (int i = 0; i < count; ++i)
+        for (int k = 0; k < s->holds[i].term_count; ++k) {
+            const element *e = &system->elements[s->holds[i].first + k];
+            if (e->a >= 0) moved[e->a] = true;
+            if (e->b >= 0) moved[e->b] = true;
+        }
+    for (int i = system->body_count - 1; i >= 0; --i)
+        if (moved[i] && !system->carried[i] && system->parent[i] >= 0)
+            moved[system->parent[i]] = true;
+}
+
+// What elastic edges carry moves as a whole where the relations still hold then; else all of it but what they act on.
+static hn_status carry_along(hn_simulation *s, const hn_model *model, int count,
+                             const double *before)
+{
+    hn_system *system = s->system;
+    size_t bodies = (size_t)system->body_count, size = TWIST_SIZE * bodies * sizeof(double);
+    int told = system_told_velocities(system, model, NULL);
+    pool memory = {.context = s->context};
+    double *after = pool_doubles(&memory, TWIST_SIZE * bodies);
+    bool *moved = pool_take(&memory, bodies, sizeof(bool)), met = false;
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) memcpy(after, system->twist_start, size);
+    for (int attempt = 0; attempt < 2 && status == HN_OK && !met; ++attempt) {
+        if (attempt == 1) mark_moved(s, count, moved);
+        status = system_carry_along(system, model, before, moved);
+        if (status == HN_OK) status = follow_with(s, model, count, told, true, &met);
+        if (!met) memcpy(system->twist_start, after, size);
+    }
+    pool_release(&memory);
+    return status;
+}
+
 hn_status start_velocities_follow(hn_simulation *s, const hn_model *model)
 {
     int count = holds_find_firm(s->system, NULL);
+    size_t size = TWIST_SIZE * (size_t)s->system->body_count;
     bool met = true;
     saddle_choice choice;
     if (count > 0) TRY(follow_with(s, model, count, 0, true, &met));
@@ -617,13 +670,12 @@ hn_status start_velocities_follow(hn_simulation *s, const hn_model *model)
     if (saddle_choose_rows(s->projection, s->state.q, &choice) != HN_OK ||
         saddle_factor_mass(s->projection, s->state.q) != HN_OK)
         return HN_OK; // a singular start: told later
-    int told = system_told_velocities(s->system, model, NULL);
-    TRY(follow_with(s, model, count, told, false, &met));
-    // as many as can be, one after the other: the first that cannot is named
-    for (int n = 1; !met && n <= count; ++n) {
-        TRY(follow_with(s, model, n, told, false, &met));
-        if (!met) break;
-        met = false;
-    }
-    return HN_OK;
+    pool memory = {.context = s->context};
+    double *before = pool_doubles(&memory, size);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK) memcpy(before, s->system->twist_start, size * sizeof(double));
+    if (status == HN_OK) status = follow_relations(s, model, count);
+    if (status == HN_OK) status = carry_along(s, model, count, before);
+    pool_release(&memory);
+    return status;
 }

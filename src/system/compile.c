@@ -195,6 +195,8 @@ static hn_status attach_free_joint(hn_system *system, const hn_model *model, int
         system->joints[body].model_joint = index;
         system->joints[body].swapped = rows->parent >= 0;
         report->tree_body = body;
+        // its rates are those against the ground
+        if (model->joints[index].has_rates) system->carried[body] = false;
         return HN_OK;
     }
     if (model->joints[index].has_rates)
@@ -873,8 +875,10 @@ static hn_status compile(hn_system *system, const hn_model *model, tree *t)
     t->parent = system->parent;
     t->joint = system_allocate(system, n * sizeof(int));
     t->used = system_allocate(system, m * sizeof(bool));
+    t->carried = system->carried = system_allocate(system, n * sizeof(bool));
     TRY(pool_status(&system->memory));
     TRY(tree_find(system->context, model, t));
+    memcpy(system->alike, t->alike, sizeof t->alike);
     TRY(copy_names(system, model, t));
     for (int i = 0; i < model->body_count; ++i)
         compile_body(system, &model->bodies[t->order[i]], i, t->order[i]);

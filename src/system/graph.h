@@ -17,7 +17,10 @@ typedef struct tree {
     int *place;  ///< tree index of a body of the model
     int *parent; ///< tree index of the parent, or GROUND
     int *joint;  ///< model joint to the parent, or -1: a free root, on the ground or on an elastic edge
+    bool *carried; ///< a free root on a beam or a bushing that is stiff in all directions: where nothing is said of its
+                   ///< start velocity it moves with its parent
     bool *used;  ///< per joint: in the tree
+    int alike[2]; ///< model bodies of which the first stays at the start for its place in the file alone; or -1
 } tree;
 
 /// Find the tree. @return HN_OK or HN_OUT_OF_MEMORY

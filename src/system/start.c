@@ -75,12 +75,19 @@ static given_rows rows_given(const hn_system *system, const hn_model *model, int
     return given;
 }
 
+// Does it move with its parent where nothing is said? Free bodies do where something stiff carries them.
+static bool moves_along(const hn_system *system, int body)
+{
+    const joint *j = &system->joints[body];
+    return j->parent >= 0 && (j->kind != HN_JOINT_FREE || system->carried[body]);
+}
+
 // The twist a body gets from its parent when the joint is locked: it moves as one body with it.
 static void locked_twist(const hn_system *system, int body, const double *parent, double *twist)
 {
     const joint *j = &system->joints[body];
-    memset(twist, 0, 6 * sizeof(double));
-    if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
+    memset(twist, 0, TWIST_SIZE * sizeof(double));
+    if (!moves_along(system, body)) return;
     hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
                                    pose_center(system_pose(system->q_start, j->parent)));
     vec3_store(vec3_add(vec3_load(parent), vec3_cross(vec3_load(parent + 3), offset)), twist);
@@ -363,7 +370,7 @@ static void add_path_row(const start_search *x, int body, const double *covector
                                (vec3_dot(force, m.linear[k]) + vec3_dot(moment, m.angular[k]));
         }
         const joint *j = &system->joints[body];
-        if (j->kind == HN_JOINT_FREE || j->parent < 0) return;
+        if (!moves_along(system, body)) return;
         hn_vec3 offset = vec3_subtract(pose_center(system_pose(system->q_start, body)),
                                        pose_center(system_pose(system->q_start, j->parent)));
         hn_vec3 turned = j->point_child ? vec3(0.0, 0.0, 0.0) : moment;
@@ -755,6 +762,40 @@ static hn_status start_mechanism(start_search *x, double tolerance)
     TRY(check_gain(x));
     *way = loops && gap.missing > 0.0 ? VELOCITIES_NEAR : VELOCITIES_TOGETHER;
     if (!loops) system->velocity_projection = fmax(system->velocity_projection, gap.missing);
+    return HN_OK;
+}
+
+// Does a body go along with a change of its parent's velocity? Not one that is told another.
+static bool goes_along(const hn_system *system, const hn_model *model, const bool *moved, int body,
+                       const bool *follows)
+{
+    int parent = system->parent[body];
+    if (parent < 0 || !moves_along(system, body)) return false;
+    if (!system->carried[body]) return follows[parent];
+    return !moved[body] && rows_given(system, model, body).count == 0;
+}
+
+hn_status system_carry_along(hn_system *system, const hn_model *model, const double *before,
+                             const bool *moved)
+{
+    pool memory = {.context = system->context};
+    bool *follows = pool_take(&memory, (size_t)system->body_count, sizeof(bool)), loops = false;
+    TRY(pool_status(&memory));
+    for (int i = 0; i < system->body_count; ++i) {
+        follows[i] = goes_along(system, model, moved, i, follows);
+        loops = loops || (follows[i] && system->in_loop[i]);
+    }
+    for (int i = 0; !loops && i < system->body_count; ++i) {
+        if (!follows[i]) continue;
+        size_t at = TWIST_SIZE * (size_t)i, from = TWIST_SIZE * (size_t)system->parent[i];
+        double change[TWIST_SIZE], carried[TWIST_SIZE];
+        for (size_t k = 0; k < TWIST_SIZE; ++k)
+            change[k] = system->twist_start[from + k] - before[from + k];
+        locked_twist(system, i, change, carried);
+        for (size_t k = 0; k < TWIST_SIZE; ++k)
+            system->twist_start[at + k] = before[at + k] + carried[k];
+    }
+    pool_release(&memory);
     return HN_OK;
 }
 

@@ -102,6 +102,8 @@ typedef struct hn_system {
     double *mass_pivots;  ///< per body: factors of the mass matrix; NULL without edges
     int *parent;          ///< per body: tree index or GROUND
     int *tree_place;      ///< per body of the model: its tree index
+    bool *carried;        ///< per body: a free root that a beam or a stiff bushing carries along at the start (graph.h)
+    int alike[2];         ///< bodies of the model of which the first stays at the start for its place in the file; or -1
     int *dof_offset;      ///< per body: first reduced coordinate of its tree joint
     joint *joints;        ///< per body: to its parent
     int cut_count;        ///< joints that close loops; `parent` and `child` are their bodies a and b
@@ -168,6 +170,10 @@ typedef struct velocity_row {
     double row[2][TWIST_SIZE];
     double value; ///< m/s, rad/s
 } velocity_row;
+
+/// Start twists have changed from `before`: what beams and bushings carry goes along as a whole, unless it is told
+/// otherwise or `moved` (per body) by itself.
+hn_status system_carry_along(hn_system *system, const hn_model *model, const double *before, const bool *moved);
 
 /// All of them but rates of free joints, with `resting` also that joints on no loop do not move unless something is
 /// said of them; `rows` NULL: their number alone.
