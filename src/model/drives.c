@@ -232,6 +232,11 @@ static hn_status check_drive(const hn_model *model, const hn_drive_def *def, con
         return context_fail(context, HN_INVALID_MODEL,
                             "drive '%s': a %s has no armature; a spring may carry it", name,
                             hn_drive_kind_name(def->kind));
+    if (def->kind == HN_DRIVE_FRICTION && def->coefficient > 0.0 && joint->kind == HN_JOINT_FREE)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "drive '%s': joint '%s' is free and has no reaction that a coefficient "
+                            "of friction could multiply; expected an effort",
+                            name, joint->name);
     if (def->kind == HN_DRIVE_MOTION) TRY(check_motion(model, def, name));
     return profile_check(context, "drive", name, &def->function);
 }

@@ -16,11 +16,14 @@
 #include "simulation/simulation.h"
 
 #include "simulation/redundancy.h"
+#include "system/mass.h"
 #include "system/step.h"
 
 static const double SLACK = 1e-9; // of the largest effort: round-off of the effort that holds
 static const double NORMAL_TOLERANCE = 1e-9; // of a reaction, between two iterations
-static const double SOLVED_ON = 1e-3;        // of the tolerance for increments
+// Friction by a reaction that moves its body by so little of its size in a step is none: round-off of places.
+static const double NORMAL_ROUND_OFF = 1e-15;
+static const double SOLVED_ON = 1e-3; // of the tolerance for increments
 static const double LEAST =
     1e-14; // rad, m over the body's length: but no less than round-off leaves of increments
 // A rate at the begin of the step beside that at its end, and an effort beyond the largest: so little is none. A turn
@@ -243,6 +246,17 @@ static void forget_reactions(hn_simulation *s)
     redundancy_invalidate(s);
 }
 
+// The largest reaction of its joint, N, that no place of the step can tell from none
+static double unfelt_reaction(const hn_system *system, const element *e, double step_size)
+{
+    const int bodies[2] = {e->a, e->b};
+    double least = HUGE_VAL;
+    for (int k = 0; k < 2; ++k)
+        if (bodies[k] >= 0)
+            least = fmin(least, mass_node(system, bodies[k])[0] * system->sizes[bodies[k]]);
+    return NORMAL_ROUND_OFF * least / (step_size * step_size);
+}
+
 hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *slots,
                                    bool *changed)
 {
@@ -256,7 +270,9 @@ hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *
         status = simulation_reaction(s, step, e->joint, &r);
         double *slot = slots + e->angle + DRIVE_NORMAL, size = vec3_norm(r.force);
         // while it holds, only whether it can depends on it
-        bool settled = fabs(size - *slot) <= NORMAL_TOLERANCE * (size + *slot);
+        bool settled =
+            fabs(size - *slot) <= NORMAL_TOLERANCE * (size + *slot) +
+                                      unfelt_reaction(s->system, e, step->equations.step_size);
         if (!settled && !s->holds[i].held) *changed = true;
         if (!settled) *slot = size;
     }

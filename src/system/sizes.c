@@ -99,12 +99,25 @@ static void find_spring_sizes(hn_system *system)
     }
 }
 
+// The size, m, by which displacements along a joint are told from round-off: that of its smaller body, but not where places so
+// far from the origin, of which they are differences, have less than a thirteenth digit of it.
+static double known_size(const hn_system *system, const joint *j)
+{
+    static const double PLACE_DIGITS =
+        1e-2; // round-off of places, 1e-15, over the 1e-13 that is asked of relations
+    double far = 0.0;
+    if (j->parent >= 0) far = vec3_norm(pose_center(system_pose(system->q_start, j->parent)));
+    if (j->child >= 0)
+        far = fmax(far, vec3_norm(pose_center(system_pose(system->q_start, j->child))));
+    return fmax(system_joint_size(system, j), PLACE_DIGITS * far);
+}
+
 static void find_law_units(hn_system *system)
 {
     for (int i = 0; i < system->law_count; ++i) {
         const element *e = &system->elements[system->drive_first + i];
         const joint *j = &system->reports[e->joint].rows;
-        system->laws[i].unit = e->displacement ? system_joint_size(system, j) : 1.0;
+        system->laws[i].unit = e->displacement ? known_size(system, j) : 1.0;
     }
 }
 
