@@ -37,11 +37,14 @@ typedef struct mode_run {
 
 // ---- what is printed ------------------------------------------------------------------------------
 
-static const char *kind_of(const hn_mode *mode)
+static void describe_kind(const hn_mode *mode, char *text, size_t size)
 {
-    if (mode->rigid) return "rigid: nothing holds it";
-    if (mode->growth_rate > 0.0 && mode->frequency > 0.0) return "UNSTABLE: grows as it swings";
-    return mode->growth_rate > 0.0 ? "UNSTABLE" : "";
+    if (mode->held)
+        snprintf(text, size, "cannot be told from zero: below %.1e Hz", mode->round_off);
+    else if (mode->rigid) snprintf(text, size, "rigid: nothing holds it");
+    else if (mode->growth_rate > 0.0)
+        snprintf(text, size, "UNSTABLE%s", mode->frequency > 0.0 ? ": grows as it swings" : "");
+    else text[0] = '\0';
 }
 
 static void print_modes(const mode_run *r)
@@ -57,12 +60,14 @@ static void print_modes(const mode_run *r)
     for (int c = 0; c < 5; ++c) table_set(&t, c, "%s", header[c]);
     for (int i = 0; i < r->report.count; ++i) {
         const hn_mode *mode = &r->modes[i];
+        char kind[80];
+        describe_kind(mode, kind, sizeof kind);
         table_add_row(&t);
         table_set(&t, 0, "%d", i + 1);
         table_set(&t, 1, "%.9g", mode->frequency);
         if (mode->growth_rate > 0.0) table_set(&t, 2, "%.6g", mode->growth_rate);
         table_set(&t, 3, "%s", hn_model_body_name(r->model, mode->body));
-        table_set(&t, 4, "%s", kind_of(mode));
+        table_set(&t, 4, "%s", kind);
     }
     table_print(&t, 2, 0, stdout);
     table_end(&t);

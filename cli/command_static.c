@@ -33,16 +33,19 @@ static void describe_stability(const hn_equilibrium *e, char *text, size_t size)
     else if (e->unstable_count > 0)
         snprintf(text, size, "UNSTABLE in %d direction%s", e->unstable_count,
                  e->unstable_count == 1 ? "" : "s");
-    else if (e->neutral_count > 0)
+    else if (e->neutral_count > e->unclear_count)
         snprintf(text, size, "neutral in %d direction%s", e->neutral_count,
                  e->neutral_count == 1 ? "" : "s");
+    else if (e->unclear_count > 0)
+        snprintf(text, size, "cannot be told from neutral in %d direction%s: below %.1e Hz",
+                 e->unclear_count, e->unclear_count == 1 ? "" : "s", e->unclear_frequency);
     else snprintf(text, size, "stable");
 }
 
 static void add_line(search *x, const hn_equilibrium *e)
 {
     const double DEGREES = 57.29577951308232;
-    char stability[80];
+    char stability[96];
     describe_stability(e, stability, sizeof stability);
     table_add_row(&x->steps);
     table_set(&x->steps, 0, "%.6g", e->load_factor);

@@ -24,6 +24,9 @@ typedef struct hn_equilibrium {
                                 ///< eigenvalues of the stiffness, 0: stable. Of loads without a potential: of its
                                 ///< symmetric part, which does not tell whether it is stable (hn_simulation_modes)
     int neutral_count;          ///< motions without stiffness, for instance of what nothing holds
+    int unclear_count;          ///< of these: something holds them, but what adds up to their stiffness cancels: it
+                                ///< cannot be told from zero
+    double unclear_frequency;   ///< Hz: so much round-off could make or hide in these
     bool conservative;          ///< all loads have a potential: false for loads that follow a body and most torques
     double beam_angle;          ///< rad, largest angle between neighbouring nodes of a beam beyond its reference shape,
     int beam, beam_element;     ///< of this element; -1: no beams
@@ -71,7 +74,10 @@ typedef struct hn_mode {
     double frequency;   ///< Hz; 0: it does not swing
     double growth_rate; ///< 1/s, above 0: it grows by itself, unstable
     double eigenvalue;  ///< 1/s^2, -s^2, of complex ones the real part
-    bool rigid;         ///< a motion without stiffness: 0 Hz
+    bool rigid;         ///< a motion without stiffness, as far as round-off tells: 0 Hz
+    bool held;          ///< such a one of which something holds: what adds up to its stiffness cancels
+    double round_off;   ///< Hz: a frequency or a growth below this would not be told from zero in a soft one; 0 of
+                        ///< others, which are far from zero
     hn_body_id body;    ///< that moves most: at its own size for rotations
 } hn_mode;
 

@@ -689,6 +689,23 @@ static int given_node(const block_lu *lu, int node)
     return is_copy(lu, node) ? lu->chains.owner[node - lu->given_count] : node;
 }
 
+// Nodes of a front are eliminated one after the other, then into its later neighbours.
+void block_lu_raise(const block_lu *lu, double *numbers)
+{
+    for (const front *f = lu->fronts; f < lu->fronts + lu->front_count; ++f) {
+        double largest = 0.0;
+        for (int k = f->first; k < f->end; ++k) {
+            double *own = &numbers[given_node(lu, lu->order[k])];
+            if (largest > *own) *own = largest;
+            largest = *own;
+        }
+        for (int p = f->later_first; p < f->later_end; ++p) {
+            double *own = &numbers[given_node(lu, lu->later_nodes[p])];
+            if (largest > *own) *own = largest;
+        }
+    }
+}
+
 // Eliminate the nodes of a front. Returns -1, or the node whose diagonal block is singular, or at which the call was
 // cancelled.
 static int eliminate(block_lu *lu, const front *f, const dense_front *d, block_lu_rank *rank)

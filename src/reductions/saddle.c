@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <string.h>
 
-// In statics gamma of (C9), in units of the largest stiffness: on all motions that open joints it is what decides.
+// In statics gamma of (C9), in units of the stiffness about a joint: on all motions that open it it is what decides.
 static const double LENT_STIFFNESS = 4.0;
 
 // Where the parts of a joint stand, so that nothing is looked up in a step.
@@ -53,7 +53,9 @@ struct saddle {
     saddle_choice last; // what was chosen last,
     bool chosen;        // if anything
     bool factored;      // the last matrix could be factored
-    bool lends;         // joints lend their bodies stiffness (C9)
+    bool lends;         // joints lend their bodies stiffness (C9),
+    double *lent;       // of this size, in parts of what the equations are divided by; per body
+    double *local;      // per node: the same with what is eliminated into it before
     bool apart;         // bodies move each for itself, not on the manifold of the tree
     double freezing;    // part of q_n in the poses where the rows' gradients are taken
     bool *dropped;      // per loop row
@@ -130,8 +132,7 @@ static void fill_views(saddle *s)
                 v->upper[side] = block_lu_block(s->lu, body[side], p->node) + p->place;
             }
             if (!system->bodies[body[side]].has_directors) v->rigid = false;
-            if (s->lends) v->square = LENT_STIFFNESS;
-            else if (joint_is_at_rod(system, p))
+            if (!s->lends && joint_is_at_rod(system, p))
                 v->square = fmax(v->square,
                                  mass_node(system, body[side])[0] / system->unit_mass[body[side]]);
         }
@@ -205,6 +206,8 @@ static hn_status create_parts(saddle *s, bool as_defined)
     s->dropped_before = pool_take(&s->memory, loop_rows, sizeof(bool));
     s->restored = pool_take(&s->memory, loop_rows, sizeof(bool));
     s->unsettled = pool_take(&s->memory, (size_t)system->mechanism_count, sizeof(bool));
+    if (s->lends) s->lent = pool_doubles(&s->memory, n);
+    if (s->lends) s->local = pool_doubles(&s->memory, n + (size_t)s->joint_count);
     TRY(pool_status(&s->memory));
     TRY(independent_rows_create(system, s->joints, s->joint_count,
                                 as_defined ? s->blocks.sequence : NULL, &s->choice));
@@ -703,10 +706,25 @@ static void add_mass_and_rows(const assembly *x)
     }
 }
 
+// What a joint lends is of the size of the softer one of its bodies, and of what it transmits over their length: beside
+// a stiff body a soft one keeps its digits.
+static void lend(saddle *s)
+{
+    for (int k = 0; k < s->joint_count; ++k) {
+        const joint_place *p = &s->joints[k];
+        double least = p->a < 0 ? HUGE_VAL : s->lent[p->a], forces = 0.0,
+               length = s->system->unit_length[p->b < 0 ? p->a : p->b];
+        if (p->b >= 0) least = fmin(least, s->lent[p->b]);
+        for (int r = 0; r < p->rows->row_count; ++r) forces += fabs(s->external[p->multiplier + r]);
+        s->views[k].square = LENT_STIFFNESS * fmax(least, forces / length);
+    }
+}
+
 static void assemble(saddle *s, const step_equations *equations, const step_data *step,
                      bool tangent)
 {
     const hn_system *system = s->system;
+    if (s->lends) lend(s);
     assembly x = assembly_of(s, equations, step, tangent);
     if (tangent) block_lu_clear(s->lu);
     find_projection_poses(&x);
@@ -1313,23 +1331,58 @@ void saddle_store_closure(const saddle *s, const step_equations *equations, cons
 
 // ---- statics ----------------------------------------------------------------------------------------
 
-double saddle_stiffness_scale(const saddle *s)
+double saddle_stiffness_scale(const saddle *s, double *of_bodies)
 {
     const hn_system *system = s->system;
-    double largest = 0.0;
+    double all = 0.0;
     for (int i = 0; i < system->body_count; ++i) {
         int size = block_lu_node_size(s->lu, i), width = coordinate_width(&system->bodies[i]);
         const double *diagonal = block_lu_block(s->lu, i, i),
                      *right = s->right + block_lu_offset(s->lu, i);
-        double length = system->unit_length[i];
+        double length = system->unit_length[i], largest = 0.0;
         for (int k = 0; k < body_unknowns(s, i); ++k) {
             double arm = k < width ? 1.0 : length;
             double stiffness = fabs(diagonal[k * (size + 1)]) / (arm * arm),
                    load = fabs(right[k]) / (arm * length);
             largest = fmax(largest, fmax(stiffness, load));
         }
+        of_bodies[i] = largest;
+        all = fmax(all, largest);
     }
-    return largest > 0.0 && isfinite(largest) ? largest : 1.0;
+    return all > 0.0 && isfinite(all) ? all : 1.0;
+}
+
+// Bodies that nothing but their joints holds take the least of what their neighbours have.
+static bool pass_on(const saddle *s)
+{
+    bool passed = false;
+    for (int k = 0; k < s->joint_count; ++k) {
+        const int body[2] = {s->joints[k].a, s->joints[k].b};
+        for (int side = 0; side < 2 && body[0] >= 0 && body[1] >= 0; ++side) {
+            double *own = &s->lent[body[side]], other = s->lent[body[1 - side]];
+            if (*own > 0.0 || !(other > 0.0)) continue;
+            *own = other;
+            passed = true;
+        }
+    }
+    return passed;
+}
+
+void saddle_lend(saddle *s, const double *stiffness)
+{
+    memcpy(s->lent, stiffness, (size_t)s->system->body_count * sizeof(double));
+    while (pass_on(s)) {
+    }
+    for (int i = 0; i < s->system->body_count; ++i)
+        if (!(s->lent[i] > 0.0)) s->lent[i] = 1.0;
+    memset(s->local, 0, (size_t)(s->system->body_count + s->joint_count) * sizeof(double));
+    memcpy(s->local, s->lent, (size_t)s->system->body_count * sizeof(double));
+    block_lu_raise(s->lu, s->local);
+}
+
+double saddle_local_stiffness(const saddle *s, int body)
+{
+    return s->local[body];
 }
 
 double saddle_unbalanced_force(const saddle *s, const step_equations *equations, double length)
@@ -1379,9 +1432,9 @@ void saddle_shift(saddle *s, double part, double length)
 {
     for (int i = 0; i < s->system->body_count; ++i) {
         int size = block_lu_node_size(s->lu, i), width = coordinate_width(&s->system->bodies[i]);
-        double *diagonal = block_lu_block(s->lu, i, i);
+        double *diagonal = block_lu_block(s->lu, i, i), own = part * s->local[i];
         for (int k = 0; k < body_unknowns(s, i); ++k)
-            diagonal[k * (size + 1)] += k < width ? part : part * length * length;
+            diagonal[k * (size + 1)] += k < width ? own : own * length * length;
     }
 }
 

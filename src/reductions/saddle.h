@@ -112,8 +112,13 @@ void saddle_take_multipliers(saddle *s, const double *from);
 // ---- statics: of the matrix that was assembled last
 
 /// A number to divide the equations by, 1/s^2: the largest stiffness, or load over length, of any body over the
-/// mass of its mechanism. Assembled with row_factor 1.
-double saddle_stiffness_scale(const saddle *s);
+/// mass of its mechanism. Assembled with row_factor 1. `of_bodies`: the same of each body alone, or zero.
+double saddle_stiffness_scale(const saddle *s, double *of_bodies);
+/// Joints lend their bodies stiffness of the size that these have, in parts of what the equations are divided by; at
+/// first nothing.
+void saddle_lend(saddle *s, const double *stiffness);
+/// That of a body, as far as elimination keeps its digits beside stiffer ones; where it has none, of its neighbours.
+double saddle_local_stiffness(const saddle *s, int body);
 /// The largest force on a body, or moment over `length`, that is not balanced, N.
 double saddle_unbalanced_force(const saddle *s, const step_equations *equations, double length);
 /// Negative eigenvalues of the tangent on the motions that the joints allow, if it is symmetric; -1: it is singular.
@@ -124,7 +129,7 @@ int saddle_count_negative(saddle *s);
 double saddle_asymmetry(const saddle *s, const step_equations *equations, double length);
 /// Make them symmetric: what a moment that is not in equilibrium leaves out.
 void saddle_symmetrise(saddle *s);
-/// Add so much of the stiffness that the equations are divided by to every motion of bodies, rotations at `length`.
+/// Add so much of its local stiffness to every motion of a body, rotations at `length`.
 void saddle_shift(saddle *s, double part, double length);
 /// Factor; false when singular at body `worst_body`.
 bool saddle_factor(saddle *s, int *worst_body);

@@ -6,7 +6,7 @@
 //   (Q5)  A = (K - sigma M)^-1 M on these motions has the eigenvalues 1/(eta - sigma)
 #include "linalg/krylov.h"
 #include "base/sized.h"
-#include "simulation/statics.h"
+#include "simulation/soft_motions.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -15,8 +15,9 @@
 static const double TOLERANCE = 1e-11; // of an eigenpair
 static const double SHIFT_STEP = 0.1;
 static const double ROUND_OFF = 1e-8;  // of an eigenvalue: it is real
+static const double NO_SHARE = 1e-20;  // of the norm of a shape: that of a body is round-off
 static const double NO_MOTION = 1e-13; // of the largest eigenvalue of (Q5)
-enum { SHIFTS_MAX = 24, SEARCHES_MAX = 5, SPARE = 4 };
+enum { SHIFTS_MAX = 24, SEARCHES_MAX = 5, SPARE = 4, SOFT_MAX = 160 };
 
 void hn_modes_def_init(hn_modes_def *def, size_t size)
 {
@@ -29,8 +30,11 @@ typedef struct mode_search {
     int wanted;
     double shift;                // -sigma, 1/s^2
     double *velocity, *momentum; // 12 per body
+    krylov_operator inverse;
     krylov_pairs pairs;
     int *order; // of the pairs, from the lowest on
+    int low;    // of these the first are soft: their eigenvalues are summed up over the model
+    double *soft;
 } mode_search;
 
 // ---- the operator -----------------------------------------------------------------------------------
@@ -104,6 +108,9 @@ static int count_between(mode_search *m, double low, double high)
 
 static double eigenvalue_of(const mode_search *m, int k, double *imaginary)
 {
+    *imaginary = 0.0;
+    for (int i = 0; i < m->low; ++i)
+        if (m->order[i] == k) return m->soft[i];
     // eta = sigma + 1/theta
     double a = m->pairs.real[k], b = m->pairs.imaginary[k], square = a * a + b * b;
     *imaginary = -b / square;
@@ -141,17 +148,10 @@ static void drop_what_is_no_motion(mode_search *m)
     p->count = kept;
 }
 
-static hn_status search_with(mode_search *m, double shift, int extra)
+static hn_status factor(mode_search *m, double shift)
 {
     hn_context *context = m->x.simulation->context;
     int worst = 0;
-    krylov_operator a = {.size = TWIST_SIZE * m->x.simulation->system->body_count,
-                         .dimension = m->x.freedom,
-                         .symmetric = m->x.found.conservative,
-                         .apply = apply_inverse,
-                         .metric = apply_metric,
-                         .owner = m};
-    m->shift = shift;
     TRY(assemble(m, shift));
     if (!saddle_factor(closed_system(m->x.solver), &worst))
         return context_fail(context, HN_SINGULAR_SYSTEM,
@@ -160,8 +160,23 @@ static hn_status search_with(mode_search *m, double shift, int extra)
     if (!static_border_factor(&m->x.border, m->x.simulation->state.q, m->x.row_factor, shift))
         return context_fail(context, HN_SINGULAR_SYSTEM,
                             "modes: couplings or motions hold what loops hold already");
+    return HN_OK;
+}
+
+static hn_status search_with(mode_search *m, double shift, int extra)
+{
+    hn_context *context = m->x.simulation->context;
+    m->low = 0;
+    m->inverse = (krylov_operator){.size = TWIST_SIZE * m->x.simulation->system->body_count,
+                                   .dimension = m->x.freedom,
+                                   .symmetric = m->x.found.conservative,
+                                   .apply = apply_inverse,
+                                   .metric = apply_metric,
+                                   .owner = m};
+    m->shift = shift;
+    TRY(factor(m, shift));
     krylov_release(&m->pairs);
-    hn_status status = krylov_largest(context, &a, m->wanted, extra, TOLERANCE, &m->pairs);
+    hn_status status = krylov_largest(context, &m->inverse, m->wanted, extra, TOLERANCE, &m->pairs);
     if (status == HN_NOT_CONVERGED)
         return context_fail(context, status, "modes: the eigenvalue iteration did not converge");
     if (status == HN_CANCELLED) {
@@ -214,6 +229,53 @@ static hn_status search(mode_search *m)
     return HN_OK;
 }
 
+// ---- soft ones --------------------------------------------------------------------------------------
+
+// Shift and inversion know eigenvalues to a part of the shift, and of the largest stiffness: those near zero are found
+// once more by (Q8), in the space of their shapes.
+static hn_status refine(mode_search *m)
+{
+    const double SOFT = 30.0; // of the shift
+    size_t size = TWIST_SIZE * (size_t)m->x.simulation->system->body_count;
+    hn_context *context = m->x.simulation->context;
+    double unused;
+    int count = 0;
+    while (count < m->pairs.count && count < SOFT_MAX &&
+           fabs(eigenvalue_of(m, m->order[count], &unused)) <= SOFT * m->shift)
+        ++count;
+    if (count == 0 || !m->x.found.conservative) return HN_OK;
+    m->soft = context_allocate(context, ((size_t)count + (size_t)count * size) * sizeof(double));
+    if (m->soft == NULL) return HN_OUT_OF_MEMORY;
+    double *shapes = m->soft + count;
+    for (int k = 0; k < count; ++k)
+        memcpy(shapes + (size_t)k * size, m->pairs.vectors + (size_t)m->order[k] * size,
+               size * sizeof(double));
+    TRY(factor(m, m->shift)); // counts leave no factors
+    TRY(soft_motions_part(&m->x, &m->inverse, count, shapes, m->soft));
+    for (int k = 0; k < count; ++k)
+        memcpy(m->pairs.vectors + (size_t)m->order[k] * size, shapes + (size_t)k * size,
+               size * sizeof(double));
+    m->low = count;
+    return HN_OK;
+}
+
+// What round-off leaves open of a soft one
+static hn_status judge(const mode_search *m, int place, hn_mode *mode)
+{
+    const double TURN = 6.283185307179586;
+    motion_stiffness s;
+    if (place >= m->low) return HN_OK;
+    TRY(soft_motion_stiffness(&m->x,
+                              m->pairs.vectors + (size_t)m->order[place] * TWIST_SIZE *
+                                                     (size_t)m->x.simulation->system->body_count,
+                              &s));
+    mode->round_off = sqrt(s.round_off) / TURN;
+    mode->rigid = fabs(s.value) <= s.round_off;
+    mode->held = mode->rigid && s.terms > s.round_off;
+    if (mode->rigid) mode->frequency = mode->growth_rate = 0.0;
+    return HN_OK;
+}
+
 // ---- what is found ----------------------------------------------------------------------------------
 
 static hn_mode describe(const mode_search *m, int place)
@@ -221,21 +283,20 @@ static hn_mode describe(const mode_search *m, int place)
     const double TURN = 6.283185307179586;
     const hn_simulation *s = m->x.simulation;
     const hn_system *system = s->system;
-    int k = m->order[place], first = m->x.found.unstable_count;
+    int k = m->order[place];
     double imaginary, value = eigenvalue_of(m, k, &imaginary);
     if (fabs(imaginary) < ROUND_OFF * fabs(value)) imaginary = 0.0;
     // sqrt(-eta): its real part grows, its imaginary one swings
     double size = hypot(value, imaginary), growth = sqrt(fmax(0.0, 0.5 * (size - value))),
            swing = sqrt(fmax(0.0, 0.5 * (size + value)));
     hn_mode mode = {.frequency = swing / TURN, .growth_rate = growth, .eigenvalue = value};
-    mode.rigid =
-        m->x.found.conservative && place >= first && place < first + m->x.found.neutral_count;
-    if (mode.rigid) mode.frequency = mode.growth_rate = 0.0;
     const double *shape = m->pairs.vectors + (size_t)k * TWIST_SIZE * (size_t)system->body_count;
     double largest = -1.0;
     for (int i = 0; i < system->body_count; ++i) {
         const double *t = shape + TWIST_SIZE * (size_t)i;
         double moves = vec3_norm(vec3_load(t)) + system->sizes[i] * vec3_norm(vec3_load(t + 3));
+        // beside much heavier ones a light body has round-off, which the norm of the shape does not see
+        if (mass_node(system, i)[0] * moves * moves < NO_SHARE) moves = 0.0;
         if (moves > largest) {
             largest = moves;
             mode.body = hn_simulation_body(s, system->bodies[i].model_index);
@@ -270,7 +331,10 @@ static hn_status find_modes(mode_search *m, const hn_modes_def *def, hn_mode *mo
     TRY(statics_find_multipliers(&m->x));
     TRY(statics_find_stability(&m->x));
     // what nothing can move has round-off for modes
-    if (m->x.freedom > 0) TRY(search(m));
+    if (m->x.freedom > 0) {
+        TRY(search(m));
+        TRY(refine(m));
+    }
     int count = m->pairs.count < def->count ? m->pairs.count : def->count;
     if (count > m->x.freedom) count = m->x.freedom > 0 ? m->x.freedom : 0;
     if (count < def->count && count < m->x.freedom)
@@ -280,6 +344,7 @@ static hn_status find_modes(mode_search *m, const hn_modes_def *def, hn_mode *mo
                     m->x.freedom - count, m->x.freedom);
     for (int k = 0; k < count; ++k) {
         modes[k] = describe(m, k);
+        TRY(judge(m, k, &modes[k]));
         if (shapes != NULL)
             store_shape(m, k, shapes + (size_t)k * TWIST_SIZE * (size_t)system->body_count);
     }
@@ -316,6 +381,7 @@ hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode
     krylov_release(&m.pairs);
     context_release(s->context, m.velocity);
     context_release(s->context, m.order);
+    context_release(s->context, m.soft);
     statics_end(&m.x);
     s->steps[0].valid = s->steps[1].valid = false;
     simulation_forget_derived(s);

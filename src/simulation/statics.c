@@ -13,6 +13,7 @@
 #include "base/sized.h"
 #include "simulation/composed.h"
 #include "simulation/not_finite.h"
+#include "simulation/soft_motions.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -23,10 +24,12 @@ static const double TURN_MAX =
     2.0; // rad, extents in a load step: more is another equilibrium, not the next one
 static const double JUMP = 8.0,
                     JUMP_LEAST = 0.02; // of the way by the load of the last step; rad, extents
+static const double SMOOTH = 1.5;      // likewise: the path goes on as it came
 static const double STILL = 1e-7;      // rad, extents: an equilibrium already, stable or not
 static const double RESIDUAL_ENOUGH = 1e-16;
 static const double NEUTRAL = 1e-12; // of the largest stiffness: no stiffness
-static const double CLEAR = 1e-6;    // of the row factor: eigenvalues beyond it are not zero
+static const double NEAR = 1e-10; // of the largest stiffness: eigenvalues beyond it are not zero,
+static const double NEAR_HELD = 1e-6; // nor beyond this where relations hold
 static const double MANY_BODIES = 20.0;
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
@@ -384,8 +387,8 @@ static void find_residual(statics *x)
 
 // Of what `assemble_again` leaves in the sparse system: eigenvalues below zero, with (Q7). It is assembled twice where
 // something holds beside the joints: counting leaves no factors.
-static hn_status count_below(statics *x, const step_equations *equations, const solved_step *step,
-                             double part, int *count)
+hn_status statics_count_at(statics *x, const step_equations *equations, const solved_step *step,
+                           double part, int *count)
 {
     saddle *rows = closed_system(x->solver);
     int worst;
@@ -394,7 +397,7 @@ static hn_status count_below(statics *x, const step_equations *equations, const 
     for (int pass = 0; pass < (beside ? 2 : 1); ++pass) {
         saddle_assemble(rows, equations, &step->data);
         saddle_symmetrise(rows);
-        if (part != 0.0) saddle_shift(rows, part, turning_length(x));
+        if (part != 0.0) saddle_shift(rows, part, x->turning_length);
         if (pass == 0) *count = saddle_count_negative(rows);
         else if (!saddle_factor(rows, &worst)) *count = -1;
     }
@@ -407,38 +410,29 @@ hn_status statics_count_below(statics *x, double shift, double part, int *count)
     *count = -1;
     TRY(statics_assemble(x, shift));
     const solved_step *step = &x->simulation->steps[x->simulation->ahead];
-    return count_below(x, &step->equations, step, part, count);
+    return statics_count_at(x, &step->equations, step, part, count);
 }
 
-// With relations, which the elimination does not know, motions that they alone hold are as good as free in it: where no
-// eigenvalue is near zero by the mass, they are counted away from zero. False: there may be some
-static hn_status count_clear_ones(statics *x, bool *clear)
-{
-    int below[2] = {-1, -2};
-    for (int k = 0; k < 2; ++k) {
-        double shift = (k == 0 ? CLEAR : -CLEAR) * x->row_factor;
-        TRY(statics_count_below(x, shift, 0.0, &below[k]));
-    }
-    *clear = below[0] >= 0 && below[0] == below[1];
-    x->found.unstable_count = *clear ? below[0] : 0;
-    x->found.neutral_count = 0;
-    return HN_OK;
-}
-
-// (Q2): eigenvalues of K below zero, and those that round-off may have made
+// (Q2): eigenvalues of K below zero, counted where elimination counts well, and those nearer to zero by (Q8). With
+// relations, which the elimination does not know, motions that they alone hold are as good as free in it.
 hn_status statics_find_stability(statics *x)
 {
-    int below[2];
-    bool clear = false;
+    static const double PLACES[] = {1.0, 0.71, 1.37, 0.53};
+    int below[2] = {-1, -1};
     TRY(statics_assemble(x, 0.0));
     find_residual(x);
-    if (x->border.hold_count > 0) TRY(count_clear_ones(x, &clear));
-    if (clear) return HN_OK;
-    for (int k = 0; k < 2; ++k)
-        TRY(statics_count_below(x, 0.0, k == 0 ? neutral_part(x) : -neutral_part(x), &below[k]));
+    x->found.unstable_count = x->found.neutral_count = x->found.unclear_count = 0;
+    x->found.unclear_frequency = 0.0;
+    for (size_t k = 0; k < sizeof PLACES / sizeof PLACES[0] && (below[0] < 0 || below[1] < 0);
+         ++k) {
+        x->band = PLACES[k] * (x->border.hold_count > 0 ? NEAR_HELD : NEAR);
+        for (int side = 0; side < 2; ++side)
+            TRY(statics_count_below(x, 0.0, side == 0 ? x->band : -x->band, &below[side]));
+    }
     x->found.unstable_count = below[0] > 0 ? below[0] : 0;
-    x->found.neutral_count = below[1] > below[0] ? below[1] - x->found.unstable_count : 0;
-    return HN_OK;
+    int near = below[1] - x->found.unstable_count;
+    if (near <= 0) return HN_OK;
+    return soft_motions_decide(x, near, x->found.unstable_count);
 }
 
 static hn_status note_equilibrium(statics *x, int step, double factor)
@@ -505,7 +499,7 @@ static bool goes_down(statics *x, double alpha)
     const solved_step *step = &x->simulation->steps[x->simulation->ahead];
     step_equations equations = step->equations;
     equations.mass_factor = alpha;
-    return count_below(x, &equations, step, neutral_part(x), &below) == HN_OK && below == 0;
+    return statics_count_at(x, &equations, step, neutral_part(x), &below) == HN_OK && below == 0;
 }
 
 // (Q3) until Newton's method finds the equilibrium near; `body`: who has gone farthest.
@@ -645,6 +639,9 @@ static hn_status advance(statics *x, double *factor, double target)
         double moved = status == HN_OK ? largest_move(x, &body) : HUGE_VAL;
         bool last = !x->held || 0.5 * size < least;
         bool follows = is_next(x, moved, next - *factor);
+        // a branching that the path goes on through is met in smaller steps as well
+        if (!follows && !last && x->stable && moved <= SMOOTH * x->rate * (next - *factor))
+            last = soft_motions_branch(x, next);
         if (!follows && !last) {
             size *= 0.5;
             x->found.cut_count++;
@@ -739,6 +736,24 @@ static bool correct(void *owner, double *twists)
     return static_border_correct(&x->border, step, x->row_factor, twists);
 }
 
+// What forces are measured by: springs and beams, and all loads
+static hn_status measure_stiffness(statics *x)
+{
+    const hn_system *system = x->simulation->system;
+    saddle *rows = closed_system(x->solver);
+    double *of_bodies =
+        context_allocate(system->context, ((size_t)system->body_count + 1) * sizeof(double));
+    if (of_bodies == NULL) return HN_OUT_OF_MEMORY;
+    hn_status status = statics_assemble(x, 0.0);
+    if (status == HN_OK) {
+        x->row_factor = saddle_stiffness_scale(rows, of_bodies);
+        for (int i = 0; i < system->body_count; ++i) of_bodies[i] /= x->row_factor;
+        saddle_lend(rows, of_bodies);
+    }
+    context_release(system->context, of_bodies);
+    return status;
+}
+
 hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
 {
     const hn_system *system = s->system;
@@ -750,6 +765,7 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     x->start = context_allocate(s->context, (poses + angles + joints + 1) * sizeof(double));
     if (x->start == NULL) return HN_OUT_OF_MEMORY;
     x->extent = extent_of(system, s->state.q);
+    x->turning_length = turning_length(x);
     memcpy(x->start, s->state.q, poses * sizeof(double));
     memcpy(x->start + poses, s->angles, angles * sizeof(double));
     memcpy(x->start + poses + angles, s->joint_angles, joints * sizeof(double));
@@ -760,10 +776,7 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     size_t rows = (size_t)saddle_multiplier_count(closed_system(x->solver));
     x->multipliers = context_allocate(s->context, (rows + 1) * sizeof(double));
     if (x->multipliers == NULL) return HN_OUT_OF_MEMORY;
-    // what forces are measured by: springs and beams, and all loads
-    TRY(statics_assemble(x, 0.0));
-    x->row_factor = saddle_stiffness_scale(closed_system(x->solver));
-    return HN_OK;
+    return measure_stiffness(x);
 }
 
 void statics_end(statics *x)

@@ -27,6 +27,8 @@ typedef struct statics {
     double *multipliers; ///< of joints, at the last equilibrium
     double row_factor; ///< 1/s^2
     double extent;     ///< m, of the model
+    double turning_length; ///< m, what rotations are measured by where stiffnesses are compared
+    double band; ///< of the largest stiffness: nearer to zero eigenvalues are told from it by (Q8)
     int freedom;       ///< degrees of freedom that joints and all else that holds leave, where it was assembled last
     double *start;     ///< where the search began: q, 12 per body, angles of springs and of joints
     bool held;         ///< the start is stable without loads
@@ -55,6 +57,9 @@ hn_status statics_assemble(statics *x, double shift);
 /// The same made symmetric, with a part of the largest stiffness in every motion: how many eigenvalues are below zero
 /// on the motions that joints, couplings and all else that holds allow. -1: it is singular
 hn_status statics_count_below(statics *x, double shift, double part, int *count);
+/// The same of a step that was solved, with the multipliers at hand.
+hn_status statics_count_at(statics *x, const step_equations *equations, const solved_step *step, double part,
+                           int *count);
 
 /// Start at the equilibrium of the loads at time zero; start velocities are refused.
 hn_status statics_start(hn_simulation *simulation);

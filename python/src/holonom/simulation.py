@@ -80,7 +80,9 @@ class Mode:
 
     frequency: float  # Hz; 0: it does not swing
     growth_rate: float  # 1/s, above 0: unstable
-    rigid: bool  # a motion without stiffness
+    rigid: bool  # a motion without stiffness, as far as round-off tells
+    held: bool  # such a one of which something holds: what adds up to its stiffness cancels
+    round_off: float  # Hz: a frequency below this would not be told from zero in a soft one; 0 of others
     body: str  # that moves most
     shape: Array  # by body: displacement of the centre of mass (m) and rotation vector (rad), world axes
 
@@ -521,8 +523,8 @@ class Simulation:
         found, report = ffi.new("hn_mode[]", max(1, count)), ffi.new("hn_modes_report *")
         shapes = np.zeros((max(1, count), len(bodies), 6))
         self._context.check(lib.hn_simulation_modes(self._pointer, def_, found, ffi.from_buffer("double[]", shapes), report))
-        return [Mode(found[i].frequency, found[i].growth_rate, bool(found[i].rigid), bodies[found[i].body.index1 - 1],
-                     shapes[i].copy()) for i in range(report.count)]
+        return [Mode(m.frequency, m.growth_rate, bool(m.rigid), bool(m.held), m.round_off, bodies[m.body.index1 - 1], shapes[i].copy())
+                for i, m in enumerate(found[0:report.count])]
 
     @_alone
     def linearise(self) -> LinearSystem:
