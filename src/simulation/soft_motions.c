@@ -136,8 +136,11 @@ static double turn_of(const statics *x, const stiff_element *e, const double *sh
 }
 
 static void add_element(const statics *x, const stiff_element *e, const double *shape,
-                        motion_stiffness *sum)
+                        double *sizes, motion_stiffness *sum)
 {
+    for (int side = 0; side < SIDES; ++side)
+        for (int k = 0; e->body[side] >= 0 && k < 3; ++k)
+            sizes[e->body[side]] += fabs(e->force[POSE_SIZE * side + k]);
     seen_motion m;
     see(x, e, shape, &m);
     sum->value += element_product(e, &m, &m);
@@ -213,7 +216,7 @@ static void visit_rows(const statics *x, row_visit *visit, void *owner)
         const joint_place *p = saddle_place(rows, k);
         for (int r = 0; r < p->rows->row_count; ++r) {
             double force = multiplier_force(x, p, r);
-            if (force == 0.0 || saddle_row_is_dropped(rows, k, r)) continue;
+            if (saddle_row_is_dropped(rows, k, r)) continue;
             const constraint_row row = joint_row(p->rows, r);
             visit(x, p, &row, force, owner);
         }
@@ -280,6 +283,7 @@ static void add_bodies(const statics *x, const products *to)
 // One motion through a row: its part of the sum is made elsewhere
 typedef struct row_sizes {
     const double *shape;
+    const double *sizes; // N, per body: forces on it, whose round-off the row's may have
     motion_stiffness *sum;
 } row_sizes;
 
@@ -287,21 +291,40 @@ static void add_row_size(const statics *x, const joint_place *p, const constrain
                          double force, void *owner)
 {
     const row_sizes *to = owner;
-    double va[POSE_SIZE], vb[POSE_SIZE], size = 0.0;
+    const int body[SIDES] = {p->a, p->b};
+    double v[SIDES][POSE_SIZE], size = 0.0, forces = 0.0;
     hn_vec3 gradient[8], u, w;
-    velocity_of(x, to->shape, p->a, va);
-    velocity_of(x, to->shape, p->b, vb);
+    for (int side = 0; side < SIDES; ++side) velocity_of(x, to->shape, body[side], v[side]);
     row_gradient(row, pose_of(x, p->a), pose_of(x, p->b), gradient);
-    row_sums(row, va, vb, &u, &w);
+    row_sums(row, v[0], v[1], &u, &w);
+    double sum = row->product ? 2.0 * row->factor * vec3_dot(u, w) : 0.0;
     if (row->product) size += 2.0 * fabs(row->factor) * vec3_norm(u) * vec3_norm(w);
-    for (int k = 0; k < 8; ++k) {
-        int body = k < 4 ? p->a : p->b;
-        if (body < 0 || k % 4 == 0 || !system_of(x)->bodies[body].has_directors) continue;
-        hn_vec3 turn = vec3_load(to->shape + TWIST_SIZE * (size_t)body + 3);
-        size += 2.0 * vec3_norm(gradient[k]) * vec3_dot(turn, turn);
+    for (int side = 0; side < SIDES; ++side) {
+        if (body[side] < 0) continue;
+        double length = row->rotational ? system_of(x)->sizes[body[side]] : 1.0;
+        forces = fmax(forces, to->sizes[body[side]] * length);
+        if (!system_of(x)->bodies[body[side]].has_directors) continue;
+        hn_vec3 turn = vec3_load(to->shape + TWIST_SIZE * (size_t)body[side] + 3);
+        double pull[POSE_SIZE];
+        for (int k = 0; k < 4; ++k) {
+            vec3_store(gradient[4 * side + k], pull + 3 * k);
+            if (k > 0) size += 2.0 * vec3_norm(gradient[4 * side + k]) * vec3_dot(turn, turn);
+        }
+        sum += turning_product(pull, pose_of(x, body[side]), turn, turn);
     }
-    to->sum->terms += fabs(force) * size;
-    to->sum->round_off += FEW * DBL_EPSILON * fabs(force) * size;
+    double unknown = FEW * DBL_EPSILON + fmin(1.0, x->found.residual) / STATICS_STIFF;
+    to->sum->terms += fabs(force * sum);
+    to->sum->round_off += (DBL_EPSILON * fabs(force) + unknown * forces) * size;
+}
+
+// What acts on each body: weights, elements with their round-off, joints
+static void find_sizes(const statics *x, const double *joint_force, double *sizes)
+{
+    const hn_system *system = system_of(x);
+    double gravity = vec3_norm(system->gravity);
+    for (int i = 0; i < system->body_count; ++i)
+        sizes[i] = gravity * mass_weight(system, i) +
+                   vec3_norm(vec3_load(joint_force + POSE_SIZE * (size_t)i));
 }
 
 // X^T K X, as (Q8) has it, made symmetric
@@ -376,16 +399,17 @@ hn_status soft_motion_stiffness(const statics *x, const double *shape, motion_st
     products one;
     *sum = (motion_stiffness){0};
     take_products(x, 1, shape, &memory, &one);
+    double *sizes = pool_doubles(&memory, (size_t)system_of(x)->body_count);
     hn_status status = pool_status(&memory);
     if (status == HN_OK) {
         find_products(x, &one);
+        find_sizes(x, one.force, sizes);
         for (int e = 0; e < system_of(x)->element_count; ++e) {
             stiff_element part;
             view_element(x, e, &part);
-            add_element(x, &part, shape, sum);
+            add_element(x, &part, shape, sizes, sum);
         }
-        row_sizes sizes = {shape, sum};
-        visit_rows(x, add_row_size, &sizes);
+        visit_rows(x, add_row_size, &(row_sizes){shape, sizes, sum});
         sum->value = one.sum[0];
         sum->round_off = FEW * sum->round_off + solution_round_off(x, shape, one.scratch);
     }

@@ -17,14 +17,14 @@ typedef struct motion_stiffness {
 /// Of the configuration that was assembled last: of one shape, six numbers per body. @return HN_OK or HN_OUT_OF_MEMORY
 hn_status soft_motion_stiffness(const statics *x, const double *shape, motion_stiffness *sum);
 
-/// Part `count` motions, one after the other, that are eigenvectors of an operator with an inverse of K and orthonormal in
-/// its metric: X becomes X C with C^T C = 1 and a diagonal X^T K X, whose elements ascend. @return HN_OK or
+/// Part `count` motions, one after the other, that are eigenvectors of an operator with an inverse of K and orthonormal
+/// in its metric: X becomes X C with C^T C = 1 and a diagonal X^T K X, whose elements ascend. @return HN_OK or
 /// HN_OUT_OF_MEMORY
 hn_status soft_motions_part(const statics *x, const krylov_operator *inverse, int count, double *motions,
                             double *values);
 
-/// Of `near` eigenvalues within x->band of zero, beside `below` lower ones: those that are negative, and those that cannot
-/// be told from zero, are added to x->found. @return HN_OK, HN_OUT_OF_MEMORY, HN_CANCELLED
+/// Of `near` eigenvalues within x->band of zero, beside `below` lower ones: those that are negative, and those that
+/// cannot be told from zero, are added to x->found. @return HN_OK, HN_OUT_OF_MEMORY, HN_CANCELLED
 hn_status soft_motions_decide(statics *x, int near, int below);
 
 /// Does the path branch between the last equilibrium and the step that was solved last, at this part of the loads? Then

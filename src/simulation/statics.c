@@ -263,9 +263,8 @@ static void keep_hold_efforts(const statics *x)
 
 hn_status statics_find_multipliers(statics *x)
 {
-    const double STIFF = 1e6; // of the largest stiffness: nothing moves
-    x->border.still = true;   // closing a gap would take that stiffness
-    hn_status status = solve(x, STIFF * x->row_factor);
+    x->border.still = true; // closing a gap would take that stiffness
+    hn_status status = solve(x, STATICS_STIFF * x->row_factor);
     x->border.still = false;
     if (status == HN_OK) {
         saddle_keep_multipliers(closed_system(x->solver), x->multipliers);
@@ -382,7 +381,7 @@ static void find_residual(statics *x)
            left = saddle_unbalanced_force(rows, &step->equations, x->extent);
     x->found.residual = left / fmax(force, ROUND_OFF * stiff);
     x->found.conservative = saddle_asymmetry(rows, &step->equations, x->extent) <=
-                            ASYMMETRY * force + left + DBL_EPSILON * stiff;
+                            ASYMMETRY * force + left + 64.0 * DBL_EPSILON * stiff;
 }
 
 // Of what `assemble_again` leaves in the sparse system: eigenvalues below zero, with (Q7). It is assembled twice where
@@ -431,8 +430,19 @@ hn_status statics_find_stability(statics *x)
     }
     x->found.unstable_count = below[0] > 0 ? below[0] : 0;
     int near = below[1] - x->found.unstable_count;
+    x->loose = near != 0;
     if (near <= 0) return HN_OK;
-    return soft_motions_decide(x, near, x->found.unstable_count);
+    TRY(soft_motions_decide(x, near, x->found.unstable_count));
+    // so near that a path of loads would not begin there
+    for (int side = 0; side < 2; ++side)
+        TRY(statics_count_below(x, 0.0, side == 0 ? NEUTRAL : -NEUTRAL, &below[side]));
+    x->loose = below[0] != below[1];
+    return HN_OK;
+}
+
+static bool is_firm(const statics *x)
+{
+    return x->found.unstable_count == 0 && x->found.neutral_count == 0 && !x->loose;
 }
 
 static hn_status note_equilibrium(statics *x, int step, double factor)
@@ -694,7 +704,7 @@ static hn_status follow_loads(statics *x)
     double factor = 0.0;
     statics_set_loads(x, 0.0);
     TRY(statics_find_stability(x));
-    x->held = x->found.unstable_count == 0 && x->found.neutral_count == 0;
+    x->held = is_firm(x);
     // without loads: springs and beams may be out of balance
     hn_status status = solve_rest(x);
     if (status == HN_OK && largest_move(x, &body) <= TURN_MAX) accept(x);
@@ -703,7 +713,7 @@ static hn_status follow_loads(statics *x)
     bool balanced = status == HN_OK;
     if (!balanced) go_back(x);
     if (balanced) TRY(statics_find_stability(x));
-    x->held = x->held && balanced && x->found.unstable_count == 0 && x->found.neutral_count == 0;
+    x->held = x->held && balanced && is_firm(x);
     x->stable = x->held;
     if (balanced) TRY(note_equilibrium(x, 0, 0.0));
     for (int k = 1; k <= x->def.load_steps; ++k) {

@@ -18,6 +18,10 @@ typedef struct static_loads {
     const hn_profile **profiles; ///< likewise
 } static_loads;
 
+/// Forces in joints of a configuration that would not stay are found with a resistance of so many times the largest
+/// stiffness: nothing moves.
+#define STATICS_STIFF 1e9
+
 typedef struct statics {
     hn_simulation *simulation;
     hn_static_def def;
@@ -32,6 +36,7 @@ typedef struct statics {
     int freedom;       ///< degrees of freedom that joints and all else that holds leave, where it was assembled last
     double *start;     ///< where the search began: q, 12 per body, angles of springs and of joints
     bool held;         ///< the start is stable without loads
+    bool loose;        ///< there are eigenvalues very near zero, of whatever sign
     double rate;       ///< how far the last load step went, by its load; 0: not known
     bool stable;       ///< and so was the path up to here
     hn_equilibrium found;
