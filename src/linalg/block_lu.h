@@ -27,8 +27,8 @@ int block_lu_size(const block_lu *lu);
 int block_lu_offset(const block_lu *lu, int node);
 int block_lu_node_size(const block_lu *lu, int node);
 
-/// Numbers of the nodes: each is raised to the largest of the nodes that are eliminated into it, which leave round-off of
-/// their size there.
+/// Numbers of the nodes: each is raised to the largest of the nodes that are eliminated into it, which leave round-off
+/// of their size there.
 void block_lu_raise(const block_lu *lu, double *numbers);
 
 /// Set all blocks to zero.

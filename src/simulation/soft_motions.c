@@ -4,9 +4,9 @@
 //   (Q8)  x^T K x = sum over elements of r^T k r + 2 r . (w x f) + (w x p) . (w x f)
 //                   + sum over bodies of f_I . (w x (w x d_I)) + sum over rows of lambda d^2g(x, x)
 //
-// r: what the motion of an element's nodes has beside that of its first one as a rigid body, which turns with w; k, f: its
-// stiffness and forces in coordinates p. Nothing of the size of k x^2 is added up where a stiff element moves along with a
-// soft one.
+// r: what the motion of an element's nodes has beside that of its first one as a rigid body, which turns with w; k, f:
+// its stiffness and forces in coordinates p. Nothing of the size of k x^2 is added up where a stiff element moves along
+// with a soft one.
 #include "simulation/soft_motions.h"
 
 #include "base/array.h"
