@@ -270,7 +270,8 @@ static hn_status judge(const mode_search *m, int place, hn_mode *mode)
                                                      (size_t)m->x.simulation->system->body_count,
                               &s));
     mode->round_off = sqrt(s.round_off) / TURN;
-    mode->rigid = fabs(s.value) <= s.round_off;
+    int first = m->x.found.unstable_count;
+    mode->rigid = place >= first && place < first + m->x.found.neutral_count;
     mode->held = mode->rigid && s.terms > s.round_off;
     if (mode->rigid) mode->frequency = mode->growth_rate = 0.0;
     return HN_OK;
