@@ -331,20 +331,33 @@ static void sample_times(const gathering *g, const double *times, double *values
 
 // ---- totals -----------------------------------------------------------------------------------------
 
-static bool is_total(const hn_result_series *series)
+/// The outputs that the model names, a column each
+static bool is_output(const hn_result_series *series)
 {
-    return strncmp(series->name, "ledger/", 7) == 0 || strncmp(series->name, "newton/", 7) == 0;
+    return strncmp(series->name, "outputs/", 8) == 0;
 }
 
-void page_totals(const hn_result_file *file, total_teller tell, void *user)
+static bool is_total(const hn_result_series *series)
+{
+    return strncmp(series->name, "ledger/", 7) == 0 || strncmp(series->name, "newton/", 7) == 0 ||
+           is_output(series);
+}
+
+void page_totals(hn_result_file *file, total_teller tell, void *user)
 {
     static const char *const AXES[3] = {"x", "y", "z"};
     for (int i = 0; i < hn_result_file_series_count(file); ++i) {
         const hn_result_series *series = hn_result_file_series(file, i);
         if (!is_total(series)) continue;
-        for (size_t k = 0; k < series->width; ++k)
-            tell(user, series->name, series->rank == 1 && k < 3 ? AXES[k] : "", series->unit,
-                 series->meaning);
+        for (size_t k = 0; k < series->width; ++k) {
+            const hn_result_column column = {i, k};
+            if (is_output(series))
+                tell(user, hn_result_file_column_name(file, column), "",
+                     hn_result_file_column_unit(file, column), series->meaning);
+            else
+                tell(user, series->name, series->rank == 1 && k < 3 ? AXES[k] : "", series->unit,
+                     series->meaning);
+        }
     }
     tell(user, "derived/energy_error", "", "1",
          "energy less its first value less work, divided by the ledger's scale");

@@ -35,6 +35,6 @@ hn_status page_data_gather(hn_context *context, hn_result_file *file, size_t siz
 /// `tell` is called for each of them in order.
 typedef void (*total_teller)(void *user, const char *name, const char *component, const char *unit,
                              const char *meaning);
-void page_totals(const hn_result_file *file, total_teller tell, void *user);
+void page_totals(hn_result_file *file, total_teller tell, void *user);
 
 #endif

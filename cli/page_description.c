@@ -306,6 +306,7 @@ static void describe_run(byte_buffer *json, const hn_result_info *info)
     vector(json, "gravity", info->gravity);
     close_with(json, "}");
     json_print(json, "\"options\":{");
+    name(json, "kind", hn_result_kind_name(info->run.kind));
     name(json, "scheme", info->scheme);
     hn_scheme scheme;
     const bool own = hn_scheme_from_name(info->scheme, &scheme) && hn_scheme_has_own_solver(scheme);
@@ -338,7 +339,7 @@ static void describe_total(void *user, const char *series, const char *component
     close_with(json, "}");
 }
 
-static void describe_data(byte_buffer *json, const hn_result_file *file, const page_data *data)
+static void describe_data(byte_buffer *json, hn_result_file *file, const page_data *data)
 {
     json_print(json, "\"thinning\":{");
     integer(json, "records", data->record_count);

@@ -518,6 +518,54 @@ run: {scheme: variational, step: 0.01, end: 0.01}
   }
 });
 
+test("the header stays a few lines high at every width", async () => {
+  const model = join(folder, "long-name.yaml");
+  writeFileSync(model, `holonom: 1
+name: Free pair of bodies with a name of forty-four letters
+gravity: [0, 0, 0]
+bodies:
+  a: {shape: {box: {size: [1, 0.2, 0.2]}}, density: 1000}
+  b: {shape: {box: {size: [1, 0.2, 0.2]}}, density: 1000, position: [1, 0, 0]}
+joints: {pin: {revolute: {bodies: [a, b], at: [0.5, 0, 0], axis: z}}}
+start: {a: {angular_velocity: [0, 0, 1]}}
+run: {step: 0.01, end: 0.1}
+`);
+  const path = view("long-name", run(model, "long-name"));
+  for (const width of [360, 600, 820, 900, 1024, 1100, 1280, 1440, 1600]) {
+    const opened = await openPage(browser, path, { viewport: { width, height: 800 } });
+    const height = await opened.page.evaluate(() => document.getElementById("top")!.getBoundingClientRect().height);
+    assert.ok(height <= 170, `${height} px at ${width}`); // measured 164 at 360, 84 at 900, where it was 1324
+    const wide = await opened.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= width, `the page is ${wide} px wide at ${width}`);
+    await opened.page.context().close();
+  }
+});
+
+test("pages of kinematics, static and modes do not speak of runs", async () => {
+  const model = join(folder, "led.yaml");
+  writeFileSync(model, `holonom: 1
+name: led
+bodies: {a: {shape: {box: {size: [1, 0.2, 0.2]}}, density: 1000, position: [0, 0, -0.5]}}
+joints: {pin: {revolute: {bodies: [ground, a], at: [0, 0, 0], axis: y}}}
+drives: {turn: {motion: {joint: pin, value: '0.3*sin(t)^2'}}}
+outputs: {lean: {coordinate: {joint: pin}}}
+run: {step: 0.01, end: 1}
+`);
+  const still = join(folder, "still.yaml");
+  writeFileSync(still, readFileSync(model, "utf8").replace(/drives:.*\n/, "loads: {k: {torsion_spring: {joint: pin, stiffness: 900}}}\n"));
+  for (const [kind, from] of [["kinematics", model], ["inverse", model], ["static", still], ["modes", still]]) {
+    const result = join(folder, `${kind}.h5`);
+    holonom(kind, from, "--output", result);
+    const opened = await openPage(browser, view(`of-${kind}`, result));
+    await opened.page.click("#tab-ledger");
+    const text = await opened.page.evaluate(() => document.getElementById("top")!.innerText + document.querySelector("main")!.innerText);
+    assert.ok(!/not complete|Energy error|energy-momentum/.test(text), kind);
+    const titles = await opened.page.evaluate(() => window.holonom!.plots.plots.map((plot) => plot.title));
+    assert.equal(titles[0], "Outputs", `${kind}: ${titles}`);
+    assertQuiet(opened);
+  }
+});
+
 test("a page whose data are damaged says so", async () => {
   const path = join(folder, "damaged.html");
   writeFileSync(path, readFileSync(join(folder, "linkage.html"), "utf8").replace(/(id="holonom-data-0">.{400}).{4000}/, "$1"));

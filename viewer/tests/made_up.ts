@@ -63,7 +63,7 @@ export function emptyResult(): ResultDescription {
   return {
     label: "made up", file: "made-up.h5", complete: true,
     model: { name: "made up", text: "holonom: 1\n", gravity: [0, 0, -9.81] },
-    options: { scheme: "energy-momentum", reduction: "reduced", step_size: 0.01 },
+    options: { kind: "run", scheme: "energy-momentum", reduction: "reduced", step_size: 0.01 },
     structure: { loop_count: 0, constraint_count: 0, constraint_rank: 0, degrees_of_freedom: 1 },
     statistics: { step_count: 100, iterations_total: 200, iterations_max: 3, halved_steps: 0 },
     bodies: [], shapes: [], joints: [], springs: [], loads: [], beams: [], beam_scalars: [],
@@ -106,6 +106,26 @@ export function turningRod(rate: number, frames: number, duration: number, withV
     blocks: packed.blocks,
   };
   return { description, bytes: packed.bytes };
+}
+
+/// Boxes of 0.8 m in a row along x, a metre apart, at rest.
+export function standingBodies(count: number, frames: number): { description: ResultDescription; bytes: Buffer } {
+  const rod = turningRod(0, 2, 1).description;
+  const times = Array.from({ length: frames }, (_, i) => i / (frames - 1));
+  const still = (value: number): number[] => times.map(() => value);
+  const places = Array.from({ length: count }, (_, body) => [body, 0, 0, 0, 0, 0, 1].map(still)).flat();
+  const packed = pack([
+    { name: "frame_times", grid: "frames", encoding: "f64", rows: [times] },
+    { name: "sample_times", grid: "samples", encoding: "f64", rows: [times] },
+    { name: "motion", grid: "frames", encoding: "q32", rows: places },
+  ]);
+  const all = Array.from({ length: count }, (_, body) => body);
+  return { bytes: packed.bytes, description: {
+    ...emptyResult(),
+    bodies: all.map((body) => ({ ...rod.bodies[0], name: `b${body}`, center_of_mass: [0, 0, 0] })),
+    shapes: all.map((body) => ({ ...rod.shapes[0], body, size: [0.8, 0.8, 0.8], position: [0, 0, 0] })),
+    thinning: { records: frames, frames, samples: frames }, blocks: packed.blocks,
+  } };
 }
 
 /// A beam of one metre along x that swings up and down, clamped at the origin, with a bending moment for each element.

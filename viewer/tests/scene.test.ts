@@ -11,7 +11,7 @@ import { scaleColour } from "../src/scene/colours";
 import { bodyBoxes, measure } from "../src/scene/extent";
 import { roundStep } from "../src/scene/ground";
 import { bodyParts, shapePart } from "../src/scene/shapes";
-import { emptyResult, swingingBeam, turningRod } from "./made_up";
+import { emptyResult, standingBodies, swingingBeam, turningRod } from "./made_up";
 
 function resultOf(made: ReturnType<typeof turningRod>): Result {
   const { buffer, byteOffset, byteLength } = made.bytes;
@@ -121,6 +121,24 @@ test("a beam is a section swept along its nodes, coloured by element", () => {
   const first = new Color().setRGB(colours.getX(0), colours.getY(0), colours.getZ(0));
   const expected = scaleColour((9.5 + 9.5) / 19, new Color()); // the largest moment of the run is at the clamp now
   assert.ok(Math.abs(first.r - expected.r) < 1e-3);
+});
+
+test("the camera fits all bodies, however many corners and frames there are", () => {
+  // a row of bodies that do not move: whatever number of corners a frame has, every one must be among the points
+  for (const [bodies, frames] of [[8, 3001], [16, 2001], [32, 1001], [5, 3001]]) {
+    const made = standingBodies(bodies, frames);
+    const { points, box } = measure([resultOf(made)]);
+    for (let body = 0; body < bodies; ++body)
+      for (const side of [-0.4, 0.4])
+        assert.ok(points.some((point) => Math.abs(point.x - body - side) < 1e-3), `body ${body} of ${bodies}, ${frames} frames`);
+    assert.ok(box.max.x < bodies + 1);
+  }
+});
+
+test("the camera fits nodes of beams and joints on the ground", () => {
+  const extent = measure([resultOf(swingingBeam(8, 51))]);
+  const far = Math.max(...extent.points.map((point) => point.x));
+  assert.ok(far > 0.9, "the tip is a point that the camera fits");
 });
 
 test("an empty result is measured too", () => {

@@ -18,12 +18,16 @@ export interface PageDescription {
   results: ResultDescription[];
 }
 
+/// What the records are, and their time: a motion; equilibria under growing loads (the load factor); swings of modes, one
+/// after the other (a unit of time each); prescribed motions, without and with the efforts they take.
+export type ResultKind = "run" | "static" | "modes" | "kinematics" | "inverse";
+
 export interface ResultDescription {
   label: string; // tells results of one page apart
   file: string; // empty: it was not kept
   complete: boolean; // false: the run goes on or was stopped
   model: { name: string; text: string; gravity: Vector };
-  options: { scheme: string; reduction: string; step_size: number };
+  options: { kind: ResultKind; scheme: string; reduction: string; step_size: number };
   structure: Record<string, number>;
   statistics: Record<string, number>;
   bodies: BodyDescription[];

@@ -49,8 +49,20 @@ export function structureLine(description: ResultDescription): string {
 }
 
 export function runLine(description: ResultDescription): string {
-  const { scheme, reduction, step_size } = description.options;
+  const { kind, scheme, reduction, step_size } = description.options;
+  if (kind === "static") return "equilibria under growing loads; time is their factor";
+  if (kind === "modes") return "modes one after the other; a unit of time each";
+  if (kind === "kinematics") return `prescribed motion, every ${shortNumber(step_size)} s`;
+  if (kind === "inverse") return `prescribed motion and the efforts it takes, every ${shortNumber(step_size)} s`;
   return `${[scheme, reduction].filter((text) => text !== "").join(", ")}, h = ${shortNumber(step_size)} s`;
+}
+
+/// Why there is no ledger.
+function ledgerAbsence(description: ResultDescription): string {
+  const kind = description.options.kind ?? "run";
+  if (!description.complete) return "The run is not complete: the file has no ledger yet.";
+  return kind === "run" ? "The run was made without a ledger."
+    : "Nothing was stepped, so that there are no promises of a scheme: positions are solved one by one, to round-off.";
 }
 
 /// What was thinned, in a sentence; empty when the page has everything.
@@ -71,7 +83,7 @@ export function showLedger(results: Result[]): void {
     if (results.length > 1) heading.classList.add("swatched");
     panel.append(heading);
     if (description.ledger.length > 0) panel.append(ledgerTable(description));
-    else panel.append(make("p", "note", {}, "The run is not complete: the file has no ledger yet."));
+    else panel.append(make("p", "note", {}, ledgerAbsence(description)));
     const facts: [string, string][] = [["model", structureLine(description)], ["run", runLine(description)]];
     const { statistics } = description;
     if (statistics.step_count > 0)

@@ -5,7 +5,7 @@ import { byId, fileName, make, saveFile } from "../dom";
 import type { State } from "../state";
 import { figureCsv, figurePng, figureSvg } from "./figure";
 import { Plot, type PlotHost } from "./plot";
-import { FIRST_PRESETS, PRESETS, readableName } from "./presets";
+import { firstPresets, PRESETS, presetNames, readableName } from "./presets";
 
 const CHOICES_MAX = 200; // entries of the list of series shown at a time
 
@@ -17,20 +17,20 @@ export class Plots implements PlotHost {
   constructor(readonly results: Result[], private readonly state: State) {
     const choice = byId<HTMLSelectElement>("plot-presets");
     PRESETS.forEach((preset, i) => {
-      if (preset.names(results[0]).length > 0) choice.append(new Option(preset.title, String(i)));
+      if (presetNames(preset, results[0]).length > 0) choice.append(new Option(preset.title, String(i)));
     });
     choice.append(new Option("Choose series …", "choose"));
     choice.addEventListener("change", () => {
       const preset = PRESETS[Number(choice.value)];
       const plot = preset === undefined ? this.add("Series", [], false)
-        : this.add(preset.title, preset.names(results[0]), preset.log);
+        : this.add(preset.title, presetNames(preset, results[0]), preset.log);
       choice.selectedIndex = 0;
       plot.element.scrollIntoView({ block: "nearest" });
       if (preset === undefined) this.chooseSeries(plot);
     });
-    for (const title of FIRST_PRESETS) {
+    for (const title of firstPresets(results[0])) {
       const preset = PRESETS.find((candidate) => candidate.title === title)!;
-      const names = preset.names(results[0]);
+      const names = presetNames(preset, results[0]);
       if (names.length > 0) this.add(title, names, preset.log);
     }
     state.on((_, changed) => {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The plots people ask for first, and readable names of series.
+import type { ResultKind } from "../data/format";
 import type { Result } from "../data/result";
 
 export interface Preset {
   title: string;
   log: boolean;
+  kinds?: ResultKind[]; // of results that it means something for; left out: all
   names: (result: Result) => string[];
 }
 
@@ -30,13 +32,17 @@ function ofJoints(result: Result, what: string, components?: string[]): string[]
     .filter((name) => result.series(name) !== undefined).slice(0, 8);
 }
 
+const OUTPUTS_SHOWN = 8;
+
 export const PRESETS: Preset[] = [
+  { title: "Outputs", log: false, names: (r) =>
+    r.description.totals.map((total) => total.name).filter((name) => name.startsWith("outputs/")).slice(0, OUTPUTS_SHOWN) },
   { title: "Energy", log: false, names: (r) => {
     const work = lively(r, ["ledger/external_work"]);
     return [...has(r, "ledger/kinetic", "ledger/potential", "ledger/energy"), ...work];
   } },
-  { title: "Energy error, relative", log: true, names: (r) => has(r, "derived/energy_error") },
-  { title: "Constraint residuals", log: true, names: (r) =>
+  { title: "Energy error, relative", log: true, kinds: ["run"], names: (r) => has(r, "derived/energy_error") },
+  { title: "Constraint residuals", log: true, kinds: ["run", "static"], names: (r) =>
     lively(r, has(r, "ledger/constraint_residual", "ledger/hidden_velocity", "ledger/hidden_momentum", "ledger/joint_opening")) },
   { title: "Joint coordinates", log: false, names: (r) => ofJoints(r, "coordinates") },
   { title: "Joint rates", log: false, names: (r) => ofJoints(r, "rates") },
@@ -46,13 +52,24 @@ export const PRESETS: Preset[] = [
     has(r, "ledger/linear_momentum/x", "ledger/linear_momentum/y", "ledger/linear_momentum/z") },
   { title: "Angular momentum", log: false, names: (r) =>
     has(r, "ledger/angular_momentum/x", "ledger/angular_momentum/y", "ledger/angular_momentum/z") },
-  { title: "Step size", log: false, names: (r) =>
+  { title: "Step size", log: false, kinds: ["run"], names: (r) =>
     [...has(r, "derived/step_size"), ...lively(r, has(r, "newton/step_size"))] },
-  { title: "Newton iterations", log: false, names: (r) => has(r, "newton/iterations") },
+  { title: "Newton iterations", log: false, kinds: ["run"], names: (r) => has(r, "newton/iterations") },
 ];
 
 /// Plots shown when the page opens.
-export const FIRST_PRESETS = ["Energy", "Energy error, relative", "Constraint residuals", "Joint coordinates"];
+const FIRST = ["Outputs", "Energy", "Energy error, relative", "Constraint residuals", "Joint coordinates"];
+const FIRST_OF_POSITIONS = ["Outputs", "Joint coordinates", "Reaction forces"];
+
+export function presetNames(preset: Preset, result: Result): string[] {
+  const kind = result.description.options.kind ?? "run";
+  return preset.kinds === undefined || preset.kinds.includes(kind) ? preset.names(result) : [];
+}
+
+/// Titles of the presets that a page of this kind of result opens with.
+export function firstPresets(result: Result): string[] {
+  return (result.description.options.kind ?? "run") === "run" ? FIRST : FIRST_OF_POSITIONS;
+}
 
 const WORDS: Record<string, string> = {
   "ledger/kinetic": "kinetic", "ledger/potential": "potential", "ledger/energy": "kinetic + potential",
@@ -66,6 +83,6 @@ const WORDS: Record<string, string> = {
 export function readableName(name: string): string {
   if (WORDS[name] !== undefined) return WORDS[name];
   // joints/r1/coordinates/angle: r1 angle; joints/r1/reaction_force/size: r1 reaction force; ledger/linear_momentum/x
-  return name.replace(/^(ledger|newton|joints|bodies|derived)\//, "").replace(/\/coordinates\/([^/]*)$/, "/$1")
+  return name.replace(/^(ledger|newton|joints|bodies|derived|outputs)\//, "").replace(/\/coordinates\/([^/]*)$/, "/$1")
     .replace(/\/rates\/([^/]*)$/, "/$1 rate").replace(/\/size$/, "").replaceAll("/", " ").replaceAll("_", " ");
 }

@@ -17,7 +17,8 @@ export interface Extent {
 }
 
 const POSES_LOOKED_AT = 60000; // of all bodies together, spread over the run
-const POINTS_KEPT = 6007; // odd and prime, so that no corner of a box is always left out
+const POINTS_KEPT = 6000; // about as many, of corners of bodies and of nodes
+const GOLDEN = 0.6180339887498949; // its multiples favour no stride: no corner or body is always left out
 const STAND_IN_SHARE = 0.02; // of nothing known better: a body without shapes and joints
 
 /// Box of every body in its own frame, from its shapes, or from its joints where it has none.
@@ -73,25 +74,34 @@ function gravityArrow(gravity: Vector, box: Box3, size: number, up: Vector3): Ex
   return { from, to: from.clone().add(direction) };
 }
 
+/// Some of many points: an even share of them, whatever their order repeats.
+function sampler(count: number, points: Vector3[]): (point: Vector3) => void {
+  const share = POINTS_KEPT / Math.max(count, 1);
+  let seen = 0;
+  return (point) => {
+    if ((seen++ * GOLDEN) % 1 < share) points.push(point.clone());
+  };
+}
+
 /// World box of all bodies and nodes over the run; also some of the points that span it.
 function motionBox(result: Result, boxes: Box3[], out: Box3, points: Vector3[]): void {
   const frames = result.frameTimes.length;
-  const stride = Math.max(1, Math.ceil((frames * boxes.length) / POSES_LOOKED_AT));
+  const nodes = result.nodes === result.bodies ? 0 : result.nodes.count;
+  const stride = Math.max(1, Math.ceil((frames * (boxes.length + nodes)) / POSES_LOOKED_AT));
   const matrix = new Matrix4(), moved = new Box3(), point = new Vector3();
-  const keptEvery = Math.ceil((8 * boxes.length * Math.ceil(frames / stride)) / POINTS_KEPT);
-  let seen = 0;
+  const keep = sampler((8 * boxes.length + nodes) * Math.ceil(frames / stride), points);
   for (let frame = 0; frame < frames; frame += stride) {
     result.evaluate(result.frameTimes[frame]);
     boxes.forEach((box, body) => {
       out.union(moved.copy(box).applyMatrix4(bodyMatrix(result, body, matrix)));
-      for (let corner = 0; corner < 8; ++corner) {
-        if (seen++ % keptEvery !== 0) continue;
-        points.push(new Vector3(corner & 1 ? box.max.x : box.min.x, corner & 2 ? box.max.y : box.min.y,
-                                corner & 4 ? box.max.z : box.min.z).applyMatrix4(matrix));
-      }
+      for (let corner = 0; corner < 8; ++corner)
+        keep(point.set(corner & 1 ? box.max.x : box.min.x, corner & 2 ? box.max.y : box.min.y,
+                       corner & 4 ? box.max.z : box.min.z).applyMatrix4(matrix));
     });
-    for (let node = 0; result.nodes !== result.bodies && node < result.nodes.count; ++node)
+    for (let node = 0; node < nodes; ++node) {
       out.expandByPoint(point.set(...result.nodes.position(node)));
+      keep(point);
+    }
   }
 }
 
@@ -100,15 +110,19 @@ export function measure(results: Result[]): Extent {
   const sizes: number[] = [];
   const point = new Vector3();
   const points: Vector3[] = [];
+  const addOnGround = (place: Vector): void => {
+    points.push(new Vector3(...place));
+    box.expandByPoint(points[points.length - 1]);
+  };
   for (const result of results) {
     const boxes = bodyBoxes(result.description);
     sizes.push(...boxes.map((own) => own.min.distanceTo(own.max)));
     motionBox(result, boxes, box, points);
     for (const joint of result.description.joints)
-      if (joint.placed && joint.body_a < 0) box.expandByPoint(point.set(...joint.point_a));
+      if (joint.placed && joint.body_a < 0) addOnGround(joint.point_a);
     for (const spring of result.description.springs) {
-      if (spring.body_a < 0) box.expandByPoint(point.set(...spring.point_a));
-      if (spring.body_b < 0) box.expandByPoint(point.set(...spring.point_b));
+      if (spring.body_a < 0) addOnGround(spring.point_a);
+      if (spring.body_b < 0) addOnGround(spring.point_b);
     }
   }
   if (box.isEmpty()) box.expandByPoint(point.set(0, 0, 0));
