@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search for the spanning tree, as its two files share it: graph.c reaches bodies, roots.c says where components begin.
+// The search for the spanning tree: graph.c reaches bodies, roots.c says where components begin.
 #ifndef SYSTEM_GRAPH_SEARCH_H
 #define SYSTEM_GRAPH_SEARCH_H
 

@@ -99,8 +99,8 @@ static void find_spring_sizes(hn_system *system)
     }
 }
 
-// The size, m, by which displacements along a joint are told from round-off: that of its smaller body, but not where places so
-// far from the origin, of which they are differences, have less than a thirteenth digit of it.
+// The size, m, by which displacements along a joint are told from round-off: that of its smaller body, but not where
+// places so far from the origin, of which they are differences, have less than a thirteenth digit of it.
 static double known_size(const hn_system *system, const joint *j)
 {
     static const double PLACE_DIGITS =

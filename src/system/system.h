@@ -103,7 +103,7 @@ typedef struct hn_system {
     int *parent;          ///< per body: tree index or GROUND
     int *tree_place;      ///< per body of the model: its tree index
     bool *carried;        ///< per body: a free root that a beam or a stiff bushing carries along at the start (graph.h)
-    int alike[2];         ///< bodies of the model of which the first stays at the start for its place in the file; or -1
+    int alike[2];         ///< as in graph.h
     int *dof_offset;      ///< per body: first reduced coordinate of its tree joint
     joint *joints;        ///< per body: to its parent
     int cut_count;        ///< joints that close loops; `parent` and `child` are their bodies a and b

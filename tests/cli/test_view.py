@@ -79,7 +79,7 @@ with h5py.File("linkage.h5") as file:
     check(result["joints"][1]["coordinates"] == [{"name": "angle", "unit": "rad", "meaning": ""}], "coordinates of a joint")
     close([s["corners"] for s in result["shapes"]], file["shapes/corners"][:], 1e-9, "corners of shapes")
     close([j["point_b"] for j in result["joints"]], file["joints/point_b"][:], 1e-9, "places of joints")
-    check(result["options"] == {"scheme": "energy-momentum", "reduction": "reduced", "step_size": 0.001}, "options")
+    check(result["options"] == {"kind": "run", "scheme": "energy-momentum", "reduction": "reduced", "step_size": 0.001}, "options")
     check(all(entry["kept"] for entry in result["ledger"]) and len(result["ledger"]) >= 5, "ledger")
     check(result["thinning"] == {"records": 101, "frames": 101, "samples": 101}, "nothing is thinned")
 
