@@ -358,8 +358,8 @@ HN_API const char *hn_profile_kind_name(hn_profile_kind kind);
 HN_API bool hn_profile_kind_from_name(const char *name, hn_profile_kind *kind);
 
 /// A function of time: of all that depends on it. A step takes its mean, exact for all kinds but expressions (there by
-/// Gauss quadrature of order ten, split at corners), so that impulses are right also where it is finer than the step; a
-/// simulation then says so through the log callback.
+/// Gauss quadrature of order ten, split at corners, in halves until these agree to 1e-11), so that impulses are right
+/// also where it is finer than the step; a simulation then says so through the log callback.
 typedef struct hn_profile {
     hn_profile_kind kind;
     double start, peak, end;  ///< s, pulse; step: start and end

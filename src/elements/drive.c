@@ -113,7 +113,8 @@ static double drive_potential(const element *e, const double *a, const double *b
 static double mean_command(const drive_law *law, const element_step *step)
 {
     if (!isnan(law->held)) return law->held;
-    return law->scale * profile_mean(law->function, step->load_begin, step->load_end);
+    return law->scale *
+           profile_kept_mean(law->function, &law->mean, step->load_begin, step->load_end);
 }
 
 static double command_rate(const drive_law *law, const element_step *step)

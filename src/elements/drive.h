@@ -5,6 +5,8 @@
 
 #include <holonom/model.h>
 
+#include "model/profiles.h"
+
 /// Numbers of a drive in the state, beside its coordinate (which comes first, at element.angle).
 typedef enum drive_slot {
     DRIVE_COORDINATE, ///< rad or m; angles count turns
@@ -39,6 +41,7 @@ typedef struct drive_law {
                               ///< neighbours, each with one of the angles
     hn_vec3 path_axis;        ///< there: what the angle of this law is about
     const hn_profile *function; ///< effort, target, command
+    known_mean mean;          ///< of it in the step that is being solved
     double scale;
     bool jumps;               ///< motion: the rate of the function may jump
     double held;              ///< stands for the function while it is a number: an input; otherwise NAN

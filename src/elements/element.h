@@ -41,6 +41,7 @@ typedef struct element {
     double mobility;        ///< damper: rate that an impulse between its ends makes, with its share of the others, 1/kg
                             ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
+    known_mean mean;        ///< of it in the step that is being solved, in its own time
     bool reversed;          ///< its time runs backwards: time_shift - t in place of time_shift + t
     double time_shift;      ///< s
     int angle;              ///< torsional spring, drive: slot of its unwrapped angle in the state, otherwise -1
@@ -176,8 +177,8 @@ static inline int element_body(const element *e)
 static inline double element_load_mean(const element *e, double begin, double end)
 {
     double shift = e->time_shift;
-    return e->reversed ? profile_mean(e->profile, shift - end, shift - begin)
-                       : profile_mean(e->profile, shift + begin, shift + end);
+    return e->reversed ? profile_kept_mean(e->profile, &e->mean, shift - end, shift - begin)
+                       : profile_kept_mean(e->profile, &e->mean, shift + begin, shift + end);
 }
 
 /// What a damper pulls with in a step: so much by its mean rate there, and a constant.

@@ -6,7 +6,8 @@
 //          (f_i + f_i+1)/2 over the pieces between t_0, the points inside and t_1; without a point inside it is the
 //          value in the middle
 //   (F12)  splines and steps: Gauss quadrature with three points on every piece, exact for polynomials of degree five
-//   (F13)  expressions: with five points on every piece without a corner; corners are found by bisection of what
+//   (F13)  expressions: with five points on every piece without a corner, in halves of halves until these agree and
+//          bounds of the expression have no peak that its points do not see; corners are found by bisection of what
 //          abs, min, max and comparisons decide
 //   (F21)  corners lie where bounds of both sides of abs, min, max or a comparison meet over spans however short
 //
@@ -231,7 +232,7 @@ bool profile_has_corner_at(const hn_profile *profile, double time)
 }
 
 profile_sight profile_is_seen(const hn_profile *profile, double begin, double end,
-                              const double *nodes, int count)
+                              const double *nodes, int count, double small)
 {
     const double ASIDE = 1e-9, PEAK = 0.1, POINT = 1e-6; // of the span; of the largest; of the span
     const struct hn_profile_inner *f = profile->inner;
@@ -241,7 +242,7 @@ profile_sight profile_is_seen(const hn_profile *profile, double begin, double en
         double value = expression_within(f, begin, end, nodes[k]);
         seen = (time_range){fmin(seen.low, value), fmax(seen.high, value)};
     }
-    double peak = PEAK * fmax(fabs(seen.low), fabs(seen.high)), span = end - begin;
+    double peak = fmax(small, PEAK * fmax(fabs(seen.low), fabs(seen.high))), span = end - begin;
     double time = begin + ASIDE * span, last = end - ASIDE * span, width = span;
     profile_sight sight = PROFILE_SEEN;
     for (int looks = 0; time < last; ++looks) {
@@ -304,38 +305,98 @@ static double mean_by_pieces(const hn_profile *profile, const profile_points *p,
     return sum_total(&sum);
 }
 
-// (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin`
-static double mean_until_corner(const struct hn_profile_inner *f, double begin, double *end,
-                                bool split)
+// ---- of expressions
+
+enum { PIECES_MAX = 1024 };
+static const double SAME_MEAN = 1e-11; // of the largest value seen in the span
+static const double LOW_PEAK = 1e-3;   // likewise: not looked for
+
+// A mean that is being found in pieces: how many are left, and were they enough?
+typedef struct mean_pieces {
+    const hn_profile *profile;
+    double largest;
+    int left;
+    bool sure;
+} mean_pieces;
+
+static double gauss_five(mean_pieces *m, double begin, double end)
 {
-    double sum = 0.0, same = *end;
+    const struct hn_profile_inner *f = m->profile->inner;
+    double sum = 0.0;
+    for (int k = 0; k < GAUSS_MAX; ++k) {
+        double x = 0.5 + 0.5 * GAUSS_FIVE[0][k], time = begin + x * (end - begin);
+        double value = time_expression_at(f->code, f->code_count, time, NULL).value;
+        m->largest = fmax(m->largest, fabs(value));
+        sum += GAUSS_FIVE[1][k] * value;
+    }
+    return sum;
+}
+
+// Do the points of a piece see what the expression does there?
+static bool is_hidden(const mean_pieces *m, double begin, double end)
+{
+    double parts[GAUSS_MAX];
+    for (int k = 0; k < GAUSS_MAX; ++k) parts[k] = 0.5 + 0.5 * GAUSS_FIVE[0][k];
+    return profile_is_seen(m->profile, begin, end, parts, GAUSS_MAX, LOW_PEAK * m->largest) ==
+           PROFILE_HIDDEN;
+}
+
+// (F13) of a smooth piece, whose mean by five points is `whole`. The larger half comes first: beside a peak its slopes
+// are small.
+static double mean_of_halves(mean_pieces *m, double begin, double end, double whole)
+{
+    double middle = begin + 0.5 * (end - begin);
+    bool hidden = is_hidden(m, begin, end);
+    double first = gauss_five(m, begin, middle), last = gauss_five(m, middle, end);
+    if (!hidden && !(fabs(0.5 * (first + last) - whole) > SAME_MEAN * m->largest)) return whole;
+    if (m->left <= 0 || !(begin < middle && middle < end)) {
+        m->sure = false;
+        return 0.5 * (first + last);
+    }
+    m->left -= 2;
+    bool rising = fabs(last) > fabs(first);
+    if (rising) last = mean_of_halves(m, middle, end, last);
+    first = mean_of_halves(m, begin, middle, first);
+    if (!rising) last = mean_of_halves(m, middle, end, last);
+    return 0.5 * (first + last);
+}
+
+// (F13): the mean over [begin, *end], where *end comes back as the first corner after `begin`
+static double mean_until_corner(mean_pieces *m, double begin, double *end, bool split,
+                                double *by_points)
+{
+    const struct hn_profile_inner *f = m->profile->inner;
+    double same = *end;
     // a little inside, so that a corner at `begin` itself is behind
     double inside = begin + 1e-12 * (*end - begin);
     if (split && f->has_corners) {
         bool sure;
         double corner = find_corner(f, inside, *end, &same, &sure);
+        m->sure = m->sure && sure;
         if (corner < *end) *end = corner;
         else same = *end;
     }
-    for (int k = 0; k < GAUSS_MAX; ++k) {
-        double x = 0.5 + 0.5 * GAUSS_FIVE[0][k], time = begin + x * (same - begin);
-        sum += GAUSS_FIVE[1][k] * time_expression_at(f->code, f->code_count, time, NULL).value;
-    }
-    return sum;
+    *by_points = gauss_five(m, begin, same);
+    return mean_of_halves(m, begin, same, *by_points);
 }
 
-static double mean_of_expression(const hn_profile *profile, double begin, double end)
+static profile_average mean_of_expression(const hn_profile *profile, double begin, double end)
 {
-    exact_sum sum = {0};
-    double time = begin, span = end - begin;
-    for (int corners = 0; time < end; ++corners) {
+    exact_sum sum = {0}, points_sum = {0};
+    mean_pieces m = {profile, 0.0, PIECES_MAX, true};
+    double time = begin, span = end - begin, mean = 0.0, by_points = 0.0;
+    int corners = 0;
+    for (; time < end; ++corners) {
         double until = end;
-        double mean = mean_until_corner(profile->inner, time, &until, corners < CORNERS_MAX);
-        if (until == end && time == begin) return mean;
+        mean = mean_until_corner(&m, time, &until, corners < CORNERS_MAX, &by_points);
         sum_add(&sum, (until - time) / span * mean);
+        sum_add(&points_sum, (until - time) / span * by_points);
         time = until;
     }
-    return sum_total(&sum);
+    bool one = corners == 1;
+    return (profile_average){.mean = one ? mean : sum_total(&sum),
+                             .by_points = one ? by_points : sum_total(&points_sum),
+                             .sure = m.sure && corners <= CORNERS_MAX};
 }
 
 // (F7)
@@ -357,16 +418,23 @@ static double mean_of_lines(const profile_points *p, double begin, double end)
     return sum_total(&sum);
 }
 
+profile_average profile_average_over(const hn_profile *profile, double begin, double end)
+{
+    double own[3], mean;
+    if (end < begin) return profile_average_over(profile, end, begin); // a way back in time
+    if (profile->kind == HN_PROFILE_EXPRESSION && begin < end)
+        return mean_of_expression(profile, begin, end);
+    profile_points p = points_of(profile, own);
+    if (profile->kind == HN_PROFILE_CONSTANT) mean = 1.0;
+    else if (!(end > begin)) mean = profile_at(profile, begin).value;
+    else if (is_curved(profile)) mean = mean_by_pieces(profile, &p, begin, end);
+    else mean = mean_of_lines(&p, begin, end);
+    return (profile_average){.mean = mean, .by_points = mean, .sure = true};
+}
+
 double profile_mean(const hn_profile *profile, double begin, double end)
 {
-    double own[3];
-    if (profile->kind == HN_PROFILE_CONSTANT) return 1.0;
-    if (end < begin) return profile_mean(profile, end, begin); // a way back in time
-    if (!(end > begin)) return profile_at(profile, begin).value;
-    if (profile->kind == HN_PROFILE_EXPRESSION) return mean_of_expression(profile, begin, end);
-    profile_points p = points_of(profile, own);
-    return is_curved(profile) ? mean_by_pieces(profile, &p, begin, end)
-                              : mean_of_lines(&p, begin, end);
+    return profile_average_over(profile, begin, end).mean;
 }
 
 // ---- corners ------------------------------------------------------------------------------------------

@@ -29,6 +29,23 @@ time_jet profile_at(const hn_profile *profile, double time);
 double profile_within(const hn_profile *profile, double begin, double end, double part);
 /// Its mean between two times (F7), (F12), (F13); its value where they are equal.
 double profile_mean(const hn_profile *profile, double begin, double end);
+/// The same, and how it was found.
+typedef struct profile_average {
+    double mean;
+    double by_points; ///< that of an expression by five points on every piece without a corner
+    bool sure;        ///< false: it does more there than pieces of pieces, of which there are many, show
+} profile_average;
+profile_average profile_average_over(const hn_profile *profile, double begin, double end);
+/// Mean between two times that is known already.
+typedef struct known_mean {
+    bool known;
+    double begin, end, mean;
+} known_mean;
+/// The mean, which `kept` may know.
+static inline double profile_kept_mean(const hn_profile *profile, const known_mean *kept, double begin, double end)
+{
+    return kept->known && kept->begin == begin && kept->end == end ? kept->mean : profile_mean(profile, begin, end);
+}
 /// First time after `time` at which the slope of the factor jumps; HUGE_VAL: none.
 double profile_next_kink(const hn_profile *profile, double time);
 /// s, of the time: corners of an expression this near to the end of a piece belong to it.
@@ -39,9 +56,10 @@ double profile_next_corner(const hn_profile *profile, double begin, double end, 
 /// Is there such a corner of an expression at this time?
 bool profile_has_corner_at(const hn_profile *profile, double time);
 /// Do values at `count` parts of the way from `begin` to `end` show what an expression does in between? UNSURE: bounds
-/// of its values do not tell.
+/// of its values do not tell. Peaks that are not higher than `small` are none.
 typedef enum profile_sight { PROFILE_SEEN, PROFILE_HIDDEN, PROFILE_UNSURE } profile_sight;
-profile_sight profile_is_seen(const hn_profile *profile, double begin, double end, const double *nodes, int count);
+profile_sight profile_is_seen(const hn_profile *profile, double begin, double end, const double *nodes, int count,
+                              double small);
 /// May its rate jump at all?
 bool profile_may_jump(const hn_profile *profile);
 /// First time after `begin`, until `end`, at which its rate jumps, or it does itself; HUGE_VAL: none.

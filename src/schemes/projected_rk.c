@@ -544,7 +544,7 @@ static double seen_by_stages(scheme_solver *s, const element *e, double h)
     const double now = s->last.end;
     for (double part = h; part > SEEN_SHORTEST * s->nominal; part *= 0.5) {
         profile_sight sight =
-            profile_is_seen(e->profile, now, now + part, s->method->nodes, s->method->stages);
+            profile_is_seen(e->profile, now, now + part, s->method->nodes, s->method->stages, 0.0);
         if (sight == PROFILE_SEEN) return part;
         if (sight == PROFILE_UNSURE && part <= s->nominal) break;
     }

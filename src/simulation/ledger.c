@@ -401,7 +401,8 @@ static void describe_energy(const hn_simulation *s, bool kept, const energy_verd
     }
     size_t length = strlen(text);
     if (s->fine_load >= 0)
-        snprintf(text + length, size - length, "; load '%s' is finer than the step",
+        snprintf(text + length, size - length, "; %s '%s' is finer than the step",
+                 s->system->elements[s->fine_load].law != NULL ? "drive" : "load",
                  s->system->elements[s->fine_load].name);
 }
 

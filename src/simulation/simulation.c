@@ -105,6 +105,8 @@ static void layout(arena *a, hn_simulation *s)
     s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
     s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
     s->load_sizes = arena_doubles(a, s->def.ledger ? (size_t)system->element_count : 0);
+    size_t ranges = s->def.ledger ? (size_t)system->drive_count : 0;
+    s->drive_ranges = arena_bytes(a, ranges * sizeof(function_range));
     size_t dampers = (size_t)dampers_find(system, NULL),
            responses = dampers <= DAMPERS_MAX ? dampers * dampers : 0;
     s->damper_count = (int)dampers;
@@ -877,6 +879,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     if (s->scheme->solver_step != NULL) return solve_with_own_solver(s, step, step_size, time);
     s->scheme->equations(system, &s->def, &s->state, s->angles, step_size, time, step->momentum,
                          &step->equations);
+    fine_loads_know_means(s, step->equations.load_begin, step->equations.load_end);
     if (s->parking) step->equations.parked = s->apart.parked;
     step_hold_parked(system, &step->equations, step->momentum);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));

@@ -251,7 +251,8 @@ struct hn_simulation {
         int hold, motion; ///< a latch or stop beyond whose value a motion leads, and which motion; or -1
         double time;
     } blocked;
-    int fine_load;        ///< a load with a profile finer than the step, or -1
+    int fine_load;        ///< element: a load or drive with a function of time finer than the step, or -1
+    struct function_range *drive_ranges; ///< with a ledger, per drive
     double *load_sizes;   ///< with a ledger: largest factor of loads by expressions; below zero: named as fine; or NULL
     int dropped_count;    ///< redundant constraints at the start
     hn_start_kind start_kind;
@@ -368,10 +369,17 @@ hn_status simulation_run_reference(hn_simulation *reference, const double *q, co
 hn_status ledger_start(hn_simulation *simulation);
 /// HN_OK or HN_NOT_FINITE: a measure of the last step is not finite.
 hn_status ledger_note(hn_simulation *simulation);
-/// Name loads that are finer than the step, of those with points.
+/// What a drive's function of time has been so far, without its scale.
+typedef struct function_range {
+    double low, high;
+    bool named; ///< as finer than the step
+} function_range;
+/// Name loads and drives that are finer than the step, of those with points.
 void fine_loads_warn(hn_simulation *simulation);
 /// And of expressions, in the step just made.
 void fine_loads_look(hn_simulation *simulation);
+/// Means of expressions over a step that is to be solved.
+void fine_loads_know_means(hn_simulation *simulation, double begin, double end);
 
 /// Momenta projected onto the constraint manifold (LMO 16, 40): p <- M P nu with P^T M P nu = P^T p. Also P^T p.
 /// `projected` (12 per body) and `reduced` (dof of the tree) may be NULL. Allocates when first called.
