@@ -349,8 +349,9 @@ HN_API int hn_simulation_beam_element_count(const hn_simulation *simulation, int
 /// @return HN_OK or HN_INVALID_ARGUMENT (no such beam or element)
 HN_API HN_NODISCARD hn_status hn_simulation_beam_element(const hn_simulation *simulation, hn_beam_id beam, int element,
                                                          hn_beam_element_state *state);
-/// Names through the log which loads and drives by expressions are finer than the step in the next ones until `end` (s),
-/// 20000 at most. A simulation with a ledger does so in every step it makes; without one this does nothing. Since 0.2.
+/// Names through the log which loads and drives by expressions are finer than the step in the next ones until `end`
+/// (s), 20000 at most. A simulation with a ledger does so in every step it makes; without one this does nothing. Since
+/// 0.2.
 /// @return HN_OK, HN_INVALID_ARGUMENT (NULL, not finite), HN_CANCELLED
 HN_API HN_NODISCARD hn_status hn_simulation_check_loads(hn_simulation *simulation, double end);
 /// Of all beams, at the current state. @return HN_OK or HN_INVALID_ARGUMENT (NULL)

@@ -42,6 +42,7 @@ typedef struct element {
                             ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
     known_mean mean;        ///< of it in the step that is being solved, in its own time
+    bool input;             ///< force, torque: from outside, held over a step
     bool reversed;          ///< its time runs backwards: time_shift - t in place of time_shift + t
     double time_shift;      ///< s
     int angle;              ///< torsional spring, drive: slot of its unwrapped angle in the state, otherwise -1
@@ -87,6 +88,7 @@ typedef struct element_step {
     bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
     damper_form damper_form;
     double damper_rate;              ///< DAMPER_NODES: m/s, rad/s, of the damper at t_n
+    bool inputs_apart;               ///< inputs are no part of the forces here
     bool at_rest;                    ///< statics: nothing moves, and coordinates are those at t_n+1
     double factor;                   ///< multiplies everything that is added
     double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
@@ -171,6 +173,12 @@ void element_force_at(const element *e, const double *pose, double size, double 
 static inline int element_body(const element *e)
 {
     return e->b >= 0 ? e->b : e->a;
+}
+
+/// Its load in a step, unless that is one of the inputs and these are elsewhere.
+static inline void element_load(const element *e, const element_step *step, element_output *out)
+{
+    if (!(e->input && step->inputs_apart)) element_type_of(e->kind)->load(e, step, out);
 }
 
 /// Mean of a load's factor between two times of the simulation.

@@ -13,6 +13,8 @@
 //   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to
 //   the
 //         mean factor of the step: d = M^-1 F(q_n) (f_mean - (1 - gamma) s_n - gamma s_n+1), s from f as w from a
+//   (A8)  inputs, held over the step, are no part of F either: f = s = 0, so that d has all of them,
+//   M^-1 F(q_n + h/2 v_n)
 //
 // h times (A1), with (A2) and (A4) inserted, has the form (S1), (S2) with alpha = (1 - alpha_m)/((1 - alpha_f) beta h),
 // beta = sigma = h, w = 1. The impetus is v; the memory holds w and a, and s and f of every load.
@@ -44,16 +46,20 @@ static double *load_memory(const hn_system *system, const scheme_state *state, i
     return state->memory + 2 * POSE_SIZE * (size_t)system->body_count + 2 * (size_t)index;
 }
 
-// s_n+1, f_n+1 (A7)
+// s_n+1, f_n+1 (A7), (A8)
 static void next_factors(const alpha_parameters *p, const element *e, double h, double time,
                          const double *now, double *next)
 {
+    if (e->input) {
+        next[0] = next[1] = 0.0;
+        return;
+    }
     next[1] = profile_mean(e->profile, time + 0.5 * h, time + 1.5 * h);
     next[0] = ((1.0 - p->alpha_f) * next[1] + p->alpha_f * now[1] - p->alpha_m * now[0]) /
               (1.0 - p->alpha_m);
 }
 
-// Add `factor` M d of the loads (A7), at the poses q = q_n
+// Add `factor` M d of the loads (A7) at the poses q = q_n, and of inputs (A8)
 static void add_load_completions(const hn_system *system, const alpha_parameters *p,
                                  const scheme_state *state, const double *q, double h, double time,
                                  double factor, double *out)
@@ -66,7 +72,11 @@ static void add_load_completions(const hn_system *system, const alpha_parameters
         next_factors(p, e, h, time, now, next);
         double missing = profile_mean(e->profile, time, time + h) - (1.0 - p->gamma) * now[0] -
                          p->gamma * next[0];
-        element_force_at(e, system_pose(q, e->b), factor * missing, out + POSE_SIZE * (size_t)e->b);
+        size_t at = POSE_SIZE * (size_t)e->b;
+        double pose[POSE_SIZE], ahead = e->input ? 0.5 * h : 0.0;
+        for (int k = 0; k < POSE_SIZE; ++k)
+            pose[k] = q[at + (size_t)k] + ahead * state->impetus[at + (size_t)k];
+        element_force_at(e, pose, factor * missing, out + at);
     }
 }
 
@@ -81,7 +91,7 @@ static void generalized_alpha_start(const hn_system *system, const double *v,
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         double *own = load_memory(system, state, i);
-        own[0] = own[1] = e->profile == NULL ? 0.0 : profile_mean(e->profile, 0.0, 0.0);
+        own[0] = own[1] = e->profile == NULL || e->input ? 0.0 : profile_mean(e->profile, 0.0, 0.0);
     }
     state->first = true;
 }
@@ -116,6 +126,7 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
         .damper_excess = apart - 1.0,
         .damper_middle = true,
         .damper_form = DAMPER_MIDPOINT,
+        .inputs_apart = true,
         .time = time,
         .load_begin = time + 0.5 * h,
         .load_end = time + 1.5 * h,
@@ -195,6 +206,7 @@ const scheme_type scheme_generalized_alpha = {
     .memory_count = 2,
     .element_memory_count = 2,
     .dampers_apart = true,
+    .inputs_apart = true,
     .energy_habit = "high frequencies are damped, the rest may rise or fall",
     .linear_momentum_not_kept = true,
     .angular_momentum_not_kept = true,

@@ -75,6 +75,7 @@ typedef struct scheme_type {
     bool no_equations; ///< explicit: a step solves none but constraints
     damper_form damper_form; ///< what strong dampers need, see dampers.c; plain: nothing
     bool dampers_apart; ///< accelerations at the start are without dampers
+    bool inputs_apart;  ///< and without inputs
     bool takes_motions; ///< what holds coordinates: motions, couplings, dry friction, latches, rigid stops
     bool takes_drives; ///< efforts along coordinates of joints
     const char *no_holds; ///< why it has none of these: completes "scheme 'x' takes no motions: it ..."

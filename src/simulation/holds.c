@@ -190,9 +190,55 @@ hn_status holds_check_start(const hn_simulation *s)
     return HN_OK;
 }
 
+bool holds_stay_locked(const hn_simulation *s, const element *e, double place, double rate)
+{
+    const drive_law *law = e->law;
+    double still = RATE_TOLERANCE / SPEED_ROUND_OFF * rate_round_off(s->system, e) +
+                   HOLD_TOLERANCE * law->unit / s->def.step_size;
+    return law->kind == HN_DRIVE_LATCH && s->angles[e->angle + DRIVE_MODE] != 0.0 &&
+           fabs(place - law->latch) <= START_TOLERANCE * law->unit && fabs(rate) <= still;
+}
+
+// A state that is set: where its motion is, within its stop, beside its latch or locked by it
+static hn_status check_place(const hn_simulation *s, const element *e, const double *q,
+                             const double *v)
+{
+    const drive_law *law = e->law;
+    const double *a = system_pose(q, e->a), *b = system_pose(q, e->b);
+    const char *name = s->system->reports[e->joint].name, *unit = e->displacement ? "m" : "rad";
+    double x = law->sign * element_angle(e, a, b, simulation_angle_near(s, e)),
+           tolerance = START_TOLERANCE * fmax(law->unit, fabs(x)), time = hn_simulation_time(s);
+    if (law->kind == HN_DRIVE_MOTION) {
+        double off =
+            e->rotation ? rotation_path_off(e, a, b, time) : x - holds_motion(e, time).value;
+        if (fabs(off) <= tolerance) return HN_OK;
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "drive '%s': joint '%s' would be %.9g %s away from its motion at t = "
+                            "%.9g s; expected a state in which it holds",
+                            e->name, name, off, unit, time);
+    }
+    tolerance = START_TOLERANCE * law->unit;
+    if (law->kind == HN_DRIVE_LATCH && fabs(x - law->latch) <= tolerance &&
+        !holds_stay_locked(s, e, x, law->sign * simulation_rate(e, q, v)))
+        return context_fail(
+            s->context, HN_INVALID_ARGUMENT,
+            "drive '%s': joint '%s' would be at %.9g %s, where the latch locks; "
+            "expected another place, or a snapshot of a state in which it is locked",
+            e->name, name, x, unit);
+    if (law->rigid && !(x >= law->lower - tolerance && x <= law->upper + tolerance))
+        return context_fail(s->context, HN_INVALID_ARGUMENT,
+                            "drive '%s': joint '%s' would be at %.9g %s, beyond its stop; expected "
+                            "%.9g to %.9g",
+                            e->name, name, x, unit, law->lower, law->upper);
+    return HN_OK;
+}
+
 hn_status holds_check_state(const hn_simulation *s, const double *q, const double *v)
 {
     const hn_system *system = s->system;
+    for (int i = 0; i < s->hold_count; ++i)
+        if (s->holds[i].coupling < 0)
+            TRY(check_place(s, &system->elements[s->holds[i].first], q, v));
     for (int i = 0; i < system->coupling_count; ++i) {
         const system_coupling *c = &system->couplings[i];
         double gap = -c->start, rate = 0.0, scale = system->elements[c->first].law->unit,

@@ -115,6 +115,16 @@ void inputs_apply(hn_simulation *s, double h)
     memcpy(in->solved, in->values, inputs_count(s) * sizeof(double));
 }
 
+void inputs_lift(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; s->inputs.values != NULL && i < system->body_count; ++i) {
+        element *e = &system->elements[system->input_first[i]];
+        e[0].vector = vec3(0.0, 0.0, 0.0);
+        if (system->bodies[i].has_directors) e[1].vector = e[0].vector;
+    }
+}
+
 hn_status inputs_control(hn_simulation *s)
 {
     TRY(simulation_observe(s, OBSERVE_JOINTS));

@@ -27,6 +27,8 @@ void inputs_start(hn_simulation *simulation);
 
 /// Let the elements of inputs act with the current values in a step of size h from the current state.
 void inputs_apply(hn_simulation *simulation, double h);
+/// No wrenches on bodies, until they are applied again.
+void inputs_lift(hn_simulation *simulation);
 
 /// Ask the controller for the inputs of the next step. @return what it says, or as simulation_observe
 hn_status inputs_control(hn_simulation *simulation);

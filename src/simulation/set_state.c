@@ -116,11 +116,16 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v,
         if (e->angle >= 0)
             s->angles[e->angle] = element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
                                                 simulation_angle_near(s, e));
-        // friction decides anew, stops and latches are open
-        if (e->law != NULL)
-            s->angles[e->angle + DRIVE_MODE] = s->angles[e->angle + DRIVE_HOLD] = 0.0;
+        // friction decides anew, stops are open, and latches but where they were locked
+        if (e->law == NULL) continue;
+        double sign = e->law->sign;
+        if (!holds_stay_locked(s, e, sign * s->angles[e->angle], sign * simulation_rate(e, q, v)))
+            s->angles[e->angle + DRIVE_MODE] = 0.0;
+        s->angles[e->angle + DRIVE_HOLD] = 0.0;
     }
     simulation_start_rotors(s, v);
+    inputs_apply(s, 0.0);
+    if (s->scheme->inputs_apart) inputs_lift(s);
     if (s->scheme->memory_count > 0)
         status = simulation_accelerations(s, v, !s->scheme->dampers_apart, s->def.step_size,
                                           DAMPER_EXPLICIT, acceleration);

@@ -614,6 +614,12 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         return of_model ? model_place_message(context, model, status) : status;
     }
     fine_loads_warn(s);
+    if (s->def.inputs && s->scheme->first_order)
+        context_log(context,
+                    "scheme '%s' is of first order: what inputs and controllers do is off by a "
+                    "part of the step, as all that it does; all other schemes with inputs are of "
+                    "second order",
+                    s->scheme->name);
     *out = s;
     return HN_OK;
 }

@@ -408,7 +408,9 @@ typedef struct motion_jet {
 motion_jet holds_motion(const element *e, double time);
 /// Do they hold at the start? @return HN_OK, HN_INVALID_MODEL with a message that names the drive or coupling
 hn_status holds_check_start(const hn_simulation *s);
-/// May the state be q, v? @return HN_OK, HN_INVALID_ARGUMENT with a message that names a coupling
+/// Does a latch that is locked stay so where its coordinate is at a place and has a rate?
+bool holds_stay_locked(const hn_simulation *s, const element *e, double place, double rate);
+/// May the state be q, v? @return HN_OK, HN_INVALID_ARGUMENT with a message that names a drive or a coupling
 hn_status holds_check_state(const hn_simulation *s, const double *q, const double *v);
 /// After a step was solved: find the efforts with which those that are `held` hold at its end.
 hn_status holds_solve(hn_simulation *s, solved_step *step, const newton_options *options);

@@ -821,6 +821,7 @@ static void compile_inputs(hn_system *system)
                            .a = GROUND,
                            .b = i,
                            .profile = &always,
+                           .input = true,
                            .angle = -1,
                            .mass_edge = -1};
             e->link[4] = 1.0; // the centre of mass

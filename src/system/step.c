@@ -47,6 +47,7 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .damper_middle = equations->damper_middle,
         .damper_form = unknown ? DAMPER_PLAIN : equations->damper_form,
         .damper_rate = step->damper_rates == NULL ? 0.0 : step->damper_rates[index],
+        .inputs_apart = equations->inputs_apart,
         .at_rest = equations->at_rest,
         .factor = equations->force_factor,
         .decay = equations->decay,
@@ -78,7 +79,7 @@ static void add_element_forces(const hn_system *system, const step_equations *eq
             .residual_b = e->b < 0 ? NULL : step->force + POSE_SIZE * (size_t)e->b,
         };
         element_type_of(e->kind)->gradient(e, &view, &out);
-        element_type_of(e->kind)->load(e, &view, &out);
+        element_load(e, &view, &out);
     }
     if (equations->decay > 0.0) decay_add_forces(system, equations, step);
     mass_add_edges(system, equations->mass_factor, step->delta, step->force);
@@ -132,7 +133,7 @@ void step_element_block(const hn_system *system, const step_equations *equations
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .block = block};
     memset(block, 0, sizeof *block);
     element_type_of(e->kind)->gradient(e, &view, &out);
-    element_type_of(e->kind)->load(e, &view, &out);
+    element_load(e, &view, &out);
     if (equations->decay > 0.0) decay_add_block(system, equations, step, index, block);
     if (mass && e->mass_edge >= 0)
         step_add_mass_block(mass_edge_of(system, e->mass_edge), equations->mass_factor, block);
@@ -157,7 +158,7 @@ int step_element_terms(const hn_system *system, const step_equations *equations,
     double ignored_a[POSE_SIZE] = {0.0}, ignored_b[POSE_SIZE] = {0.0};
     element_output out = {.residual_a = ignored_a, .residual_b = ignored_b, .terms = terms};
     element_type_of(e->kind)->gradient(e, &view, &out);
-    element_type_of(e->kind)->load(e, &view, &out);
+    element_load(e, &view, &out);
     if (equations->decay > 0.0) decay_add_terms(system, equations, step, index, &out);
     return out.term_count;
 }

@@ -25,6 +25,7 @@ typedef struct step_equations {
     double damper_excess;     ///< dampers act with 1 + this times their force in the middle of the step
     bool damper_middle;       ///< torsional dampers act in the middle of the step, wherever loads do
     damper_form damper_form;
+    bool inputs_apart;        ///< efforts and wrenches from outside are in `momentum`, not among the forces
     bool at_rest;             ///< statics: drives see no rates, and the iterate alone
     double time;              ///< s, t_n
     double load_begin, load_end; ///< s: loads act with their mean between these times
