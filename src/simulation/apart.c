@@ -265,15 +265,17 @@ static hn_status take_set(hn_simulation *s, double h, double time, int first, in
     park_others(s, first, last);
     take_past(s, past);
     hn_status status = simulation_solve_or_stop(s, h, time, false);
-    bool solved = status == HN_OK, events = solved && events_reached(s), alone = last - first == 1;
+    bool solved = status == HN_OK, events = solved && events_reached(s), alone = last - first == 1,
+         leaps = solved && s->def.halvings_max > 0 && s->scheme->may_halve &&
+                 barriers_leapt(s, &s->steps[s->ahead]) >= 0;
     if (status == HN_CANCELLED) return status;
-    if (!alone && (!solved || events || long_steps_pass_unseen(s, &s->steps[s->ahead]))) {
+    if (!alone && (!solved || events || leaps || long_steps_pass_unseen(s, &s->steps[s->ahead]))) {
         int middle = first + (last - first) / 2;
         TRY(take_set(s, h, time, first, middle, past));
         return take_set(s, h, time, middle, last, past);
     }
-    if (events) status = halves_pass_events(s, h, time);
-    else if (!solved) status = halves_fill_from_here(s, h, time);
+    if (!solved || leaps) status = halves_fill_from_here(s, h, time);
+    else if (events) status = halves_pass_events(s, h, time);
     else if (passage_is_leapt(s, &s->steps[s->ahead])) status = halves_look_before_leap(s, h, time);
     else status = simulation_commit(s, false);
     if (status != HN_OK) return status;

@@ -154,7 +154,12 @@ hn_status composed_step(hn_simulation *s, double h, double time, bool keep_histo
         composed_select(s, k);
         if (!s->steps[s->ahead].valid)
             status = simulation_solve_or_stop(s, part * h, time + begin * h, !keep_history);
-        if (status == HN_OK && !may_leap && passage_is_leapt(s, &s->steps[s->ahead]))
+        const solved_step *step = &s->steps[s->ahead];
+        int barrier = status == HN_OK ? barriers_leapt(s, step) : -1;
+        if (barrier >= 0 && !s->borrowed && (may_leap || !s->scheme->may_halve))
+            barriers_name(s, step, barrier);
+        bool leaps = barrier >= 0 && s->scheme->may_halve;
+        if (status == HN_OK && !may_leap && (leaps || passage_is_leapt(s, step)))
             status = HN_NOT_CONVERGED;
         if (status == HN_OK) status = simulation_commit(s, keep_history);
         begin += part;

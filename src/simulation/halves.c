@@ -13,7 +13,10 @@ hn_status halves_step(hn_simulation *s, double h, double t, int depth)
     double *least = &s->record.step_min; // an attempt counts: it may become the state
     if (!(*least > 0.0 && *least < h)) *least = h;
     bool deepest = depth >= s->def.halvings_max;
-    bool leaps = !deepest && !s->borrowed && passage_is_leapt(s, &s->steps[s->ahead]);
+    const solved_step *step = &s->steps[s->ahead];
+    int barrier = status == HN_OK ? barriers_leapt(s, step) : -1;
+    if (barrier >= 0 && deepest && !s->borrowed) barriers_name(s, step, barrier);
+    bool leaps = !deepest && (barrier >= 0 || (!s->borrowed && passage_is_leapt(s, step)));
     if (status == HN_OK && !leaps && !s->borrowed && events_reached(s)) return events_fill(s, h, t);
     if (status == HN_OK && !leaps) return simulation_commit(s, false);
     if (status == HN_CANCELLED || deepest) return status;

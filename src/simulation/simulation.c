@@ -105,6 +105,7 @@ static void layout(arena *a, hn_simulation *s)
     s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
     s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
     s->load_sizes = arena_doubles(a, s->def.ledger ? (size_t)system->element_count : 0);
+    barriers_layout(a, s);
     size_t ranges = s->def.ledger ? (size_t)system->drive_count : 0;
     s->drive_ranges = arena_bytes(a, ranges * sizeof(function_range));
     size_t dampers = (size_t)dampers_find(system, NULL),
@@ -436,7 +437,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(redundancy_check_start(s));
     TRY(redundancy_find_singular_start(s));
     TRY(unless_cancelled(s));
-    if ((s->scheme->tangent_momenta || s->scheme->both_levels || s->has_events) &&
+    if ((s->scheme->tangent_momenta || s->scheme->both_levels || s->has_events ||
+         s->barriers.momentum != NULL) &&
         s->projection == NULL)
         TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
     return ledger_start(s);
@@ -472,7 +474,8 @@ static hn_status create_reference(hn_simulation *s)
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
     r->stuck = r->rattling = r->blocked.hold = r->blocked.motion = -1;
-    if (r->composition != NULL) TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
+    if (r->composition != NULL || r->barriers.momentum != NULL)
+        TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
     return create_reductions(r);
 }
 
@@ -1285,12 +1288,15 @@ static hn_status one_step(hn_simulation *s)
     }
     status = s->steps[s->ahead].valid ? HN_OK : simulation_solve_or_stop(s, h, time, false);
     bool solved = status == HN_OK, events = solved && events_reached(s);
+    int barrier = solved ? barriers_leapt(s, &s->steps[s->ahead]) : -1;
+    if (barrier >= 0 && !may_halve) barriers_name(s, &s->steps[s->ahead], barrier);
+    bool leaps = barrier >= 0 && may_halve;
     if (status == HN_CANCELLED || (!solved && !may_halve)) return explain_failure(s, status);
-    bool whole = solved && !events;
+    bool whole = solved && !events && !leaps;
     if (apart_is_possible(s) && (!whole || long_steps_pass_unseen(s, &s->steps[s->ahead])))
         status = apart_step(s, h, time);
+    else if (!solved || leaps) status = halves_fill_from_here(s, h, time);
     else if (events) status = halves_pass_events(s, h, time);
-    else if (!solved) status = halves_fill_from_here(s, h, time);
     else if (may_halve && passage_is_leapt(s, &s->steps[s->ahead]))
         status = halves_look_before_leap(s, h, time);
     else TRY(simulation_commit(s, true));

@@ -15,6 +15,7 @@
 #include "schemes/scheme.h"
 #include "simulation/accuracy.h"
 #include "simulation/apart.h"
+#include "simulation/barriers.h"
 #include "simulation/inputs.h"
 #include "simulation/ledger_record.h"
 #include "simulation/mechanisms.h"
@@ -252,6 +253,7 @@ struct hn_simulation {
         double time;
     } blocked;
     int fine_load;        ///< element: a load or drive with a function of time finer than the step, or -1
+    barrier_space barriers;
     struct function_range *drive_ranges; ///< with a ledger, per drive
     double *load_sizes;   ///< with a ledger: largest factor of loads by expressions; below zero: named as fine; or NULL
     int dropped_count;    ///< redundant constraints at the start

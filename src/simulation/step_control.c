@@ -118,16 +118,23 @@ static verdict attempt(hn_simulation *s, double h, double time, local_error *err
     double tolerance = s->def.step_tolerance;
     *error = (local_error){0};
     *status = simulation_solve_or_stop(s, h, time, c->known == 0);
-    if (*status == HN_CANCELLED) return STEP_FAILED;
-    if (*status != HN_OK || passage_is_leapt(s, &s->steps[s->ahead])) {
+    bool solved = *status == HN_OK;
+    const solved_step *ahead = &s->steps[s->ahead];
+    int barrier = solved ? barriers_leapt(s, ahead) : -1;
+    if (solved && (barrier >= 0 || passage_is_leapt(s, ahead)) &&
+        0.5 * h > s->def.step_size * ldexp(1.0, -s->def.halvings_max)) {
         c->step = 0.5 * h;
-        if (*status != HN_OK || c->step > s->def.step_size * ldexp(1.0, -s->def.halvings_max))
-            return STEP_TOO_LONG;
+        return STEP_TOO_LONG;
     }
-    if (events_reached(s)) {
-        *status = events_pass(s, h, time);
-        return *status == HN_OK ? STEP_HIT : STEP_FAILED;
+    if (barrier >= 0) barriers_name(s, ahead, barrier);
+    bool hits = solved && events_reached(s);
+    if (hits) *status = events_pass(s, h, time);
+    if (*status == HN_CANCELLED || *status == HN_NOT_FINITE) return STEP_FAILED;
+    if (*status != HN_OK) {
+        c->step = 0.5 * h;
+        return STEP_TOO_LONG;
     }
+    if (hits) return STEP_HIT;
     bool known = c->known == 2;
     double ratio = 0.0;
     if (known) {
@@ -176,8 +183,10 @@ hn_status step_control_fill(hn_simulation *s, double whole, double time)
         bool guessed = c->known < 2;
         local_error error;
         verdict v = attempt(s, h, time + done, &error, &status);
-        if (v == STEP_TOO_LONG && !(c->step > LEAST_PART * whole)) status = HN_NOT_CONVERGED;
-        if (v == STEP_FAILED || status == HN_NOT_CONVERGED) {
+        // one that failed is tried again, shorter
+        bool least = v == STEP_TOO_LONG && !(c->step > LEAST_PART * whole);
+        if (least && status == HN_OK) status = HN_NOT_CONVERGED;
+        if (v == STEP_FAILED || least) {
             // cancelled, it is made again: nothing of it counts
             if (status == HN_CANCELLED) snapshot_take_back(s, s->before);
             else take_back(s, s->before);
