@@ -43,7 +43,7 @@ bool draw_chance(draw *d, double probability)
     return draw_uniform(d, 0.0, 1.0) < probability;
 }
 
-static hn_vec3 draw_direction(draw *d)
+hn_vec3 draw_direction(draw *d)
 {
     for (;;) {
         hn_vec3 x = vec3(draw_uniform(d, -1.0, 1.0), draw_uniform(d, -1.0, 1.0),
@@ -53,7 +53,7 @@ static hn_vec3 draw_direction(draw *d)
     }
 }
 
-static hn_mat3 draw_rotation(draw *d)
+hn_mat3 draw_rotation(draw *d)
 {
     hn_vec3 third = draw_direction(d), first = vec3_perpendicular(third);
     double angle = draw_uniform(d, 0.0, 6.28);

@@ -16,6 +16,8 @@ double draw_uniform(draw *d, double low, double high);
 double draw_decades(draw *d, double low, double high); ///< 10 to a uniform power
 int draw_below(draw *d, int count);
 bool draw_chance(draw *d, double probability);
+hn_vec3 draw_direction(draw *d);
+hn_mat3 draw_rotation(draw *d);
 
 typedef struct random_model {
     hn_model *model;
