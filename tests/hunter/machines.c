@@ -5,6 +5,7 @@
 // that its numbers are doubtful; all else is a finding.
 //
 //   machines [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] [--strict] [--write FOLDER] [--verbose]
+//            [--scheme NAME] [--reduction NAME]
 //
 // Ends after T seconds if that comes first. Findings are printed as they are found, and all again at the end: those of
 // machines with drives that hold (motions, friction, latches, stops) apart; they fail the hunt with --strict only.
@@ -58,6 +59,7 @@ _Static_assert(sizeof(job_message) <= PIPE_BUF, "a message goes through a pipe w
 typedef struct hunt {
     uint64_t seed, model;
     bool verbose;
+    int scheme, reduction; // -1: drawn
     const char *folder;
     int channel;
     const plan *p;
@@ -119,6 +121,8 @@ static void hunt_machine(hunt *h, uint64_t index)
                        .steps = WITNESS_SAMPLES * (STEPS_LEAST / 4 + draw_below(&d, STEPS_MORE)),
                        .parts = 1};
     run.step = draw_decades(&d, -2.5, -0.8) / rate;
+    if (h->scheme >= 0) run.scheme = (hn_scheme)h->scheme;
+    if (h->reduction >= 0) run.reduction = (hn_reduction)h->reduction;
     witness base;
     h->model = index, h->p = &p, h->run = &run;
     h->sum.models++;
@@ -241,6 +245,8 @@ typedef struct order {
 
 static bool read_arguments(int count, char **words, order *o, hunt *h)
 {
+    hn_scheme scheme;
+    hn_reduction reduction;
     for (int i = 1; i < count; ++i) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : "0";
         if (strcmp(word, "--verbose") == 0) h->verbose = true;
@@ -251,6 +257,10 @@ static bool read_arguments(int count, char **words, order *o, hunt *h)
         else if (strcmp(word, "--jobs") == 0) o->jobs = atoll(value), ++i;
         else if (strcmp(word, "--seconds") == 0) o->seconds = atoll(value), ++i;
         else if (strcmp(word, "--write") == 0) h->folder = value, ++i;
+        else if (strcmp(word, "--scheme") == 0 && hn_scheme_from_name(value, &scheme))
+            h->scheme = (int)scheme, ++i;
+        else if (strcmp(word, "--reduction") == 0 && hn_reduction_from_name(value, &reduction))
+            h->reduction = (int)reduction, ++i;
         else return false;
     }
     return o->jobs >= 1;
@@ -270,7 +280,7 @@ static void do_job(hunt *h, const order *o, long long job, time_t begin)
 
 int main(int argument_count, char **arguments)
 {
-    static hunt h = {.seed = 1};
+    static hunt h = {.seed = 1, .scheme = -1, .reduction = -1};
     static tally all;
     order o = {.models = 100, .jobs = 1};
     int channel[2];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const double NEIGHBOUR = 1e-9;   // part by which the neighbour differs
-static const double ROUND_OFF = 1e-12;  // of places and turns, times the growth of small differences
+static const double ROUND_OFF = 1e-11;  // of places and turns, times the growth of small differences
 static const double TOLERANCE = 1e-7;   // the same of `projected-rk`, whose steps follow from each coordinate
 static const double CHAOTIC = 1e5;      // growth above which nothing is said
 static const double ALLOWED = 10.0;     // times what runs say of their errors
@@ -192,11 +192,14 @@ static void judge_same(const trial *x, relation r, const witness *base, const wi
 {
     double apart[QUANTITIES][PLAN_MECHANISMS], worst = 0.0;
     int quantity_worst = 0, mechanism_worst = 0;
-    bool chaotic = false;
+    bool chaotic = !bits && !x->calm;
+    // what comes of start velocities that are tangent is not tangent under these
+    bool places = r == R_REVERSED && has_legendre_momenta(x->run->scheme);
     relation_tally *t = &x->tallies[r];
     differences(&x->m, base, other, apart);
-    for (int q = 0; q < QUANTITIES; ++q)
+    for (int q = 0; q < QUANTITIES && (bits || x->calm); ++q)
         for (int k = 0; k < x->p->mechanism_count; ++k) {
+            if (places && q != Q_PLACE && q != Q_TURN) continue;
             if (!bits && !(x->m.growth[q][k] < CHAOTIC)) {
                 chaotic = true;
                 continue;
@@ -205,14 +208,18 @@ static void judge_same(const trial *x, relation r, const witness *base, const wi
             if (value > worst) worst = value, quantity_worst = q, mechanism_worst = k;
             if (value <= x->same) t->worst[q] = fmax(t->worst[q], value);
         }
-    if (worst > (bits ? 0.0 : x->same) && getenv("HN_DUMP")) // TEMPORARY
-        for (int i = 0; i < base->count; ++i)
-            if (fabs(base->values[i] - other->values[i]) > 1e-11 * x->m.scale[base->quantities[i]][base->mechanisms[i]])
-                printf("%s %d %s %d: %.15g %.15g (scale %.3g)\n", RELATION_NAMES[r], i, QUANTITY_NAMES[base->quantities[i]], base->mechanisms[i], base->values[i], other->values[i], x->m.scale[base->quantities[i]][base->mechanisms[i]]);
     if (worst > (bits ? 0.0 : x->same)) {
         if (!bits && (is_doubtful(base) || is_doubtful(other))) t->verdicts[V_NAMED]++;
         else tell(x, r, (quantity)quantity_worst, worst, mechanism_worst, other);
     } else t->verdicts[chaotic ? V_CHAOTIC : V_AGREES]++;
+}
+
+static double largest_size(const plan *p, int mechanism)
+{
+    double size = 0.0;
+    for (int i = 0; i < p->body_count; ++i)
+        if (p->bodies[i].mechanism == mechanism) size = fmax(size, p->bodies[i].size);
+    return size;
 }
 
 // By the summed estimates of both, times the growth of small differences.
@@ -224,11 +231,12 @@ static void judge_half(const trial *x, const witness *other)
     differences(&x->m, x->base, other, apart);
     for (int k = 0; k < x->p->mechanism_count; ++k) {
         double growth = x->m.growth[Q_PLACE][k];
-        if (!(growth < CHAOTIC)) {
+        if (!(growth < CHAOTIC) || !x->calm) {
             t->verdicts[V_CHAOTIC]++;
             return;
         }
-        double allowed = (ALLOWED * (x->base->sum + other->sum) + FLOOR) * growth;
+        double size = largest_size(x->p, k) / x->p->mechanisms[k].length;
+        double allowed = (ALLOWED * fmax(1.0, size) * (x->base->sum + other->sum) + FLOOR) * growth;
         double value = fmax(apart[Q_PLACE][k], apart[Q_TURN][k]) / allowed;
         if (value > worst) worst = value, mechanism = k;
     }

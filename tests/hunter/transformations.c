@@ -325,12 +325,11 @@ static void change_drive(const plan *p, const transformation *t, plan_drive *x)
     change_table(&x->damper, way / t->time, effort, sign);
 }
 
-static void change_rotation(const plan *p, const transformation *t, plan_rotation *x)
+static void change_rotation(const transformation *t, plan_rotation *x)
 {
-    plan_place a = p->joints[x->joint].a;
     for (int k = 0; k < 3; ++k) {
-        x->def.axes[k] = a.body == PLAN_GROUND ? axial(t, x->def.axes[k])
-                                               : in_frame(t, is_beam(p, a), true, x->def.axes[k]);
+        // the frames of a joint that is placed in the world are those of the world
+        x->def.axes[k] = axial(t, x->def.axes[k]);
         change_function(t, &x->functions[k]);
     }
 }
@@ -362,7 +361,7 @@ void plan_transform(const plan *from, const transformation *t, plan *to)
     for (int k = 0; k < to->line_load_count; ++k) change_line_load(t, &to->line_loads[k]);
     change_springs(t, to);
     for (int k = 0; k < to->drive_count; ++k) change_drive(to, t, &to->drives[k]);
-    for (int k = 0; k < to->rotation_count; ++k) change_rotation(to, t, &to->rotations[k]);
+    for (int k = 0; k < to->rotation_count; ++k) change_rotation(t, &to->rotations[k]);
     for (int k = 0; k < to->coupling_count; ++k) change_coupling(to, t, &to->couplings[k]);
     for (int k = 0; k < to->mechanism_count; ++k) {
         to->mechanisms[k].length *= t->length;
