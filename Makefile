@@ -11,6 +11,8 @@
 #   make test-python   both
 #   make docs      build the site from docs/, run its notebooks, check its links: build/docs/html/index.html
 #   make build     set up and build; the tool is build/bin/holonom
+#   make hunt       build, hunt with random models and machines for wrong answers; HUNT="--models 10000 --seed 3" says
+#                  which (tests/README.md)
 #   make bench     set up with other engines, run the same mechanisms in them and here, one page: build/bench/index.html;
 #                  BENCH=short takes fewer sizes and repeats
 #   make install   install to PREFIX (default /usr/local)
@@ -21,13 +23,14 @@
 BUILD := build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+HUNT ?= --models 1000
 SETUP ?= scripts/setup
 DEMO_MODEL ?= models/gyro-top.yaml
 DEMO_FOLDER := $(BUILD)/demo
 DEMO_NAME := $(basename $(notdir $(DEMO_MODEL)))
 
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test viewer test-viewer python wheel test-wheel test-python docs bench install clean
+.PHONY: setup build demo test viewer test-viewer python wheel test-wheel test-python docs hunt bench install clean
 
 setup:
 ifneq ($(SETUP),skip)
@@ -88,6 +91,10 @@ ifneq ($(SETUP),skip)
 	@$(SETUP) --docs
 endif
 	scripts/docs $(BUILD)
+
+hunt: build
+	$(BUILD)/tests/hunter/machines --jobs $(JOBS) $(HUNT)
+	$(BUILD)/tests/hunter/hunter --jobs $(JOBS) $(HUNT)
 
 bench:
 ifneq ($(SETUP),skip)

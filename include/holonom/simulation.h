@@ -160,7 +160,7 @@ HN_API HN_NODISCARD hn_status hn_simulation_set_drive(hn_simulation *simulation,
 /// Turn all velocities round: a time-symmetric scheme then goes back the way it came, to round-off. Loads that change
 /// in time do so backwards from here on. Time and steps go on counting; ledger and accuracy start anew.
 /// @return HN_OK, HN_INVALID_ARGUMENT with a message that names what has no way back: a scheme that is not symmetric
-/// (all but `energy-momentum`, `variational`, `rattle` and `convected`), dampers
+/// (all but `energy-momentum`, `variational`, `rattle` and `convected`), dampers, impacts that take energy
 HN_API HN_NODISCARD hn_status hn_simulation_reverse(hn_simulation *simulation);
 
 HN_API double hn_simulation_time(const hn_simulation *simulation);        ///< s

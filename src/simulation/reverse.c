@@ -28,7 +28,8 @@ static hn_status check_reversible(const hn_simulation *s)
                                 body);
         if (e->law != NULL &&
             ((e->law->kind != HN_DRIVE_SPRING && e->law->kind != HN_DRIVE_STOP) ||
-             e->law->contact_damping > 0.0 || e->law->damper != NULL || e->law->armature > 0.0))
+             e->law->contact_damping > 0.0 || e->law->damper != NULL || e->law->armature > 0.0 ||
+             (e->law->rigid && e->law->restitution < 1.0)))
             return context_fail(s->context, HN_INVALID_ARGUMENT,
                                 "drive '%s' acts on body '%s': it has no way back", e->name, body);
         bool load = element_type_of(e->kind)->from_outside;

@@ -3,11 +3,25 @@
 
 #include <string.h>
 
-static const char *const OTHER_NAMES[FEATURES - FEATURE_OTHERS] = {
-    "several mechanisms", "loops",           "beams",          "quadratic beams", "line loads",
-    "point masses",       "planar points",   "forces",         "torques",         "springs",
-    "dampers",            "torsion springs", "bushings",       "rigid stops",     "friction by reaction",
-    "armatures",          "tables of drives", "led rotations", "drives of places"};
+static const char *const OTHER_NAMES[FEATURES - FEATURE_OTHERS] = {"several mechanisms",
+                                                                   "loops",
+                                                                   "beams",
+                                                                   "quadratic beams",
+                                                                   "line loads",
+                                                                   "point masses",
+                                                                   "planar points",
+                                                                   "forces",
+                                                                   "torques",
+                                                                   "springs",
+                                                                   "dampers",
+                                                                   "torsion springs",
+                                                                   "bushings",
+                                                                   "rigid stops",
+                                                                   "friction by reaction",
+                                                                   "armatures",
+                                                                   "tables of drives",
+                                                                   "led rotations",
+                                                                   "drives of places"};
 
 static const char *name_of(int feature)
 {
@@ -29,7 +43,8 @@ static void count_bodies(const plan *p, bool *has)
         else if (b->def.kind == HN_BODY_POINT_MASS) has[FEATURE_POINTS] = true;
         else if (b->def.kind == HN_BODY_PLANAR_POINT_MASS) has[FEATURE_PLANAR_POINTS] = true;
     }
-    for (int i = 0; i < p->joint_count; ++i) has[FEATURE_JOINTS + (int)p->joints[i].def.kind] = true;
+    for (int i = 0; i < p->joint_count; ++i)
+        has[FEATURE_JOINTS + (int)p->joints[i].def.kind] = true;
     has[FEATURE_MECHANISMS] = p->mechanism_count > 1;
     for (int k = 0; k < p->mechanism_count; ++k) has[FEATURE_LOOPS] |= p->mechanisms[k].looped;
 }
@@ -83,7 +98,7 @@ void features_count(const plan *p, int64_t counts[FEATURES])
 
 void features_print(const int64_t counts[FEATURES], FILE *out)
 {
-    static const int GROUPS[] = {FEATURE_JOINTS, FEATURE_DRIVES, FEATURE_FUNCTIONS,
+    static const int GROUPS[] = {FEATURE_JOINTS,    FEATURE_DRIVES, FEATURE_FUNCTIONS,
                                  FEATURE_COUPLINGS, FEATURE_OTHERS, FEATURES};
     static const char *const TITLES[] = {"joints", "drives", "functions", "couplings", "and"};
     for (int g = 0; g < 5; ++g) {

@@ -13,9 +13,9 @@
 //   kept   a promise that is broken is named by the ledger, not silent: counted apart as well, and a finding with
 //          --strict
 //
-//   hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] [--strict] [--verbose]
+//   hunter [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] [--promises] [--strict] [--verbose]
 //
-// With --promises nothing is held against converged runs: only broken promises are found, many times as fast. Findings
+// Ends after T seconds if that comes first. With --promises nothing is held against converged runs: only broken promises are found, many times as fast. Findings
 // are printed as they are found, and all of them again at the end. The digest of a hunt is of all places where runs
 // ended, and of their accuracy: two builds with the same one take the same steps, to the last bit.
 //
@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STEPS_MAX = 120, SAMPLES = 4, PARTS = 32, FINER = 4, SECONDS_MAX = 60 };
@@ -775,7 +776,7 @@ static int conclude(const tally *t, const found_list *list, uint64_t seed, bool 
 int main(int argument_count, char **arguments)
 {
     hunt h = {.seed = 1, .out = stdout};
-    long long models = 200, first = 0, jobs = 1;
+    long long models = 200, first = 0, jobs = 1, seconds = 0;
     for (int i = 1; i < argument_count; ++i) {
         const char *word = arguments[i], *value = i + 1 < argument_count ? arguments[i + 1] : "0";
         if (strcmp(word, "--verbose") == 0) h.verbose = true;
@@ -785,10 +786,11 @@ int main(int argument_count, char **arguments)
         else if (strcmp(word, "--first") == 0) first = atoll(value), ++i;
         else if (strcmp(word, "--seed") == 0) h.seed = strtoull(value, NULL, 10), ++i;
         else if (strcmp(word, "--jobs") == 0) jobs = atoll(value), ++i;
+        else if (strcmp(word, "--seconds") == 0) seconds = atoll(value), ++i;
         else
             return fprintf(stderr,
-                           "hunter [--models N] [--first I] [--seed S] [--jobs J] [--promises] "
-                           "[--strict] [--verbose]\n"),
+                           "hunter [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] "
+                           "[--promises] [--strict] [--verbose]\n"),
                    2;
     }
     signal(SIGALRM, ring);
@@ -796,10 +798,12 @@ int main(int argument_count, char **arguments)
     if (jobs < 1 || pipe(channel) != 0) return 2;
     h.channel = channel[1];
     fflush(stdout);
+    time_t begin = time(NULL);
     for (long long job = 0; job < jobs; ++job) {
         if (fork() != 0) continue;
         setvbuf(stdout, NULL, _IOLBF, 0);
-        for (long long i = first + job; i < first + models; i += jobs) hunt_model(&h, (uint64_t)i);
+        for (long long i = first + job; i < first + models; i += jobs)
+            if (seconds == 0 || time(NULL) - begin < seconds) hunt_model(&h, (uint64_t)i);
         fflush(stdout);
         job_message end = {.last = true, .sum = h.sum};
         _exit(send_message(h.channel, &end) ? 0 : 1);

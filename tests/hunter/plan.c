@@ -173,8 +173,7 @@ static hn_status set_rates(builder *b)
     for (int i = 0; i < b->p->joint_count; ++i) {
         const plan_joint *one = &b->p->joints[i];
         if (one->rate_count > 0)
-            TRY(hn_model_set_joint_rates(b->model, b->ids->joints[i], one->rates,
-                                         one->rate_count));
+            TRY(hn_model_set_joint_rates(b->model, b->ids->joints[i], one->rates, one->rate_count));
     }
     return HN_OK;
 }

@@ -233,8 +233,8 @@ static void add_drive(machine_maker *m, int joint, int coordinate)
 {
     // what holds is half as frequent
     static const hn_drive_kind KINDS[] = {
-        HN_DRIVE_EFFORT, HN_DRIVE_EFFORT, HN_DRIVE_SERVO, HN_DRIVE_SERVO, HN_DRIVE_MOTOR,
-        HN_DRIVE_MOTOR,  HN_DRIVE_SPRING, HN_DRIVE_SPRING, HN_DRIVE_STOP, HN_DRIVE_MOTION,
+        HN_DRIVE_EFFORT, HN_DRIVE_EFFORT,   HN_DRIVE_SERVO,  HN_DRIVE_SERVO, HN_DRIVE_MOTOR,
+        HN_DRIVE_MOTOR,  HN_DRIVE_SPRING,   HN_DRIVE_SPRING, HN_DRIVE_STOP,  HN_DRIVE_MOTION,
         HN_DRIVE_MOTION, HN_DRIVE_FRICTION, HN_DRIVE_LATCH};
     draw *d = m->d;
     hn_drive_kind kind = KINDS[draw_below(d, sizeof KINDS / sizeof KINDS[0])];

@@ -72,8 +72,8 @@ static plan_place add_body(machine_maker *m, hn_vec3 center, double size, hn_bod
         b->def.products_of_inertia =
             vec3(0.2 * unit * x * y, -0.1 * unit * x * z, 0.1 * unit * y * z);
         b->def.center_of_mass = vec3_scale(0.3 * size, draw_direction(d));
-        b->def.position = vec3_subtract(
-            center, mat3_apply(&b->def.orientation, b->def.center_of_mass));
+        b->def.position =
+            vec3_subtract(center, mat3_apply(&b->def.orientation, b->def.center_of_mass));
     }
     return (plan_place){index, 0};
 }
@@ -134,9 +134,8 @@ static void add_tree_body(machine_maker *m)
     hn_vec3 at = place_center(m, parent);
     if (parent.body == PLAN_GROUND || !body_of(m, parent)->beam || draw_chance(d, 0.3))
         at = vec3_add_scaled(at, m->length * draw_uniform(d, 0.1, 1.0), draw_direction(d));
-    plan_place b =
-        add_body(m, vec3_add_scaled(at, size * draw_uniform(d, 0.2, 0.8), draw_direction(d)), size,
-                 body);
+    plan_place b = add_body(
+        m, vec3_add_scaled(at, size * draw_uniform(d, 0.2, 0.8), draw_direction(d)), size, body);
     if (body != HN_BODY_RIGID) {
         join_point(m, parent, b, at);
         return;
@@ -159,7 +158,7 @@ static void add_tree_body(machine_maker *m)
 static void add_ring(machine_maker *m)
 {
     draw *d = m->d;
-    int count = 3 + draw_below(d, 2);
+    int count = 3;
     hn_mat3 frame = draw_rotation(d);
     hn_vec3 normal = mat3_column(&frame, 2), corner[6];
     for (int i = 0; i <= count; ++i) {
@@ -171,9 +170,8 @@ static void add_ring(machine_maker *m)
     }
     plan_place last = GROUND;
     for (int i = 0; i < count; ++i) {
-        plan_place b =
-            add_body(m, vec3_mean(corner[i], corner[i + 1]),
-                     vec3_norm(vec3_subtract(corner[i + 1], corner[i])), HN_BODY_RIGID);
+        plan_place b = add_body(m, vec3_mean(corner[i], corner[i + 1]),
+                                vec3_norm(vec3_subtract(corner[i + 1], corner[i])), HN_BODY_RIGID);
         (void)add_joint(m, HN_JOINT_REVOLUTE, last, b, corner[i], normal);
         last = b;
     }
@@ -200,8 +198,8 @@ static void add_beam(machine_maker *m)
     b->row.point_count = draw_chance(d, 0.6) ? 2 : 3;
     b->points[b->row.point_count - 1] = vec3_add_scaled(from, length, along);
     if (b->row.point_count == 3)
-        b->points[1] = vec3_add_scaled(vec3_add_scaled(from, 0.5 * length, along), 0.1 * length,
-                                       across);
+        b->points[1] =
+            vec3_add_scaled(vec3_add_scaled(from, 0.5 * length, along), 0.1 * length, across);
     b->row.shape = b->row.point_count == 2 ? HN_BEAM_POLYLINE
                    : draw_chance(d, 0.5)   ? HN_BEAM_ARC
                                            : HN_BEAM_SPLINE;
@@ -238,8 +236,8 @@ static void close_loops(machine_maker *m)
         hn_joint_kind kind = draw_chance(d, 0.6)   ? HN_JOINT_DISTANCE
                              : draw_chance(d, 0.5) ? HN_JOINT_SPHERICAL
                                                    : HN_JOINT_CYLINDRICAL;
-        hn_vec3 at = vec3_add_scaled(m->p->mechanisms[m->mechanism].origin, m->length,
-                                     draw_direction(d));
+        hn_vec3 at =
+            vec3_add_scaled(m->p->mechanisms[m->mechanism].origin, m->length, draw_direction(d));
         (void)add_joint(m, kind, a, b, at, draw_direction(d));
         m->p->mechanisms[m->mechanism].looped = true;
     }
@@ -274,14 +272,16 @@ static int rate_count(const plan *p, const plan_joint *j)
     }
 }
 
-// Rates of joints in trees; what moves in loops starts at rest, or with what drives ask.
-static void set_start(machine_maker *m)
+// Rates of joints in trees. Of loops only rings get one: the rates of others that do not follow from it are the least
+// ones, by rates of the joints that happen to be in the tree.
+static void set_start(machine_maker *m, bool ring)
 {
     bool looped = m->p->mechanisms[m->mechanism].looped, moves = draw_chance(m->d, 0.8);
     for (int i = m->first_joint; i < m->p->joint_count && moves; ++i) {
         plan_joint *j = &m->p->joints[i];
         int count = rate_count(m->p, j);
-        if (count == 0 || (looped && i > m->first_joint) || is_coupled_or_moved(m->p, i)) continue;
+        if (count == 0 || (looped && (!ring || i > m->first_joint))) continue;
+        if (is_coupled_or_moved(m->p, i)) continue;
         j->rate_count = count;
         for (int k = 0; k < count; ++k)
             j->rates[k] = m->rate * draw_uniform(m->d, -1.5, 1.5) *
@@ -295,7 +295,8 @@ static void add_mechanism(machine_maker *m)
 {
     draw *d = m->d;
     double kind = draw_uniform(d, 0.0, 1.0);
-    if (kind < 0.15) add_ring(m);
+    bool ring = kind < 0.15;
+    if (ring) add_ring(m);
     else {
         int count = 1 + draw_below(d, draw_chance(d, 0.1) ? TREE_BODIES + 2 : 4);
         for (int k = 0; k < count; ++k) {
@@ -308,7 +309,7 @@ static void add_mechanism(machine_maker *m)
     random_loads(m);
     random_couplings(m);
     random_drives(m);
-    set_start(m);
+    set_start(m, ring);
 }
 
 double random_machine(draw *d, plan *p)
@@ -329,8 +330,7 @@ double random_machine(draw *d, plan *p)
                            .first_body = p->body_count,
                            .first_joint = p->joint_count};
         m.fastest = 2.0 * m.rate;
-        p->mechanisms[k] =
-            (plan_scale){.length = m.length, .mass = m.mass, .rate = m.rate};
+        p->mechanisms[k] = (plan_scale){.length = m.length, .mass = m.mass, .rate = m.rate};
         p->mechanisms[k].origin = vec3_scale(0.7 * m.length, draw_direction(d));
         add_mechanism(&m);
         fastest = fmax(fastest, m.fastest);

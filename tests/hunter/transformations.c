@@ -7,11 +7,8 @@
 
 transformation no_transformation(void)
 {
-    return (transformation){.turn = mat3_identity(),
-                            .length = 1.0,
-                            .mass = 1.0,
-                            .time = 1.0,
-                            .prefix = 'a'};
+    return (transformation){
+        .turn = mat3_identity(), .length = 1.0, .mass = 1.0, .time = 1.0, .prefix = 'a'};
 }
 
 bool can_turn(const plan *p)
@@ -103,8 +100,7 @@ static void change_beam(const transformation *t, plan_body *b)
     if (t->mirror) b->row.twist = -b->row.twist;
     b->row.damping *= t->time;
     for (int i = 0; i < 6; ++i)
-        b->row.section.stiffness[i][i] *=
-            force_unit(t) * (i < 3 ? 1.0 : t->length * t->length);
+        b->row.section.stiffness[i][i] *= force_unit(t) * (i < 3 ? 1.0 : t->length * t->length);
     b->row.section.mass *= t->mass / t->length;
     for (int i = 0; i < 2; ++i) b->row.section.inertia[i] *= t->mass * t->length;
     b->tip_mass *= t->mass;
@@ -121,10 +117,8 @@ static void change_body(const transformation *t, plan_body *b)
     hn_vec3 p = b->def.products_of_inertia;
     b->def.mass *= t->mass;
     b->def.inertia = vec3_scale(inertia, b->def.inertia);
-    b->def.products_of_inertia =
-        vec3(inertia * sign * p.x, inertia * sign * p.y, inertia * p.z);
-    b->def.center_of_mass =
-        vec3_scale(t->length, in_frame(t, false, false, b->def.center_of_mass));
+    b->def.products_of_inertia = vec3(inertia * sign * p.x, inertia * sign * p.y, inertia * p.z);
+    b->def.center_of_mass = vec3_scale(t->length, in_frame(t, false, false, b->def.center_of_mass));
     b->def.position = place(t, b->def.position);
     // a point mass has none
     if (b->def.kind == HN_BODY_RIGID) b->def.orientation = orientation(t, &b->def.orientation);
@@ -385,14 +379,12 @@ static void disturb_body(plan_body *b, draw *d, double part)
     b->velocity = vec3_scale(factor(d, part), b->velocity);
     b->angular_velocity = vec3_scale(factor(d, part), b->angular_velocity);
     if (b->def.kind == HN_BODY_RIGID)
-        b->def.position =
-            vec3_add_scaled(b->def.position, part * b->size, draw_direction(d));
+        b->def.position = vec3_add_scaled(b->def.position, part * b->size, draw_direction(d));
 }
 
 void plan_disturb(plan *p, draw *d, double part)
 {
-    p->gravity =
-        vec3_add_scaled(p->gravity, part * vec3_norm(p->gravity), draw_direction(d));
+    p->gravity = vec3_add_scaled(p->gravity, part * vec3_norm(p->gravity), draw_direction(d));
     for (int i = 0; i < p->body_count; ++i) disturb_body(&p->bodies[i], d, part);
     for (int i = 0; i < p->joint_count; ++i)
         for (int k = 0; k < p->joints[i].rate_count; ++k) p->joints[i].rates[k] *= factor(d, part);

@@ -111,7 +111,8 @@ static void read_joints(reader *r, const plan *said)
         if (hn_simulation_joint_state(r->s, r->ids->joints[i], &state) != HN_OK) abort();
         bool known = state.reaction_valid && state.reaction_unique;
         double scale = (said->joints[i].swapped ? -1.0 : 1.0) / force_unit(r->t);
-        hn_vec3 force = vec3_scale(known ? scale : (double)NAN, back_polar(r->t, state.reaction_force));
+        hn_vec3 force =
+            vec3_scale(known ? scale : (double)NAN, back_polar(r->t, state.reaction_force));
         put_vector(r, Q_REACTION, plan_joint_mechanism(r->p, i), force);
     }
 }
@@ -128,8 +129,7 @@ static void read_all(reader *r, const plan *said)
 
 // ---- a run --------------------------------------------------------------------------------------------------------
 
-static hn_status create(const hn_model *model, const witness_run *r, double time,
-                        hn_simulation **s)
+static hn_status create(const hn_model *model, const witness_run *r, double time, hn_simulation **s)
 {
     hn_simulation_def def = hn_simulation_def_default();
     def.scheme = r->scheme;
@@ -139,8 +139,7 @@ static hn_status create(const hn_model *model, const witness_run *r, double time
 }
 
 // Another simulation that goes on where this one is.
-static hn_status resume(const hn_model *model, const witness_run *r, double time,
-                        hn_simulation **s)
+static hn_status resume(const hn_model *model, const witness_run *r, double time, hn_simulation **s)
 {
     size_t size = hn_simulation_snapshot_size(*s);
     void *snapshot = malloc(size);
@@ -180,8 +179,8 @@ static void read_verdicts(const hn_model *model, const hn_simulation *s, witness
         const hn_ledger_entry *e = &ledger.entry[k];
         if (e->kept) continue;
         w->not_kept = true;
-        snprintf(w->promise, sizeof w->promise, "%s %.2g, bound %.2g", hn_promise_name((hn_promise)k),
-                 e->error, e->bound);
+        snprintf(w->promise, sizeof w->promise, "%s %.2g, bound %.2g",
+                 hn_promise_name((hn_promise)k), e->error, e->bound);
     }
     w->ambiguous = ledger.accuracy.ambiguous_step_count > 0;
     w->halved = hn_simulation_statistics(s).halved_step_count;
