@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Counts what machines are made of, and says it in words.
 #include "hunter/features.h"
 
 #include <string.h>

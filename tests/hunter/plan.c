@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Builds a plan as a model, and takes single mechanisms out of it.
 #include "hunter/plan.h"
 
 #include "base/context.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Makes runs of a plan and writes down what they show.
 #include "hunter/witness.h"
 
 #include "base/context.h"
