@@ -55,8 +55,8 @@ typedef struct witness {
 
 /// Runs that take more seconds than `seconds` are cancelled.
 void witness_make(const plan *p, const transformation *t, const witness_run *r, witness *w);
-/// There and back: the numbers of the end stand beside those of the begin, in two witnesses. False: no way back, or one of
-/// the runs stopped, `back->message` says why.
+/// There and back: the numbers of the end stand beside those of the begin, in two witnesses. False: no way back, or one
+/// of the runs stopped, `back->message` says why.
 bool witness_reverse(const plan *p, const witness_run *r, witness *start, witness *back);
 void witness_free(witness *w);
 /// To be called by the handler of SIGALRM.
