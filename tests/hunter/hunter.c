@@ -15,9 +15,10 @@
 //
 //   hunter [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] [--promises] [--strict] [--verbose]
 //
-// Ends after T seconds if that comes first. With --promises nothing is held against converged runs: only broken promises are found, many times as fast. Findings
-// are printed as they are found, and all of them again at the end. The digest of a hunt is of all places where runs
-// ended, and of their accuracy: two builds with the same one take the same steps, to the last bit.
+// Ends after T seconds if that comes first. With --promises nothing is held against converged runs: only broken
+// promises are found, many times as fast. Findings are printed as they are found, and all of them again at the end.
+// The digest of a hunt is of all places where runs ended, and of their accuracy: two builds with the same one take
+// the same steps, to the last bit.
 //
 // Errors are relative: radians, or metres over the body's own size. Models that are refused, and runs that stop, say
 // why.

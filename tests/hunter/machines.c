@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hunts for machines that do otherwise when they are said otherwise: random machines of everything that a model may have,
-// each held against itself turned, mirrored, in other units, renamed, alone, resumed, reversed, at half the step
+// Hunts for machines that do otherwise when they are said otherwise: random machines of everything that a model may
+// have, each held against itself turned, mirrored, in other units, renamed, alone, resumed, reversed, at half the step
 // (relations.c). Two runs agree within round-off times what the machine makes of small differences, or one of them says
 // that its numbers are doubtful; all else is a finding.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A difference counts over how much the machine itself makes of small ones: a neighbour, which is other by NEIGHBOUR in
-// everything, is that far from it, quantity by quantity, in every mechanism by its own measures; and over what round-off
-// of places makes in a step.
+// everything, is that far from it, quantity by quantity, in every mechanism by its own measures; and over what
+// round-off of places makes in a step.
 #include "hunter/relations.h"
 
 #include "base/vector.h"
@@ -15,8 +15,8 @@ static const double ROUND_OFF = 1e-11; // of places and turns, times the growth 
 static const double TOLERANCE =
     1e-7; // the same of `projected-rk`, whose steps follow from each coordinate
 static const double CHAOTIC = 1e5; // growth above which nothing is said
-// times what runs say of their errors, of places: with an error of a place in a step comes one of a velocity, which goes
-// on for the steps that are left
+// times what runs say of their errors, of places: with an error of a place in a step comes one of a velocity, which
+// goes on for the steps that are left
 static const double ALLOWED = 30.0;
 static const double NAMED =
     0.1; // rad, parts of the size: steps so wrong by the accuracy line are named

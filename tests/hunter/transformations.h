@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same machine said differently: turned, moved, mirrored, in other units, its parts renamed, reordered, the bodies of
-// its joints swapped. What is measured of it is said back in the words of the first.
+// The same machine said differently: turned, moved, mirrored, in other units, its parts renamed, reordered, the bodies
+// of its joints swapped. What is measured of it is said back in the words of the first.
 #ifndef TESTS_HUNTER_TRANSFORMATIONS_H
 #define TESTS_HUNTER_TRANSFORMATIONS_H
 
