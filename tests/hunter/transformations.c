@@ -171,6 +171,19 @@ static bool is_driven(const plan *p, int joint)
     return false;
 }
 
+// Which body of a joint moves with a start rate may follow from which is named second, where the ground holds neither
+// (docs/manual/model-format.md).
+static bool may_swap(const plan *p, int joint)
+{
+    const plan_joint *j = &p->joints[joint];
+    if (j->a.body == PLAN_GROUND || j->b.body == PLAN_GROUND) return true;
+    for (int i = 0; i < p->joint_count; ++i)
+        if (p->joints[i].rate_count > 0 &&
+            plan_joint_mechanism(p, i) == plan_joint_mechanism(p, joint))
+            return false;
+    return true;
+}
+
 // The other body first, with the axis turned round: angle and displacement stay what they are.
 static void swap_bodies(const plan *p, int joint, plan_joint *j)
 {
@@ -349,7 +362,7 @@ void plan_transform(const plan *from, const transformation *t, plan *to)
     for (int i = 0; i < to->body_count; ++i) change_body(t, &to->bodies[i]);
     for (int i = 0; i < to->joint_count; ++i) {
         change_joint(t, &to->joints[i]);
-        if (t->swapped) swap_bodies(from, i, &to->joints[i]);
+        if (t->swapped && may_swap(from, i)) swap_bodies(from, i, &to->joints[i]);
     }
     for (int k = 0; k < to->load_count; ++k) change_load(to, t, &to->loads[k]);
     for (int k = 0; k < to->line_load_count; ++k) change_line_load(t, &to->line_loads[k]);
