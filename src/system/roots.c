@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where components begin: the body of each that is nearest to the ground, over joints and whatever ties elastically.
 //
-// A joint's start values are relative: they move what lies beyond it. What has a start velocity of its own stays; else,
-// of a component that is tied to the ground through beams, bushings or springs, the body at the fewest of them; of a
-// mechanism that nothing ties to the ground the body that hangs on no other (second body of no joint, first node of its
-// beam), of several the heaviest. The order in a file decides between equals alone, and is said then.
+// A joint's start values are relative: they move what lies beyond it, and what is not told follows. In a component that
+// is tied to the ground through beams, bushings or springs the body at the fewest of them stays; in a mechanism that
+// nothing ties to the ground one that has a start velocity of its own, else the body that hangs on no other (second body
+// of no joint, first node of its beam), of several the heaviest. The order in a file decides between equals alone, and
+// is said then.
 #include "system/graph_search.h"
 
 #include "base/pool.h"
@@ -49,6 +50,8 @@ static bool stays_rather(const root_search *x, int body, int than, bool *alike)
 {
     const model_body *bodies = x->t->model->bodies;
     *alike = false;
+    bool firm = x->rank[body] > HOLD_FIRM, other_firm = x->rank[than] > HOLD_FIRM;
+    if (firm != other_firm) return firm;
     if (is_thrown(&bodies[body]) != is_thrown(&bodies[than])) return is_thrown(&bodies[body]);
     if (x->rank[body] != x->rank[than]) return x->rank[body] > x->rank[than];
     if (x->second[body] != x->second[than]) return x->second[than];
@@ -83,12 +86,24 @@ static int choose(root_search *x, const int *list, int count)
     return best;
 }
 
+// Does it matter which of these bodies stays? Not where nothing is told, or velocities of all of them.
+static bool matters(const root_search *x, const int *list, int count)
+{
+    const tree_search *t = x->t;
+    int thrown = 0;
+    for (int k = 0; k < count; ++k) {
+        if (x->relative[t->component[list[k]]]) return true;
+        thrown += is_thrown(&t->model->bodies[list[k]]);
+    }
+    return thrown > 0 && thrown < count;
+}
+
 // Its root, where start values ask for one and no free joint with rates has; others may hang on its bodies next.
 static void settle(root_search *x, int component)
 {
     tree_search *t = x->t;
     int count = size_of(x, component), *bodies = x->member + x->begin[component];
-    if (t->root[component] < 0 && x->relative[component] && count > 1)
+    if (t->root[component] < 0 && count > 1 && matters(x, bodies, count))
         t->root[component] = choose(x, bodies, count);
     if (t->root[component] < 0 && x->thrown[component]) t->root[component] = component;
     x->done[component] = true;
@@ -228,7 +243,6 @@ static void settle_floating(root_search *x, int first)
 {
     tree_search *t = x->t;
     int count = 0, base = -1, head = x->settled;
-    bool relative = false;
     x->seen[first] = true;
     for (int k = 0; k < size_of(x, first); ++k) x->whole[count++] = x->member[x->begin[first] + k];
     for (int k = 0; k < count; ++k) {
@@ -237,11 +251,11 @@ static void settle_floating(root_search *x, int first)
     }
     for (int k = 0; k < count; ++k) {
         int component = t->component[x->whole[k]];
-        relative = relative || x->relative[component];
         if (base < 0) base = t->root[component];
     }
-    if (base < 0) base = relative ? choose(x, x->whole, count) : first;
-    if (relative) t->root[t->component[base]] = t->begin[t->begin_count++] = base;
+    bool chosen = matters(x, x->whole, count);
+    if (base < 0) base = chosen ? choose(x, x->whole, count) : first;
+    if (chosen) t->root[t->component[base]] = t->begin[t->begin_count++] = base;
     settle(x, t->component[base]);
     settle_layers(x, head);
 }
