@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where components begin: the body of each that is nearest to the ground, over joints and whatever ties elastically.
 //
-// A joint's start values are relative: they move what lies beyond it, and what is not told follows. In a component that
-// is tied to the ground through beams, bushings or springs the body at the fewest of them stays; in a mechanism that
-// nothing ties to the ground one that has a start velocity of its own, else the body that hangs on no other (second body
-// of no joint, first node of its beam), of several the heaviest. The order in a file decides between equals alone, and
-// is said then.
+// A joint's start values are relative: they move what lies beyond it, and what is not told follows. In a component
+// that is tied to the ground through beams, bushings or springs the body at the fewest of them stays; in a mechanism
+// that nothing ties to the ground one that has a start velocity of its own, else the body that hangs on no other
+// (second body of no joint, first node of its beam), of several the heaviest. The order in a file decides between
+// equals alone, and is said then.
 #include "system/graph_search.h"
 
 #include "base/pool.h"
@@ -243,8 +243,7 @@ static void settle_floating(root_search *x, int first)
 {
     tree_search *t = x->t;
     int count = 0, base = -1, head = x->settled;
-    x->seen[first] = true;
-    for (int k = 0; k < size_of(x, first); ++k) x->whole[count++] = x->member[x->begin[first] + k];
+    see(x, first, &count);
     for (int k = 0; k < count; ++k) {
         see_neighbours(x, &t->beams, x->whole[k], &count);
         see_neighbours(x, &t->springs, x->whole[k], &count);
