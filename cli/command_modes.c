@@ -233,7 +233,8 @@ int command_modes(int argument_count, char **arguments)
         "MODEL",
         "Find frequencies and shapes of small free motions about an equilibrium or the start.",
         "Joints stay closed; prestress and constraint forces count as stiffness, dampers and start "
-        "velocities do not.\n"
+        "velocities do not: of what turns they are those at rest, with a warning (see: holonom "
+        "linearise).\n"
         "Rigid modes have 0 Hz, unstable ones a growth rate. The result file shows every mode as "
         "a swing, one after\n"
         "the other, each for one unit of time; modes/frequency and modes/shape are in it too.\n",

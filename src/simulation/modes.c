@@ -6,7 +6,9 @@
 //   (Q5)  A = (K - sigma M)^-1 M on these motions has the eigenvalues 1/(eta - sigma)
 #include "linalg/krylov.h"
 #include "base/sized.h"
+#include "simulation/moving.h"
 #include "simulation/soft_motions.h"
+#include "simulation/state_dynamics.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
@@ -359,6 +361,17 @@ static hn_status find_modes(mode_search *m, const hn_modes_def *def, hn_mode *mo
     return HN_OK;
 }
 
+static hn_status tell_motion(hn_simulation *s)
+{
+    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    double *v = context_allocate(s->context, size * sizeof(double));
+    if (v == NULL) return HN_OUT_OF_MEMORY;
+    simulation_velocities(s, v);
+    moving_tell(s, v);
+    context_release(s->context, v);
+    return HN_OK;
+}
+
 hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode *modes,
                               double *shapes, hn_modes_report *report)
 {
@@ -369,6 +382,7 @@ hn_status hn_simulation_modes(hn_simulation *s, const hn_modes_def *def, hn_mode
         return context_fail(s->context, HN_INVALID_ARGUMENT,
                             "modes: their number is %d; expected at least 1", def->count);
     *report = (hn_modes_report){0};
+    TRY(tell_motion(s));
     if (!def->at_start) TRY(hn_simulation_find_equilibrium(s, &def->statics, NULL));
     mode_search m = {.wanted = 0};
     context_begin_cancellable(s->context);
