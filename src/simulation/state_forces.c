@@ -9,6 +9,8 @@
 static const double SWAY =
     1e-5; // of a body, rad or m over its size: the way by which dampers see rates
 static const double REACH = 1e-3; // likewise: differences of dampers' forces by poses
+static const double WHOLE =
+    0.25; // likewise, of beams: their strains are quadratic in poses, and differences exact at any way
 
 // ---- elements -----------------------------------------------------------------------------------------------
 
@@ -58,15 +60,15 @@ static element_output output_to(const element *e, double *to)
     };
 }
 
-// h so that no body of the model moves by more than SWAY: rates are differences over it
-static double short_time(const hn_simulation *s, const double *v)
+// h so that no body of the model moves by more than `way`: rates are differences over it
+static double short_time(const hn_simulation *s, const double *v, double way)
 {
     double fastest = 0.0;
     for (int i = 0; i < s->system->body_count; ++i)
         for (int k = 0; k < POSE_SIZE; ++k)
             fastest =
                 fmax(fastest, fabs(v[POSE_SIZE * i + k]) / (k < 3 ? s->system->sizes[i] : 1.0));
-    return fastest > 0.0 ? SWAY / fastest : s->def.step_size;
+    return fastest > 0.0 ? way / fastest : s->def.step_size;
 }
 
 static bool is_damper(const element *e)
@@ -74,22 +76,28 @@ static bool is_damper(const element *e)
     return e->damping != 0.0 && e->law == NULL;
 }
 
-static bool has_dampers(const hn_simulation *s)
+static bool is_beam(const element *e)
+{
+    return e->beam != NULL || e->points != NULL;
+}
+
+static bool has_dampers(const hn_simulation *s, bool of_beams)
 {
     for (int i = 0; i < s->system->element_count; ++i)
-        if (is_damper(&s->system->elements[i])) return true;
+        if (is_damper(&s->system->elements[i]) && is_beam(&s->system->elements[i]) == of_beams)
+            return true;
     return false;
 }
 
-// to += factor times the forces of dampers
-static void add_dampers(const hn_simulation *s, const double *q, const double *v, double factor,
-                        double *to)
+// to += factor times the forces of dampers, those of beams or the others
+static void add_dampers(const hn_simulation *s, bool of_beams, const double *q, const double *v,
+                        double factor, double *to)
 {
-    double h = short_time(s, v);
+    double h = short_time(s, v, of_beams ? WHOLE : SWAY);
     for (int i = 0; i < s->system->element_count; ++i) {
         const element *e = &s->system->elements[i];
         element_poses poses;
-        if (!is_damper(e)) continue;
+        if (!is_damper(e) || is_beam(e) != of_beams) continue;
         element_step view = view_of(s, i, q, v, h, &poses);
         element_output out = output_to(e, to);
         view.factor = -factor;
@@ -109,7 +117,8 @@ void state_forces(const hn_simulation *s, const double *q, const double *v, doub
         element_type_of(e->kind)->gradient(e, &view, &out);
         if (!is_damper(e)) element_type_of(e->kind)->load(e, &view, &out);
     }
-    if (v != NULL && has_dampers(s)) add_dampers(s, q, v, 1.0, to);
+    for (int beams = 0; v != NULL && beams < 2; ++beams)
+        if (has_dampers(s, beams)) add_dampers(s, beams, q, v, 1.0, to);
 }
 
 // ---- their changes --------------------------------------------------------------------------------------------
@@ -171,18 +180,18 @@ static void add_stiffness(const hn_simulation *s, int index, const double *dq, d
 }
 
 // Forces of dampers are linear in v: those of dv, and differences by dq
-static void add_damper_change(const hn_simulation *s, const double *v, const double *dq,
-                              const double *dv, double *to)
+static void add_damper_change(const hn_simulation *s, bool of_beams, const double *v,
+                              const double *dq, const double *dv, double *to)
 {
     static const double STEPS[4] = {-2.0, -1.0, 1.0, 2.0},
                         PARTS[4] = {1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0};
     size_t size = POSE_SIZE * (size_t)s->system->body_count;
-    add_dampers(s, s->state.q, dv, 1.0, to);
-    double step = REACH / SWAY * short_time(s, dq);
+    add_dampers(s, of_beams, s->state.q, dv, 1.0, to);
+    double step = short_time(s, dq, of_beams ? WHOLE : REACH);
     double *q = s->observed.scratch;
     for (int i = 0; i < 4; ++i) {
         for (size_t k = 0; k < size; ++k) q[k] = s->state.q[k] + STEPS[i] * step * dq[k];
-        add_dampers(s, q, v, PARTS[i] / step, to);
+        add_dampers(s, of_beams, q, v, PARTS[i] / step, to);
     }
 }
 
@@ -191,7 +200,8 @@ void state_force_change(const hn_simulation *s, const double *v, const double *d
 {
     for (int i = 0; i < s->system->element_count; ++i)
         if (s->system->elements[i].law == NULL) add_stiffness(s, i, dq, to);
-    if (has_dampers(s)) add_damper_change(s, v, dq, dv, to);
+    for (int beams = 0; beams < 2; ++beams)
+        if (has_dampers(s, beams)) add_damper_change(s, beams, v, dq, dv, to);
 }
 
 // ---- laws of drives ---------------------------------------------------------------------------------------------
