@@ -123,6 +123,7 @@ static int find(linear_run *r)
     hn_status status = hn_simulation_linearise(r->simulation, &r->system);
     stop_signal_insist(false);
     if (status != HN_OK) return fail(r, status);
+    if (r->system->caution[0] != '\0') say(stderr, "warning: %s\n", r->system->caution);
     if (!r->quiet) print_system(r);
     fflush(stdout);
     if (r->output == NULL) return EXIT_FINE;
@@ -207,7 +208,13 @@ int command_linearise(int argument_count, char **arguments)
         "hold.\n"
         "Inputs are efforts on all coordinates of joints and the functions of drives, outputs all "
         "coordinates of\n"
-        "joints and their rates. The file has the names and units of each. Also: linearize.\n",
+        "joints and their rates. What joints do not tell is along world axes, or along axes that "
+        "turn "
+        "with the bodies,\n"
+        "so that A rests in steady motions; a warning says where it does not. The file has the "
+        "names "
+        "and units of each.\n"
+        "Also: linearize.\n",
         "holonom linearise models/four-bar.yaml --time 0.5 --output four-bar.mat",
         options,
         sizeof options / sizeof options[0]};

@@ -11,10 +11,14 @@ extern "C" {
 
 /// d(dx)/dt = A dx + B du, dy = C dx about a state x and its derivative; matrices by rows. Since 0.2.
 ///
-/// States are independent coordinates of joints (of bodies, along world axes, where joints do not tell), as many as
-/// there are degrees of freedom, in the order of the model; then their rates; then the integrals of servos. Loops and
-/// prescribed motions hold while it moves. A coordinate about a world axis (spherical, free) is a small turn from
-/// where the state is.
+/// States are independent coordinates of joints (of bodies where joints do not tell), as many as there are degrees of
+/// freedom, in the order of the model; then their rates; then the integrals of servos. Loops and prescribed motions
+/// hold while it moves. A coordinate about a world axis (spherical, free) is a small turn from where the state is.
+/// Ways and turns of bodies, and what spherical and free joints tell, are along world axes if A rests in those while
+/// the state moves. Otherwise they are those of bodies along axes that move with the body itself, or with the one that
+/// carries it (nodes of a beam on a hub: the hub), and names say so: "blade.1/x (hub axes)". In a steady motion A then
+/// rests, and eigenvalues tell its stability. Their rates and accelerations, in `state` and `derivative` too, are
+/// components of velocities and accelerations against the ground along these axes.
 /// Inputs are efforts on all coordinates of joints, as in hn_simulation_input; then the functions of time of drives:
 /// efforts, targets of servos (held), commands of motors.
 /// Outputs are all coordinates of joints, then all their rates; coordinates of bodies that are states come after
@@ -38,6 +42,9 @@ typedef struct hn_linear_system {
     const char *const *input_units;
     const char *const *output_names;
     const char *const *output_units;
+    double change;       ///< how much of A changes along the motion in the time in which an eigenmotion, or the state,
+                         ///< turns by one radian: 0 at rest and in steady motion
+    const char *caution; ///< a sentence where that is above 1 %: eigenvalues are those of an instant; or ""
 } hn_linear_system;
 
 /// Linearise at the current state, time and inputs, for the motion itself: whatever scheme and step. The state stays.

@@ -53,6 +53,8 @@ static hn_status fill(hid_t file, void *user)
                 hdf5_attribute_text(file, "holonom_version", hn_version(), 0) &&
                 hdf5_attribute_double(file, "time", s->time) &&
                 hdf5_attribute_integer(file, "freedom_count", s->freedom_count) &&
+                hdf5_attribute_double(file, "change", s->change) &&
+                (s->caution[0] == '\0' || hdf5_attribute_text(file, "caution", s->caution, 0)) &&
                 write_matrix(file, "A", n, n, s->a) &&
                 write_matrix(file, "B", n, s->input_count, s->b) &&
                 write_matrix(file, "C", s->output_count, n, s->c) &&
@@ -86,6 +88,8 @@ static hn_status write_mat(FILE *file, void *user)
     mat_put_complex(file, "eigenvalues", n, s->eigenvalue_real, s->eigenvalue_imaginary);
     mat_put_matrix(file, "time", 1, 1, &s->time);
     mat_put_matrix(file, "freedom_count", 1, 1, &freedoms);
+    mat_put_matrix(file, "change", 1, 1, &s->change);
+    if (s->caution[0] != '\0') mat_put_words(file, "caution", 1, &s->caution);
     mat_put_words(file, "state_names", n, s->state_names);
     mat_put_words(file, "state_units", n, s->state_units);
     mat_put_words(file, "input_names", s->input_count, s->input_names);

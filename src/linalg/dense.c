@@ -80,6 +80,65 @@ hn_status dense_eigen(hn_context *context, int n, const double *a, double *real,
     return status;
 }
 
+// Modulus of the eigenvalue whose block begins at k; `t` by columns
+static double modulus_at(int n, const double *t, int k, bool pair)
+{
+    const double *own = t + (size_t)k * ((size_t)n + 1);
+    if (!pair) return fabs(own[0]);
+    return sqrt(fabs(own[0] * own[n + 1] - own[1] * own[n]));
+}
+
+static bool is_pair(int n, const double *t, int k)
+{
+    return k + 1 < n && t[(size_t)k * (size_t)n + (size_t)k + 1] != 0.0;
+}
+
+// The least of what is left to each place; what is too close to be exchanged stays.
+static void sort_schur(int n, double *t, double *q, double *work)
+{
+    char update = 'V';
+    lapack_int size = n, from, to, info;
+    for (int place = 0; place < n; place += is_pair(n, t, place) ? 2 : 1) {
+        int least = place;
+        double smallest = HUGE_VAL;
+        for (int k = place; k < n; k += is_pair(n, t, k) ? 2 : 1) {
+            double own = modulus_at(n, t, k, is_pair(n, t, k));
+            if (own < (1.0 - 1e-9) * smallest) smallest = own, least = k;
+        }
+        from = least + 1, to = place + 1;
+        if (from > to) LAPACK_dtrexc(&update, &size, t, &size, q, &size, &from, &to, work, &info);
+    }
+}
+
+hn_status dense_schur(hn_context *context, int n, const double *a, double *t, double *q)
+{
+    size_t count = (size_t)n * (size_t)n, length_wanted = 8 * (size_t)n + 8;
+    if (!all_finite(count, a)) return not_finite(context);
+    pool memory = {.context = context};
+    double *matrix = transposed(&memory, n, n, a, n > 0 ? n : 1);
+    double *vectors = pool_doubles(&memory, count), *work = pool_doubles(&memory, length_wanted);
+    double *values = pool_doubles(&memory, 2 * (size_t)n);
+    hn_status status = pool_status(&memory);
+    if (status == HN_OK && n > 0) {
+        char wanted = 'V', none = 'N';
+        lapack_int size = n, length = (lapack_int)length_wanted, selected = 0, info = 0;
+        lapack_logical unused = 0;
+        LAPACK_dgees(&wanted, &none, NULL, &size, matrix, &size, &selected, values, values + n,
+                     vectors, &size, work, &length, &unused, &info);
+        status = info == 0
+                     ? HN_OK
+                     : context_fail(context, HN_SINGULAR_SYSTEM, "the eigenvalue iteration failed");
+        if (status == HN_OK) sort_schur(n, matrix, vectors, work);
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < n; ++k) {
+                t[(size_t)i * (size_t)n + (size_t)k] = matrix[(size_t)k * (size_t)n + (size_t)i];
+                q[(size_t)i * (size_t)n + (size_t)k] = vectors[(size_t)k * (size_t)n + (size_t)i];
+            }
+    }
+    pool_release(&memory);
+    return status;
+}
+
 hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a,
                               const double *b, double relative_tolerance, double *x)
 {

@@ -13,6 +13,9 @@ hn_status dense_symmetric_eigen(hn_context *context, int n, const double *a, dou
 /// neighbours, the one with positive imaginary part first; their columns are real and imaginary part.
 hn_status dense_eigen(hn_context *context, int n, const double *a, double *real, double *imaginary, double *vectors);
 
+/// A = Q T Q^T, all row-major: T is triangular but for 2 x 2 blocks of conjugate pairs, those of small modulus first.
+hn_status dense_schur(hn_context *context, int n, const double *a, double *t, double *q);
+
 /// Minimum-norm least-squares solution of the row-major rows x columns system; x has `columns` entries.
 /// Singular values below `relative_tolerance` of the largest count as zero.
 hn_status dense_least_squares(hn_context *context, int rows, int columns, const double *a, const double *b,

@@ -7,6 +7,8 @@
 //         X = L Q with Q Q^T = 1, T = W Q^T L^-1, so that r(T) = 1
 #include "simulation/motion_frame.h"
 
+#include "simulation/motion_axes.h"
+
 #include "base/array.h"
 #include "base/pool.h"
 #include "elements/rotation_effort.h"
@@ -37,6 +39,12 @@ static void bodies_of(const motion_frame *f, int candidate, int body[2])
     body[1] = j == NULL ? c->body : j->child;
 }
 
+hn_vec3 frame_body_axis(const motion_frame *f, int candidate)
+{
+    const frame_coordinate *c = &f->candidates[candidate];
+    return axis_of_body(f->system, f->q, c->carrier, c->index % 3);
+}
+
 // About an axis of the body a of the model; joints may be compiled the other way round.
 static double turn_rate(const element *e, const pose_pair *x, double twist[2][TWIST_SIZE])
 {
@@ -51,7 +59,9 @@ static double rate_of(const motion_frame *f, int candidate, const pose_pair *x)
     double twist[2][TWIST_SIZE] = {{0.0}}, rates[JOINT_DOF_MAX];
     for (int side = 0; side < 2; ++side)
         if (x->body[side] >= 0) velocity_to_twist(x->q[side], x->v[side], twist[side]);
-    if (c->joint < 0) return twist[1][c->index];
+    if (c->joint < 0)
+        return vec3_dot(frame_body_axis(f, candidate),
+                        vec3_load(twist[1] + (c->index < 3 ? 0 : 3)));
     if (c->element >= 0) return turn_rate(&f->system->elements[c->element], x, twist);
     const system_joint *report = &f->system->reports[c->joint];
     joint_coordinate_rates(&report->rows, x->q[0], x->q[1], twist[0], twist[1], rates);
@@ -192,8 +202,7 @@ void frame_add_effort(const motion_frame *f, int candidate, double effort, doubl
         frame_add_effort(f, term_of(f, candidate, k), h->factors[k] * effort, to);
     if (h != NULL) return;
     if (c->joint < 0) {
-        const double unit[3] = {c->index % 3 == 0, c->index % 3 == 1, c->index % 3 == 2};
-        hn_vec3 x = vec3_scale(effort, vec3_load(unit));
+        hn_vec3 x = vec3_scale(effort, frame_body_axis(f, candidate));
         add_wrench(system_pose(f->q, c->body), c->index < 3 ? x : none, c->index < 3 ? none : x,
                    c->body, to);
         return;
@@ -276,6 +285,14 @@ void frame_name(const motion_frame *f, int candidate, char *name, size_t size)
                  joint_coordinate_label(f->system->reports[c->joint].rows.kind, c->index));
 }
 
+bool frame_is_of_axes(const motion_frame *f, int candidate)
+{
+    const frame_coordinate *c = &f->candidates[candidate];
+    return c->joint < 0 ||
+           joint_type_of(f->system->reports[c->joint].rows.kind)->axes[c->index].home ==
+               AXIS_OF_WORLD;
+}
+
 static bool is_turning(const motion_frame *f, int candidate)
 {
     if (relation_of(f, candidate) != NULL) candidate = term_of(f, candidate, 0);
@@ -352,23 +369,12 @@ static bool pick(frame_choice *c, int candidate, int count, double *rest)
     return true;
 }
 
-// What candidates are taken from first: coordinates whose axis a body carries and ways, then turns about world
-// axes, then bodies.
-enum { STAGE_COUNT = 3 };
-static int stage_of(const motion_frame *f, int candidate)
-{
-    const frame_coordinate *c = &f->candidates[candidate];
-    if (c->joint < 0) return 2;
-    coordinate_axis axis = joint_type_of(f->system->reports[c->joint].rows.kind)->axes[c->index];
-    return axis.turning && axis.home == AXIS_OF_WORLD ? 1 : 0;
-}
-
 // The first candidate of a stage of which nearly most is left; -1: none.
 static int next_candidate(const motion_frame *f, frame_choice *c, int stage, double *rest)
 {
     double largest = 0.0;
     for (int k = 0; k < f->candidate_count; ++k) {
-        if (stage_of(f, k) != stage || c->left[k] == 0.0) continue;
+        if (f->candidates[k].stage != stage || c->left[k] == 0.0) continue;
         if (context_is_cancelled(f->context)) return -1;
         double own = sqrt(array_dot(row_of(c, k), row_of(c, k), (size_t)c->width));
         c->left[k] = orthogonal(c, row_of(c, k), rest, NULL);
@@ -376,7 +382,8 @@ static int next_candidate(const motion_frame *f, frame_choice *c, int stage, dou
         largest = fmax(largest, c->left[k]);
     }
     for (int k = 0; k < f->candidate_count; ++k)
-        if (stage_of(f, k) == stage && c->left[k] > 0.0 && c->left[k] >= NEARLY * largest) return k;
+        if (f->candidates[k].stage == stage && c->left[k] > 0.0 && c->left[k] >= NEARLY * largest)
+            return k;
     return -1;
 }
 
@@ -400,7 +407,21 @@ static hn_status refuse_hold(const motion_frame *f, const hold *h)
                         f->system->reports[e->joint].name);
 }
 
-static hn_status choose(motion_frame *f, frame_choice *c, double *rest)
+// Free coordinates, as they tell best
+static int choose_free(motion_frame *f, frame_choice *c, double *rest)
+{
+    int order = f->driven_count;
+    for (int stage = 0; stage < FRAME_STAGE_COUNT; ++stage)
+        while (order < f->count) {
+            int next = next_candidate(f, c, stage, rest);
+            if (next < 0 || !pick(c, next, f->count, rest)) break;
+            c->left[next] = 0.0;
+            f->chosen[order++] = next;
+        }
+    return order;
+}
+
+static hn_status choose(motion_frame *f, const frame_wish *wish, frame_choice *c, double *rest)
 {
     for (int d = 0; d < f->driven_count; ++d) {
         // as many as there are freedoms are independent at most
@@ -409,14 +430,10 @@ static hn_status choose(motion_frame *f, frame_choice *c, double *rest)
         f->tied_hold = d;
         return HN_SINGULAR_SYSTEM;
     }
-    int order = f->driven_count;
-    for (int stage = 0; stage < STAGE_COUNT; ++stage)
-        while (order < f->count) {
-            int next = next_candidate(f, c, stage, rest);
-            if (next < 0 || !pick(c, next, f->count, rest)) break;
-            c->left[next] = 0.0;
-            f->chosen[order++] = next;
-        }
+    int order = f->count;
+    if (wish->chosen == NULL) order = choose_free(f, c, rest);
+    else if (wish->count != f->count - f->driven_count) order = 0;
+    else memcpy(f->chosen + f->driven_count, wish->chosen, (size_t)wish->count * sizeof(int));
     if (context_is_cancelled(f->context)) return HN_CANCELLED;
     if (order < f->count)
         return context_fail(f->context, HN_SINGULAR_SYSTEM,
@@ -508,20 +525,23 @@ static hn_status fill_rows(const motion_frame *f, frame_choice *c, double *twist
 
 // ---- begin and end --------------------------------------------------------------------------------------------
 
-static void list_candidates(motion_frame *f)
+static void list_candidates(motion_frame *f, frame_axes axes, const int *carriers)
 {
     const hn_system *system = f->system;
     int count = 0;
     for (int k = 0; k < system->joint_count; ++k)
         for (int i = 0; i < simulation_joint_coordinate_count(system, k); ++i)
-            f->candidates[count++] = (frame_coordinate){k, i, -1, -1};
+            f->candidates[count++] =
+                (frame_coordinate){k, i, -1, -1, GROUND, axes_stage_of_joint(system, axes, k, i)};
     f->joint_count = count;
     for (int b = 0; b < system->body_count; ++b) {
         int body = system->tree_place[b];
         for (int i = 0; i < (system->bodies[body].has_directors ? 6 : 3); ++i)
-            f->candidates[count++] = (frame_coordinate){-1, i, body, -1};
+            f->candidates[count++] = (frame_coordinate){
+                -1, i, body, -1, carriers == NULL ? GROUND : carriers[body], FRAME_STAGE_BODIES};
     }
     f->candidate_count = count;
+    for (int k = 0; k < system->joint_count; ++k) axes_prefer_body(f, axes, k);
 }
 
 // Relations that hold, behind the candidates, and behind them the turns of rotation paths
@@ -532,8 +552,8 @@ static void list_relations(motion_frame *f)
         const element *e = &f->system->elements[first];
         if (e->rotation)
             f->candidates[f->candidate_count + f->driven_count + f->path_count++] =
-                (frame_coordinate){e->joint, e->law->coordinate, -1, first};
-        f->candidates[f->candidate_count + d] = (frame_coordinate){-1, d, -1, -1};
+                (frame_coordinate){e->joint, e->law->coordinate, -1, first, GROUND, 0};
+        f->candidates[f->candidate_count + d] = (frame_coordinate){-1, d, -1, -1, GROUND, 0};
         f->chosen[d] = f->candidate_count + d;
         for (int k = 0; k < f->holds[d].term_count; ++k)
             f->terms[HN_COUPLING_TERMS_MAX * d + k] =
@@ -570,11 +590,12 @@ static void layout(motion_frame *f, arena *a, int candidates, int count, int dri
     f->holds = arena_bytes(a, (size_t)driven * sizeof(hold));
     f->candidates = arena_bytes(a, (size_t)(candidates + 2 * driven) * sizeof(frame_coordinate));
     f->chosen = arena_ints(a, (size_t)count + 1);
+    f->carriers = arena_ints(a, (size_t)f->system->body_count + 1);
     f->terms = arena_ints(a, HN_COUPLING_TERMS_MAX * (size_t)driven + 1);
     f->motions = arena_doubles(a, (size_t)count * POSE_SIZE * (size_t)f->system->body_count + 1);
 }
 
-static hn_status find_choice(motion_frame *f)
+static hn_status find_choice(motion_frame *f, const frame_wish *wish)
 {
     const hn_system *system = f->system;
     frame_choice c = {.width = system->dof};
@@ -592,14 +613,16 @@ static hn_status find_choice(motion_frame *f)
     hn_status status = pool_status(&memory);
     if (status == HN_OK && context_is_cancelled(f->context)) status = HN_CANCELLED;
     if (status == HN_OK) status = fill_rows(f, &c, scratch);
-    if (status == HN_OK) status = choose(f, &c, rest);
+    if (status == HN_OK) status = choose(f, wish, &c, rest);
     if (status == HN_OK) status = find_motions(f, &c);
     pool_release(&memory);
     return status;
 }
 
-hn_status motion_frame_begin(hn_simulation *s, const double *q, const bool *sticks, motion_frame *f)
+hn_status motion_frame_begin(hn_simulation *s, const double *q, const bool *sticks,
+                             const frame_wish *wish, motion_frame *f)
 {
+    const frame_wish none = {0};
     const hn_system *system = s->system;
     saddle_choice choice;
     *f = (motion_frame){.context = s->context, .system = system, .q = q, .tied_hold = -1};
@@ -623,9 +646,12 @@ hn_status motion_frame_begin(hn_simulation *s, const double *q, const bool *stic
             return HN_OUT_OF_MEMORY;
     }
     copy_holds(s, f);
-    list_candidates(f);
+    if (wish == NULL) wish = &none;
+    f->axes = wish->axes;
+    axes_find_carriers(s->system, wish->axes, f->carriers);
+    list_candidates(f, wish->axes, f->carriers);
     list_relations(f);
-    return find_choice(f);
+    return find_choice(f, wish);
 }
 
 hn_status motion_frame_list(hn_simulation *s, const double *q, motion_frame *f)
@@ -637,7 +663,7 @@ hn_status motion_frame_list(hn_simulation *s, const double *q, motion_frame *f)
     f->memory = context_allocate(s->context, (candidates + 1) * sizeof(frame_coordinate));
     if (f->memory == NULL) return HN_OUT_OF_MEMORY;
     f->candidates = f->memory;
-    list_candidates(f);
+    list_candidates(f, FRAME_AXES_WORLD, NULL);
     return HN_OK;
 }
 

@@ -4,7 +4,8 @@
 // Note: docs/theory/linearisation.md
 //
 // A coordinate has a rate r(q, v) that is linear in the velocities v and a polynomial in q: coordinates of joints,
-// and for bodies that no joint of the model leads to their displacements and turns along world axes.
+// and for bodies that no joint of the model leads to their displacements and turns: along world axes, or along axes of
+// the body itself or of one that carries it, as that stands at the configuration (motion_axes.h).
 #ifndef SIMULATION_MOTION_FRAME_H
 #define SIMULATION_MOTION_FRAME_H
 
@@ -17,13 +18,30 @@ typedef struct frame_coordinate {
     int index; ///< among the coordinates of the joint; of a body: 0 to 5, or 0 to 2; of a relation: which hold
     int body;
     int element; ///< of a rotation path, whose turn about an axis of a it is; otherwise -1
+    int carrier; ///< of a body: along whose axes (tree index), or GROUND: the world's
+    int stage;   ///< coordinates are taken from the lowest first
 } frame_coordinate;
+
+/// Along which axes displacements and turns of bodies are counted that joints do not tell
+typedef enum frame_axes {
+    FRAME_AXES_WORLD,
+    FRAME_AXES_OWN,    ///< those of the body itself; of nodes of a beam and of points: of the body that carries them
+    FRAME_AXES_CARRIER ///< those of the next body nearer to the ground
+} frame_axes;
+
+/// What a frame is asked to be. Zero: world axes, coordinates as they tell best.
+typedef struct frame_wish {
+    frame_axes axes;
+    const int *chosen; ///< the free coordinates, `count` of them; NULL: as they tell best
+    int count;
+} frame_wish;
 
 typedef struct motion_frame {
     hn_context *context;
     const hn_system *system;
     const double *q;      ///< the configuration, 12 per body; not owned
     saddle *rows;         ///< with the factors of the mass matrix at q
+    frame_axes axes;
     int candidate_count;
     frame_coordinate *candidates; ///< joints first, in the order of the model
     int joint_count;      ///< of the candidates: of joints
@@ -34,6 +52,7 @@ typedef struct motion_frame {
     int path_count;       ///< behind them: turns of rotation paths
     int count;            ///< degrees of freedom, driven ones included
     int *chosen;          ///< independent ones: driven, then free in the order of candidates
+    int *carriers;        ///< per body: along whose axes its coordinates are counted, or GROUND
     int *terms;           ///< candidates of every relation, HN_COUPLING_TERMS_MAX each
     double *motions;      ///< T, 12 per body, one column after the other
     void *memory;
@@ -43,7 +62,9 @@ typedef struct motion_frame {
 /// loop or another drive holds is refused by name. motion_frame_end in any case.
 /// @return HN_OK, HN_SINGULAR_SYSTEM, HN_INVALID_MODEL (a drive in conflict), HN_OUT_OF_MEMORY
 /// `sticks` (or NULL: none), per drive: dry friction that holds its coordinate.
-hn_status motion_frame_begin(hn_simulation *simulation, const double *q, const bool *sticks, motion_frame *frame);
+/// `wish` (or NULL: zero); where it has coordinates and they are not as many as are free: HN_SINGULAR_SYSTEM.
+hn_status motion_frame_begin(hn_simulation *simulation, const double *q, const bool *sticks, const frame_wish *wish,
+                             motion_frame *frame);
 void motion_frame_end(motion_frame *frame);
 
 /// Candidates alone, for rates at q: no motions.
@@ -79,6 +100,11 @@ void frame_turn(const motion_frame *frame, const double *x, const double *y, dou
 void frame_rates(const motion_frame *frame, const double *v, double *rates);
 /// sum_k rates_k T_k.
 void frame_velocity(const motion_frame *frame, const double *rates, double *v);
+
+/// Its axis in world axes, where it is a coordinate of a body.
+hn_vec3 frame_body_axis(const motion_frame *frame, int candidate);
+/// Is it counted along or about world axes that a moving body does not keep: does its name change with the axes?
+bool frame_is_of_axes(const motion_frame *frame, int candidate);
 
 /// Name of a candidate, "hinge/angle" or "body/x", into `name`; its unit, "rad" or "m".
 void frame_name(const motion_frame *frame, int candidate, char *name, size_t size);

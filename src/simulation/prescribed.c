@@ -111,7 +111,7 @@ static hn_status close_at(hn_simulation *s, double time, double *q, const follow
     double last = HUGE_VAL;
     for (int k = 0; k < ITERATIONS_MAX; ++k) {
         motion_frame frame;
-        hn_status status = motion_frame_begin(s, q, NULL, &frame);
+        hn_status status = motion_frame_begin(s, q, NULL, NULL, &frame);
         if (status == HN_OK && frame.count > frame.driven_count) status = refuse_freedom(&frame);
         double size = status == HN_OK ? improve(&frame, time, q, work) : 0.0;
         motion_frame_end(&frame);
@@ -159,7 +159,7 @@ static hn_status move_to(hn_simulation *s, double begin, double end, int cuts, d
     const double FAR = 0.5; // rad: directors would be led astray
     double reach = 0.0;
     motion_frame frame;
-    hn_status status = motion_frame_begin(s, q, NULL, &frame);
+    hn_status status = motion_frame_begin(s, q, NULL, NULL, &frame);
     if (status == HN_OK && frame.count > frame.driven_count) status = refuse_freedom(&frame);
     if (status == HN_OK) reach = guess_ahead(&frame, q, begin, end, w);
     motion_frame_end(&frame);
@@ -337,7 +337,7 @@ static hn_status find_dynamics(hn_simulation *s, bool efforts, state_dynamics *x
 {
     for (int pass = 0; pass < DRIVE_NORMAL_PASSES; ++pass) {
         bool changed = false;
-        hn_status status = state_dynamics_begin(s, NULL, x);
+        hn_status status = state_dynamics_begin(s, NULL, NULL, x);
         if (status == HN_OK && dynamics_free_count(x) > 0) status = refuse_freedom(&x->frame);
         if (status != HN_OK || !efforts) return status;
         store_reactions(x);

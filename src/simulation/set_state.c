@@ -468,7 +468,7 @@ static bool has_held_or_heavy_drives(const hn_simulation *s)
 static hn_status dynamic_accelerations(hn_simulation *s, double *acceleration)
 {
     state_dynamics x;
-    hn_status status = state_dynamics_begin(s, NULL, &x);
+    hn_status status = state_dynamics_begin(s, NULL, NULL, &x);
     if (status == HN_OK)
         memcpy(acceleration, x.a, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     state_dynamics_end(&x);

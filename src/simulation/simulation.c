@@ -1355,7 +1355,7 @@ void hn_simulation_set_progress(hn_simulation *s, hn_progress_function function,
 
 double hn_simulation_time(const hn_simulation *s)
 {
-    return s == NULL ? 0.0 : (double)s->step_count * s->def.step_size;
+    return s == NULL ? 0.0 : (double)s->step_count * s->def.step_size + s->time_shift;
 }
 
 int64_t hn_simulation_step_count(const hn_simulation *s)

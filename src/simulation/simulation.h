@@ -166,6 +166,7 @@ struct hn_simulation {
     row_memory *rows;     ///< of loops under `reduced`; NULL: there are none
     size_t rows_size;
     int64_t step_count;
+    double time_shift;    ///< s, of a state that is looked at a little later (linearisation.c); otherwise 0
     double work;
     double losses[2];     ///< J, of a scheme that decays: taken from T + V, and what of it never returns
     ledger_record record;

@@ -347,10 +347,10 @@ static hn_status solve(state_dynamics *x)
         "grow with the friction");
 }
 
-static hn_status begin_frame(state_dynamics *x, const double *v)
+static hn_status begin_frame(state_dynamics *x, const double *v, const frame_wish *wish)
 {
     hn_simulation *s = x->simulation;
-    TRY(motion_frame_begin(s, s->state.q, x->friction.sticks, &x->frame));
+    TRY(motion_frame_begin(s, s->state.q, x->friction.sticks, wish, &x->frame));
     for (int pass = 0; pass < 2; ++pass) {
         arena a = {.block = x->memory};
         layout(x, &a);
@@ -395,17 +395,18 @@ static void end_frame(state_dynamics *x)
     x->memory = NULL;
 }
 
-hn_status state_dynamics_begin(hn_simulation *s, const double *v, state_dynamics *x)
+hn_status state_dynamics_begin(hn_simulation *s, const double *v, const frame_wish *wish,
+                               state_dynamics *x)
 {
     *x = (state_dynamics){.simulation = s};
-    TRY(simulation_observe(s, OBSERVE_JOINTS));
+    if (v == NULL) TRY(simulation_observe(s, OBSERVE_JOINTS));
     TRY(allocate_friction(x));
-    TRY(begin_frame(x, v));
+    TRY(begin_frame(x, v, wish));
     for (bool again = begin_friction(x);; again = true) {
         hn_status status = HN_OK;
         if (again) {
             end_frame(x);
-            status = begin_frame(x, v);
+            status = begin_frame(x, v, wish);
         }
         // friction that others hold already carries nothing
         int tied = status == HN_SINGULAR_SYSTEM ? x->frame.tied_hold : -1;

@@ -39,9 +39,10 @@ typedef struct state_dynamics {
 } state_dynamics;
 
 /// Equations at the current state of a simulation with velocities `v` (NULL: its own), with the current inputs.
-/// Prescribed coordinates have the rates and accelerations of their motions. state_dynamics_end in any case.
+/// Prescribed coordinates have the rates and accelerations of their motions. state_dynamics_end in any case. With `v`
+/// nothing is observed: positions may be others than those of the simulation. `wish`: as motion_frame_begin.
 /// @return as motion_frame_begin
-hn_status state_dynamics_begin(hn_simulation *simulation, const double *v, state_dynamics *x);
+hn_status state_dynamics_begin(hn_simulation *simulation, const double *v, const frame_wish *wish, state_dynamics *x);
 void state_dynamics_end(state_dynamics *x);
 
 /// Free coordinates: how many, and T of one.

@@ -119,6 +119,48 @@ class Files(unittest.TestCase):
             self.assertAlmostEqual(file["A"][1, 0], -2 * 9.81 * 0.4 / 0.62 * numpy.cos(angle), 12)
             self.assertAlmostEqual(file.attrs["time"], 0.4, 12)
 
+    def test_what_turns_is_counted_in_its_own_axes(self):
+        # about the middle axis: 5 sqrt((J2 - J1) (J3 - J2)/(J1 J3)) 1/s; in world axes it was stable
+        stone = "holonom: 1\ngravity: [0, 0, 0]\nbodies: {stone: {mass: 2, inertia: [0.4, 0.5, 0.8]}}\n" \
+                "start: {stone: {angular_velocity: [%s]}}\nrun: {step: 0.001, end: 1}\n"
+        with open("middle.yaml", "w") as file:
+            file.write(stone % "0, 5, 0")
+        done = linearise("middle.yaml", "-o", "middle.h5")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("stone/turn_y/rate (stone axes)", done.stdout)
+        with h5py.File("middle.h5") as file:
+            self.assertAlmostEqual(file["eigenvalue_real"][0], 5 * (0.1 * 0.3 / (0.4 * 0.8))**0.5, 9)
+            self.assertLess(file.attrs["change"], 1e-9)
+            self.assertNotIn("caution", file.attrs)
+
+        # what tumbles has no such axes, and that comes first
+        with open("tumbles.yaml", "w") as file:
+            file.write(stone % "3, 2, 1")
+        for output in ("tumbles.h5", "tumbles.mat"):
+            done = linearise("tumbles.yaml", "--quiet", "-o", output)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("warning: the state is no steady motion", done.stderr)
+        with h5py.File("tumbles.h5") as file:
+            self.assertGreater(file.attrs["change"], 0.1)
+            self.assertIn(file.attrs["caution"].decode(), done.stderr)
+            self.assertEqual(load_mat("tumbles.mat")["change"][0, 0], file.attrs["change"])
+
+    def test_modes_say_that_they_are_those_at_rest(self):
+        turning = PENDULUM + "drives: {lead: {motion: {joint: hinge, value: '%s'}}}\n"
+        for value, said in (("1.5*t", "motion 'lead' moves joint 'hinge' with 1.5 rad/s"),
+                            ("t^3", "motion 'lead' moves joint 'hinge' later")):
+            with open("led.yaml", "w") as file:
+                file.write((turning % value).replace("rate: 1.5", "rate: 0" if value == "t^3" else "rate: 1.5"))
+            done = subprocess.run([TOOL, "modes", "led.yaml", "--no-output", "--at", "start"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(said, done.stderr)
+        done = subprocess.run([TOOL, "modes", "pendulum.yaml", "--no-output"], capture_output=True, text=True)
+        self.assertIn("body 'bob' turns with 1.5 rad/s", done.stderr)
+        with open("rests.yaml", "w") as file:
+            file.write(PENDULUM.replace("rate: 1.5", "rate: 0"))
+        done = subprocess.run([TOOL, "modes", "rests.yaml", "--no-output"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_nothing_is_free_in_a_driven_engine(self):
         done = linearise(ENGINE, "--no-output")
         self.assertEqual(done.returncode, 0)

@@ -105,6 +105,8 @@ class LinearSystem:
     states: dict[str, str]
     inputs: dict[str, str]
     outputs: dict[str, str]
+    change: float = 0.0  # of A along the motion, while an eigenmotion or the state turns by one radian: 0 in steady motion
+    caution: str = ""  # where that is above 1 %: eigenvalues are those of an instant
 
     def __repr__(self) -> str:
         return f"<linear system, {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
@@ -528,7 +530,8 @@ class Simulation:
 
     @_alone
     def linearise(self) -> LinearSystem:
-        """Linearise at the current state, time and inputs, for the motion itself; loops and motions hold."""
+        """Linearise at the current state, time and inputs, for the motion itself; loops and motions hold. Warns where A does
+        not rest along the motion."""
         out = ffi.new("hn_linear_system **")
         self._context.check(lib.hn_simulation_linearise(self._pointer, out))
         found = ffi.gc(out[0], lib.hn_linear_system_destroy)
@@ -540,11 +543,14 @@ class Simulation:
         def names(words: Any, units: Any, count: int) -> dict[str, str]:
             return {text(words[i]): text(units[i]) for i in range(count)}
 
+        caution = text(found.caution)
+        if caution:
+            warn(caution)
         return LinearSystem(
             found.time, numbers(found.a, n, n), numbers(found.b, n, m), numbers(found.c, k, n), numbers(found.state, n),
             numbers(found.derivative, n), numbers(found.eigenvalue_real, n) + 1j * numbers(found.eigenvalue_imaginary, n),
             names(found.state_names, found.state_units, n), names(found.input_names, found.input_units, m),
-            names(found.output_names, found.output_units, k))
+            names(found.output_names, found.output_units, k), found.change, caution)
 
     @_alone
     def follow(self, count: int = 1, efforts: bool = True) -> None:
