@@ -92,6 +92,8 @@ static bool take(parser *p, char c)
 
 // ---- operators --------------------------------------------------------------------------------------
 
+enum { OR_LESS = 'l', OR_GREATER = 'g' }; // <= and >=
+
 static double apply_operator(char operation, double a, double b)
 {
     switch (operation) {
@@ -102,6 +104,10 @@ static double apply_operator(char operation, double a, double b)
     case '^': return pow(a, b);
     case '<': return a < b ? 1.0 : 0.0;
     case '>': return a > b ? 1.0 : 0.0;
+    case OR_LESS: return a <= b ? 1.0 : 0.0;
+    case OR_GREATER: return a >= b ? 1.0 : 0.0;
+    case '=': return a == b ? 1.0 : 0.0;
+    case '!': return a != b ? 1.0 : 0.0;
     default: return (double)NAN;
     }
 }
@@ -448,11 +454,15 @@ static bool parse_comparison(parser *p, formula_value *value)
 {
     if (!parse_sum(p, value)) return false;
     skip_space(p);
-    if (*p->at != '<' && *p->at != '>') return true;
     const char *at = p->at;
+    const bool equal = at[0] != '\0' && at[1] == '=';
+    if (*at != '<' && *at != '>' && !(equal && (*at == '=' || *at == '!'))) return true;
+    const char operation = (char)(equal && *at == '<'   ? OR_LESS
+                                  : equal && *at == '>' ? OR_GREATER
+                                                        : *at);
     formula_value right;
-    ++p->at;
-    return parse_sum(p, &right) && combine(p, at, *at, *value, right, value);
+    p->at += equal ? 2 : 1;
+    return parse_sum(p, &right) && combine(p, at, operation, *value, right, value);
 }
 
 static bool parse_call(parser *p, const char *name, const char *at, formula_value *value)

@@ -53,7 +53,9 @@ struct expression_set {
     muParserHandle_t parser; // NULL until the first expression
     char **names;            // parameters
     double *values;
-    int count, capacity, value_capacity;
+    unit_guess *units;
+    int count, capacity, value_capacity, unit_capacity;
+    bool any_unit; // of any parameter
     name_table table;
 };
 
@@ -91,6 +93,7 @@ void expression_set_destroy(expression_set *set)
     for (int i = 0; i < set->count; ++i) context_release(set->context, set->names[i]);
     context_release(set->context, set->names);
     context_release(set->context, set->values);
+    context_release(set->context, set->units);
     name_table_clear(set->context, &set->table);
     context_release(set->context, set);
 }
@@ -283,15 +286,23 @@ static bool fail_parse(const expression_set *set, const char *text, expression_e
     }
 }
 
+// <=, >=, == and !=
+static bool is_comparison(const char *c)
+{
+    return c[1] == '=' && (*c == '<' || *c == '>' || *c == '=' || *c == '!');
+}
+
 // Characters that cannot stand in any expression, and the parser itself.
 static bool prepare(expression_set *set, const char *text, expression_error *error)
 {
     if (strlen(text) > EXPRESSION_LENGTH_MAX)
         return fail(error, 0, "the expression is longer than %d characters", EXPRESSION_LENGTH_MAX);
-    for (const char *c = text; *c != '\0'; ++c)
-        if (*c == '"' || *c == '=' || (unsigned char)*c >= 0x80)
+    for (const char *c = text; *c != '\0'; ++c) {
+        if (is_comparison(c)) ++c;
+        else if (*c == '"' || *c == '=' || (unsigned char)*c >= 0x80)
             return fail(error, (int)(c - text),
                         "this character cannot stand in an expression; expected a number");
+    }
     if (set->parser == NULL && make_parser(set) != HN_OK)
         return fail(error, 0, "no memory for the expression reader");
     return true;
@@ -324,8 +335,15 @@ bool expression_evaluate(expression_set *set, const char *text, double *value,
     return true;
 }
 
+unit_guess expression_unit(const expression_set *set, const char *text)
+{
+    double value;
+    if (!set->any_unit || plain_number(set, text, &value)) return (unit_guess){.known = false};
+    return unit_infer(text, (const char *const *)set->names, set->units, set->count);
+}
+
 hn_status expression_define(expression_set *set, const char *name, double value,
-                            expression_error *error)
+                            const unit_guess *unit, expression_error *error)
 {
     size_t length = strlen(name);
     bool usable = length > 0 && length <= PARAMETER_NAME_MAX && !(name[0] >= '0' && name[0] <= '9');
@@ -344,7 +362,7 @@ hn_status expression_define(expression_set *set, const char *name, double value,
         return HN_INVALID_ARGUMENT;
     }
 
-    void *names = set->names, *values = set->values;
+    void *names = set->names, *values = set->values, *units = set->units;
     hn_status status =
         context_grow(set->context, &names, &set->capacity, set->count + 1, sizeof *set->names);
     set->names = names;
@@ -352,6 +370,10 @@ hn_status expression_define(expression_set *set, const char *name, double value,
     status = context_grow(set->context, &values, &set->value_capacity, set->count + 1,
                           sizeof *set->values);
     set->values = values;
+    TRY(status);
+    status =
+        context_grow(set->context, &units, &set->unit_capacity, set->count + 1, sizeof *set->units);
+    set->units = units;
     TRY(status);
     char *copy = context_copy_string(set->context, name);
     if (copy == NULL) return HN_OUT_OF_MEMORY;
@@ -362,6 +384,8 @@ hn_status expression_define(expression_set *set, const char *name, double value,
     }
     set->names[set->count] = copy;
     set->values[set->count] = value;
+    set->units[set->count] = *unit;
+    set->any_unit = set->any_unit || unit->known;
     set->count += 1;
     if (set->parser != NULL) mupDefineConst(set->parser, name, value);
     return HN_OK;

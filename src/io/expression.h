@@ -4,6 +4,7 @@
 #define IO_EXPRESSION_H
 
 #include "base/context.h"
+#include "io/units.h"
 
 /// An evaluator with its parameters; made on the first expression that is not a plain number.
 typedef struct expression_set expression_set;
@@ -28,8 +29,12 @@ bool expression_has_time(const char *text);
 /// is none.
 bool expression_in_time(expression_set *set, const char *text, char *plain, size_t size, expression_error *error);
 
+/// What is known of the unit of an expression, by those that its parameters were defined with.
+unit_guess expression_unit(const expression_set *set, const char *text);
+
 /// Make a parameter known to later expressions.
 /// @return HN_OK, HN_OUT_OF_MEMORY, or HN_INVALID_ARGUMENT with a reason in `error` for a name that cannot be one
-hn_status expression_define(expression_set *set, const char *name, double value, expression_error *error);
+hn_status expression_define(expression_set *set, const char *name, double value, const unit_guess *unit,
+                            expression_error *error);
 
 #endif

@@ -27,7 +27,7 @@ static hn_status read_points(const model_reader *r, int index, const char *what,
     *points = context_allocate(r->context, (size_t)*count * sizeof **points);
     if (*points == NULL) return HN_OUT_OF_MEMORY;
     for (int i = 0; i < *count; ++i, entry = r->tree.nodes[entry].next)
-        TRY(reader_vector(r, entry, what, &(*points)[i]));
+        TRY(reader_vector(r, entry, what, QUANTITY_LENGTH, &(*points)[i]));
     return HN_OK;
 }
 
@@ -42,7 +42,7 @@ static hn_status read_frames(const model_reader *r, int index, hn_mat3 **frames,
         int row;
         TRY(reader_expect_list(r, entry, "a frame", 3, &row));
         for (int k = 0; k < 3; ++k, row = r->tree.nodes[row].next)
-            TRY(reader_numbers(r, row, "a frame", 3, (*frames)[i].m[k]));
+            TRY(reader_numbers(r, row, "a frame", QUANTITY_NUMBER, 3, (*frames)[i].m[k]));
     }
     return HN_OK;
 }
@@ -57,7 +57,7 @@ static hn_status read_order(const model_reader *r, int map, hn_beam_def *def)
     int node = reader_find(r, map, "order");
     double order;
     if (node < 0) return HN_OK;
-    TRY(reader_number(r, node, "order", &order));
+    TRY(reader_number(r, node, "order", QUANTITY_NUMBER, &order));
     if (order != 1.0 && order != 2.0)
         return reader_fail(
             r, node, "order is %g; expected 1 (linear elements) or 2 (quadratic ones)", order);
@@ -86,8 +86,8 @@ static hn_status read_shape(const model_reader *r, int map, const char *owner, h
         TRY(reader_require(r, map, "to", owner, &to));
         memory->points = context_allocate(r->context, 2 * sizeof(hn_vec3));
         if (memory->points == NULL) return HN_OUT_OF_MEMORY;
-        TRY(reader_vector(r, node[0], "from", &memory->points[0]));
-        TRY(reader_vector(r, to, "to", &memory->points[1]));
+        TRY(reader_vector(r, node[0], "from", QUANTITY_LENGTH, &memory->points[0]));
+        TRY(reader_vector(r, to, "to", QUANTITY_LENGTH, &memory->points[1]));
         def->point_count = 2;
     } else {
         if (to >= 0)
@@ -121,7 +121,7 @@ static hn_status read_elements(const model_reader *r, int map, const char *owner
     double count;
     if (node < 0 && def->shape == HN_BEAM_NODES) return HN_OK;
     TRY(reader_require(r, map, "elements", owner, &node));
-    TRY(reader_number(r, node, "elements", &count));
+    TRY(reader_number(r, node, "elements", QUANTITY_NUMBER, &count));
     if (!(count >= 1.0 && count <= 1e8 && count == (double)(int)count))
         return reader_fail(r, node, "elements is %g; expected a whole number from 1 on", count);
     if (def->shape == HN_BEAM_NODES && (int)count != def->element_count)
@@ -141,20 +141,22 @@ static hn_status read_material(const model_reader *r, int index, hn_beam_materia
     TRY(reader_expect_keys(r, index, "material", WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, index, "young", "material", &young));
     TRY(reader_require(r, index, "density", "material", &density));
-    TRY(reader_positive(r, young, "young", "pascals", &material->young));
-    TRY(reader_positive(r, density, "density", "kg/m^3", &material->density));
-    if (poisson >= 0) TRY(reader_number(r, poisson, "poisson", &material->poisson));
+    TRY(reader_positive(r, young, "young", QUANTITY_PRESSURE, "pascals", &material->young));
+    TRY(reader_positive(r, density, "density", QUANTITY_DENSITY, "kg/m^3", &material->density));
+    if (poisson >= 0)
+        TRY(reader_number(r, poisson, "poisson", QUANTITY_NUMBER, &material->poisson));
     if (factor >= 0)
-        TRY(reader_positive(r, factor, "shear_factor", "one", &material->shear_factor));
+        TRY(reader_positive(r, factor, "shear_factor", QUANTITY_NUMBER, "one",
+                            &material->shear_factor));
     return HN_OK;
 }
 
-static hn_status read_length(const model_reader *r, int map, const char *key, const char *unit,
-                             double *value)
+static hn_status read_size(const model_reader *r, int map, const char *key, quantity q,
+                           const char *unit, double *value)
 {
     int node;
     TRY(reader_require(r, map, key, "section", &node));
-    return reader_positive(r, node, key, unit, value);
+    return reader_positive(r, node, key, q, unit, value);
 }
 
 static hn_status read_section(const model_reader *r, int index, const hn_beam_material *material,
@@ -174,22 +176,22 @@ static hn_status read_section(const model_reader *r, int index, const hn_beam_ma
     double size[3], bending[2];
     hn_status status = HN_OK;
     if (strcmp(kind, "rectangle") == 0) {
-        TRY(reader_numbers(r, value, "rectangle", 2, size));
+        TRY(reader_numbers(r, value, "rectangle", QUANTITY_LENGTH, 2, size));
         status = hn_beam_section_rectangle(r->context, material, size[0], size[1], section);
     } else if (strcmp(kind, "moments") == 0) {
         int list;
         TRY(reader_expect_keys(r, value, "section", MOMENTS, WORD_COUNT(MOMENTS)));
         TRY(reader_require(r, value, "bending", "section", &list));
-        TRY(read_length(r, value, "area", "m^2", &size[0]));
-        TRY(reader_numbers(r, list, "bending", 2, bending));
-        TRY(read_length(r, value, "torsion", "m^4", &size[1]));
+        TRY(read_size(r, value, "area", QUANTITY_AREA, "m^2", &size[0]));
+        TRY(reader_numbers(r, list, "bending", QUANTITY_SECOND_MOMENT, 2, bending));
+        TRY(read_size(r, value, "torsion", QUANTITY_SECOND_MOMENT, "m^4", &size[1]));
         status = hn_beam_section_moments(r->context, material, size[0], bending[0], bending[1],
                                          size[1], section);
     } else {
         bool tube = strcmp(kind, "tube") == 0;
         TRY(reader_expect_keys(r, value, "section", RADIUS, tube ? 2 : 1));
-        TRY(read_length(r, value, "radius", "metres", &size[0]));
-        if (tube) TRY(read_length(r, value, "inner_radius", "metres", &size[1]));
+        TRY(read_size(r, value, "radius", QUANTITY_LENGTH, "metres", &size[0]));
+        if (tube) TRY(read_size(r, value, "inner_radius", QUANTITY_LENGTH, "metres", &size[1]));
         status = tube ? hn_beam_section_tube(r->context, material, size[0], size[1], section)
                       : hn_beam_section_circle(r->context, material, size[0], section);
     }
@@ -200,11 +202,20 @@ static hn_status read_section(const model_reader *r, int index, const hn_beam_ma
 static hn_status read_stiffness(const model_reader *r, int index, hn_beam_section *section)
 {
     static const char *const WORDS[] = {"shear", "axial", "bending", "torsion"};
+    static const quantity FORCES[6] = {QUANTITY_FORCE,  QUANTITY_FORCE,  QUANTITY_FORCE,
+                                       QUANTITY_TORQUE, QUANTITY_TORQUE, QUANTITY_TORQUE},
+                          MOMENTS[6] = {QUANTITY_TORQUE,
+                                        QUANTITY_TORQUE,
+                                        QUANTITY_TORQUE,
+                                        QUANTITY_BENDING_STIFFNESS,
+                                        QUANTITY_BENDING_STIFFNESS,
+                                        QUANTITY_BENDING_STIFFNESS};
     if (reader_node(r, index)->kind == YAML_SEQUENCE) {
         int row;
         TRY(reader_expect_list(r, index, "stiffness", 6, &row));
         for (int i = 0; i < 6; ++i, row = r->tree.nodes[row].next)
-            TRY(reader_numbers(r, row, "stiffness", 6, section->stiffness[i]));
+            TRY(reader_numbers_each(r, row, "stiffness", i < 3 ? FORCES : MOMENTS, 6,
+                                    section->stiffness[i]));
         return HN_OK;
     }
     int node[4];
@@ -212,14 +223,14 @@ static hn_status read_stiffness(const model_reader *r, int index, hn_beam_sectio
     TRY(reader_expect_keys(r, index, "stiffness", WORDS, WORD_COUNT(WORDS)));
     for (int i = 0; i < 4; ++i) TRY(reader_require(r, index, WORDS[i], "stiffness", &node[i]));
     if (reader_node(r, node[0])->kind == YAML_SEQUENCE) {
-        TRY(reader_numbers(r, node[0], "shear", 2, shear));
+        TRY(reader_numbers(r, node[0], "shear", QUANTITY_FORCE, 2, shear));
     } else {
-        TRY(reader_number(r, node[0], "shear", &shear[0]));
+        TRY(reader_number(r, node[0], "shear", QUANTITY_FORCE, &shear[0]));
         shear[1] = shear[0];
     }
-    TRY(reader_number(r, node[1], "axial", &axial));
-    TRY(reader_numbers(r, node[2], "bending", 2, bending));
-    TRY(reader_number(r, node[3], "torsion", &torsion));
+    TRY(reader_number(r, node[1], "axial", QUANTITY_FORCE, &axial));
+    TRY(reader_numbers(r, node[2], "bending", QUANTITY_BENDING_STIFFNESS, 2, bending));
+    TRY(reader_number(r, node[3], "torsion", QUANTITY_BENDING_STIFFNESS, &torsion));
     const double diagonal[6] = {shear[0], shear[1], axial, bending[0], bending[1], torsion};
     memset(section->stiffness, 0, sizeof section->stiffness);
     for (int i = 0; i < 6; ++i) section->stiffness[i][i] = diagonal[i];
@@ -228,11 +239,17 @@ static hn_status read_stiffness(const model_reader *r, int index, hn_beam_sectio
 
 static hn_status read_mass_matrix(const model_reader *r, int index, hn_beam_section *section)
 {
+    static const quantity LINEAR[6] = {QUANTITY_LINE_DENSITY, QUANTITY_LINE_DENSITY,
+                                       QUANTITY_LINE_DENSITY, QUANTITY_MASS,
+                                       QUANTITY_MASS,         QUANTITY_MASS},
+                          ANGULAR[6] = {QUANTITY_MASS,         QUANTITY_MASS,
+                                        QUANTITY_MASS,         QUANTITY_LINE_INERTIA,
+                                        QUANTITY_LINE_INERTIA, QUANTITY_LINE_INERTIA};
     double mass[6][6];
     int row;
     TRY(reader_expect_list(r, index, "mass_matrix", 6, &row));
     for (int i = 0; i < 6; ++i, row = r->tree.nodes[row].next)
-        TRY(reader_numbers(r, row, "mass_matrix", 6, mass[i]));
+        TRY(reader_numbers_each(r, row, "mass_matrix", i < 3 ? LINEAR : ANGULAR, 6, mass[i]));
     hn_status status = hn_beam_section_mass_matrix(r->context, (const double(*)[6])mass, section);
     return reader_place(r, index, status);
 }
@@ -268,9 +285,12 @@ static hn_status read_properties(const model_reader *r, int map, const char *own
         TRY(read_section(r, section, &read, &def->section));
     }
     if (stiffness >= 0) TRY(read_stiffness(r, stiffness, &def->section));
-    if (mass >= 0) TRY(reader_positive(r, mass, "mass_per_length", "kg/m", &def->section.mass));
+    if (mass >= 0)
+        TRY(reader_positive(r, mass, "mass_per_length", QUANTITY_LINE_DENSITY, "kg/m",
+                            &def->section.mass));
     if (inertia >= 0)
-        TRY(reader_numbers(r, inertia, "inertia_per_length", 2, def->section.inertia));
+        TRY(reader_numbers(r, inertia, "inertia_per_length", QUANTITY_LINE_INERTIA, 2,
+                           def->section.inertia));
     return matrix >= 0 ? read_mass_matrix(r, matrix, &def->section) : HN_OK;
 }
 
@@ -306,8 +326,9 @@ static hn_status read_masses(const model_reader *r, int index, hn_beam_id beam)
                                "node",
                                at < 0 ? "no place" : "both at and node");
         TRY(reader_require(r, entry, "mass", "a point mass", &mass));
-        TRY(reader_positive(r, mass, "mass", "kilograms", &value));
-        TRY(reader_number(r, at >= 0 ? at : number, at >= 0 ? "at" : "node", &place));
+        TRY(reader_positive(r, mass, "mass", QUANTITY_MASS, "kilograms", &value));
+        TRY(reader_number(r, at >= 0 ? at : number, at >= 0 ? "at" : "node",
+                          at >= 0 ? QUANTITY_LENGTH : QUANTITY_NUMBER, &place));
         if (at >= 0) TRY(node_at(r, at, beam, place, &node));
         else node = place >= 0.0 && place <= 1e8 && place == (double)(int)place ? (int)place : -1;
         TRY(reader_place(r, entry, hn_model_add_beam_mass(r->model, beam, node, value)));
@@ -363,8 +384,8 @@ static hn_status read_beam(model_reader *r, int key, shape_memory *memory)
         damping = reader_find(r, map, "damping"), masses = reader_find(r, map, "masses"),
         clamped = reader_find(r, map, "clamped");
     if (direction >= 0) TRY(reader_direction(r, direction, "direction", NULL, &def.direction));
-    if (twist >= 0) TRY(reader_number(r, twist, "twist", &def.twist));
-    if (damping >= 0) TRY(reader_number(r, damping, "damping", &def.damping));
+    if (twist >= 0) TRY(reader_number(r, twist, "twist", QUANTITY_ANGLE, &def.twist));
+    if (damping >= 0) TRY(reader_number(r, damping, "damping", QUANTITY_TIME, &def.damping));
     TRY(reader_place(r, key, hn_model_add_beam(r->model, &def, &beam)));
     if (masses >= 0) TRY(read_masses(r, masses, beam));
     return clamped < 0 ? HN_OK : read_clamps(r, clamped, beam);
@@ -407,7 +428,7 @@ hn_status reader_beam_node(const model_reader *r, int index, hn_body_id *body)
     TRY(reader_require(r, index, "beam", "a node of a beam", &name));
     TRY(reader_require(r, index, "at", "a node of a beam", &at));
     TRY(reader_beam(r, name, &beam));
-    TRY(reader_number(r, at, "at", &place));
+    TRY(reader_number(r, at, "at", QUANTITY_LENGTH, &place));
     TRY(node_at(r, at, beam, place, &node));
     *body = hn_model_beam_node(r->model, beam, node);
     return HN_OK;

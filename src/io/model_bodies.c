@@ -30,25 +30,26 @@ static hn_status read_rotation(const model_reader *r, int index, hn_mat3 *orient
     hn_vec3 axis;
     double angle;
     TRY(reader_direction(r, axis_node, "axis", orientation, &axis));
-    TRY(reader_number(r, angle_node, "angle", &angle));
+    TRY(reader_number(r, angle_node, "angle", QUANTITY_ANGLE, &angle));
     hn_mat3 turn = rotation_exponential(vec3_scale(angle / vec3_norm(axis), axis));
     *orientation = mat3_multiply(&turn, orientation);
     return HN_OK;
 }
 
-static hn_status read_matrix(const model_reader *r, int index, const char *what, hn_mat3 *matrix)
+static hn_status read_matrix(const model_reader *r, int index, const char *what, quantity q,
+                             hn_mat3 *matrix)
 {
     int row;
     TRY(reader_expect_list(r, index, what, 3, &row));
     for (int i = 0; i < 3; ++i, row = r->tree.nodes[row].next)
-        TRY(reader_numbers(r, row, what, 3, matrix->m[i]));
+        TRY(reader_numbers(r, row, what, q, 3, matrix->m[i]));
     return HN_OK;
 }
 
 static hn_status read_quaternion(const model_reader *r, int index, hn_mat3 *orientation)
 {
     double q[4];
-    TRY(reader_numbers(r, index, "quaternion", 4, q));
+    TRY(reader_numbers(r, index, "quaternion", QUANTITY_NUMBER, 4, q));
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (!(fabs(length - 1.0) <= QUATERNION_TOLERANCE))
         return reader_fail(r, index, "quaternion has length %g; expected 1 (order: w, x, y, z)",
@@ -73,7 +74,7 @@ hn_status reader_orientation(const model_reader *r, int index, const char *owner
     *orientation = mat3_identity();
     if (strcmp(word, "quaternion") == 0) return read_quaternion(r, value, orientation);
     if (strcmp(word, "matrix") == 0) {
-        TRY(read_matrix(r, value, "matrix", orientation));
+        TRY(read_matrix(r, value, "matrix", QUANTITY_NUMBER, orientation));
         return reader_place(r, value, model_check_rotation(r->context, owner, orientation));
     }
     if (reader_node(r, value)->kind == YAML_MAPPING) return read_rotation(r, value, orientation);
@@ -91,7 +92,7 @@ static hn_status read_size(const model_reader *r, int map, const char *key, cons
 {
     int node;
     TRY(reader_require(r, map, key, what, &node));
-    return reader_positive(r, node, key, "metres", value);
+    return reader_positive(r, node, key, QUANTITY_LENGTH, "metres", value);
 }
 
 // The height of a shape, or the distance between its ends when these were given.
@@ -112,7 +113,7 @@ static hn_status read_height(const model_reader *r, int map, const char *what, d
 static hn_status read_positive_list(const model_reader *r, int index, const char *what, int count,
                                     double *values)
 {
-    TRY(reader_numbers(r, index, what, count, values));
+    TRY(reader_numbers(r, index, what, QUANTITY_LENGTH, count, values));
     int entry = reader_node(r, index)->first;
     for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next)
         if (values[i] <= 0.0)
@@ -169,7 +170,7 @@ static hn_status read_tetrahedron(const model_reader *r, int map, const char *ow
     TRY(reader_require(r, map, "corners", "tetrahedron", &node));
     TRY(reader_expect_list(r, node, "corners", 4, &corner));
     for (int i = 0; i < 4; ++i, corner = r->tree.nodes[corner].next)
-        TRY(reader_vector(r, corner, "a corner", &shape->corners[i]));
+        TRY(reader_vector(r, corner, "a corner", QUANTITY_LENGTH, &shape->corners[i]));
     return reader_place(r, node, model_check_shape(r->context, owner, shape));
 }
 
@@ -250,8 +251,8 @@ static hn_status read_between(const model_reader *r, int map, hn_vec3 ends[2], d
     int node = reader_find(r, map, "between"), entry;
     if (node < 0) return HN_OK;
     TRY(reader_expect_list(r, node, "between", 2, &entry));
-    TRY(reader_vector(r, entry, "between", &ends[0]));
-    TRY(reader_vector(r, r->tree.nodes[entry].next, "between", &ends[1]));
+    TRY(reader_vector(r, entry, "between", QUANTITY_LENGTH, &ends[0]));
+    TRY(reader_vector(r, r->tree.nodes[entry].next, "between", QUANTITY_LENGTH, &ends[1]));
     *distance = vec3_norm(vec3_subtract(ends[1], ends[0]));
     if (*distance > 0.0) return HN_OK;
     return reader_fail(r, node,
@@ -310,7 +311,8 @@ static hn_status read_placement(const model_reader *r, int map, const char *owne
                                "'between' places a single shape; expected position");
         given = between_node;
     }
-    if (position_node >= 0) TRY(reader_vector(r, position_node, "position", position));
+    if (position_node >= 0)
+        TRY(reader_vector(r, position_node, "position", QUANTITY_LENGTH, position));
     for (int i = 0; i < SHAPE_POINT_COUNT; ++i) {
         int node = reader_find(r, map, POINT_WORDS[i]);
         if (node < 0) continue;
@@ -324,7 +326,7 @@ static hn_status read_placement(const model_reader *r, int map, const char *owne
                                "%s is placed twice; expected one of position, between or one point",
                                owner);
         given = node;
-        TRY(reader_vector(r, node, POINT_WORDS[i], &world));
+        TRY(reader_vector(r, node, POINT_WORDS[i], QUANTITY_LENGTH, &world));
         *position = vec3_subtract(world, mat3_apply(orientation, local));
     }
     if (between_node < 0) return HN_OK;
@@ -342,10 +344,10 @@ static hn_status read_inertia(const model_reader *r, int index, const char *name
     hn_mat3 tensor = {{{0.0}}};
     if (node->kind == YAML_SEQUENCE && node->count == 3 &&
         reader_node(r, node->first)->kind == YAML_SEQUENCE) {
-        TRY(read_matrix(r, index, "inertia", &tensor));
+        TRY(read_matrix(r, index, "inertia", QUANTITY_INERTIA, &tensor));
     } else {
         hn_vec3 diagonal;
-        TRY(reader_vector(r, index, "inertia", &diagonal));
+        TRY(reader_vector(r, index, "inertia", QUANTITY_INERTIA, &diagonal));
         tensor.m[0][0] = diagonal.x;
         tensor.m[1][1] = diagonal.y;
         tensor.m[2][2] = diagonal.z;
@@ -363,8 +365,10 @@ static hn_status read_shape_mass(const model_reader *r, int map, const char *own
     int mass = reader_find(r, map, "mass"), density = reader_find(r, map, "density");
     if (mass >= 0 && density >= 0)
         return reader_fail(r, density, "%s has both mass and density; expected one of them", owner);
-    if (mass >= 0) return reader_positive(r, mass, "mass", "kilograms", &shape->mass);
-    if (density >= 0) return reader_positive(r, density, "density", "kg/m^3", &shape->density);
+    if (mass >= 0)
+        return reader_positive(r, mass, "mass", QUANTITY_MASS, "kilograms", &shape->mass);
+    if (density >= 0)
+        return reader_positive(r, density, "density", QUANTITY_DENSITY, "kg/m^3", &shape->density);
     if (!(default_density > 0.0))
         return reader_fail(r, map, "%s has no mass; expected 'mass' or 'density'", owner);
     shape->density = default_density;
@@ -440,7 +444,8 @@ static hn_status read_composite(const model_reader *r, int map, int list, bool p
     double density = 0.0;
     TRY(reader_expect_list(r, list, "composite", -1, &entry));
     int density_node = reader_find(r, map, "density"), mass_node = reader_find(r, map, "mass");
-    if (density_node >= 0) TRY(reader_positive(r, density_node, "density", "kg/m^3", &density));
+    if (density_node >= 0)
+        TRY(reader_positive(r, density_node, "density", QUANTITY_DENSITY, "kg/m^3", &density));
     if (mass_node >= 0 && !picture_only)
         return reader_fail(r, mass_node,
                            "the mass of a composite comes from its parts; expected it there");
@@ -526,7 +531,7 @@ static hn_status read_point_mass(const model_reader *r, int map, int index, body
     }
     int mass, normal = reader_find(r, index, "plane_normal");
     TRY(reader_require(r, index, "mass", "point_mass", &mass));
-    TRY(reader_positive(r, mass, "mass", "kilograms", &body->def.mass));
+    TRY(reader_positive(r, mass, "mass", QUANTITY_MASS, "kilograms", &body->def.mass));
     body->def.kind = HN_BODY_POINT_MASS;
     if (normal >= 0) {
         body->def.kind = HN_BODY_PLANAR_POINT_MASS;
@@ -563,9 +568,10 @@ static hn_status read_rigid_body(const model_reader *r, int map, body_reading *b
                            body->owner);
     if (mass < 0)
         return reader_fail(r, map, "%s has inertia but no mass; expected 'mass'", body->owner);
-    TRY(reader_positive(r, mass, "mass", "kilograms", &body->def.mass));
+    TRY(reader_positive(r, mass, "mass", QUANTITY_MASS, "kilograms", &body->def.mass));
     TRY(read_inertia(r, inertia, body->name, &body->def));
-    if (center >= 0) TRY(reader_vector(r, center, "center_of_mass", &body->def.center_of_mass));
+    if (center >= 0)
+        TRY(reader_vector(r, center, "center_of_mass", QUANTITY_LENGTH, &body->def.center_of_mass));
     if (shape >= 0) return read_body_shape(r, map, shape, true, body);
     return read_placement(r, map, body->owner, NULL, &body->def.position, &body->def.orientation);
 }

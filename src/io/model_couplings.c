@@ -2,6 +2,8 @@
 // The couplings of a model file: gears, belts, racks, and relations of joint coordinates in general.
 #include "io/model_reader.h"
 
+#include "model/joint_kinds.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,9 +63,10 @@ static hn_status read_places(const model_reader *r, int map, const char *owner,
     return HN_OK;
 }
 
-static hn_status read_positive_pair(const model_reader *r, int node, const char *key, double *pair)
+static hn_status read_positive_pair(const model_reader *r, int node, const char *key, quantity q,
+                                    double *pair)
 {
-    TRY(reader_numbers(r, node, key, 2, pair));
+    TRY(reader_numbers(r, node, key, q, 2, pair));
     for (int i = 0; i < 2; ++i)
         if (!(pair[i] > 0.0))
             return reader_fail(r, node, "%s has %g; expected positive numbers", key, pair[i]);
@@ -84,7 +87,7 @@ static hn_status read_ratio(const model_reader *r, int map, const char *owner, b
                            teeth ? "teeth, " : "");
     if (nodes[2] >= 0) {
         double ratio;
-        TRY(reader_number(r, nodes[2], "ratio", &ratio));
+        TRY(reader_number(r, nodes[2], "ratio", QUANTITY_NUMBER, &ratio));
         if (!isfinite(ratio) || ratio == 0.0)
             return reader_fail(r, nodes[2], "ratio is %g; expected a number other than zero",
                                ratio);
@@ -93,7 +96,8 @@ static hn_status read_ratio(const model_reader *r, int map, const char *owner, b
         return HN_OK;
     }
     TRY(read_positive_pair(r, nodes[0] >= 0 ? nodes[0] : nodes[1],
-                           nodes[0] >= 0 ? "teeth" : "radii", def->factors));
+                           nodes[0] >= 0 ? "teeth" : "radii",
+                           nodes[0] >= 0 ? QUANTITY_NUMBER : QUANTITY_LENGTH, def->factors));
     if (same) def->factors[1] = -def->factors[1];
     return HN_OK;
 }
@@ -148,13 +152,40 @@ static hn_status read_rack(const model_reader *r, int map, const char *owner, hn
     double value;
     TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, map, "radius", owner, &radius));
-    TRY(reader_number(r, radius, "radius", &value));
+    TRY(reader_number(r, radius, "radius", QUANTITY_LENGTH, &value));
     if (!isfinite(value) || value == 0.0)
         return reader_fail(r, radius, "radius is %g; expected a number of metres other than zero",
                            value);
     def->factors[0] = value;
     def->factors[1] = -1.0;
     return read_places(r, map, owner, LIKES, def);
+}
+
+// Units of factors times those of their coordinates are all one; radians are numbers here.
+static hn_status read_factors(const model_reader *r, int node, hn_coupling_def *def)
+{
+    int entry;
+    unit_guess first = {.known = false};
+    TRY(reader_expect_list(r, node, "factors", def->term_count, &entry));
+    for (int i = 0; i < def->term_count; ++i, entry = r->tree.nodes[entry].next) {
+        unit_guess unit;
+        const hn_joint_kind kind = hn_model_joint_kind(r->model, def->joints[i]);
+        const char *of = joint_kind_facts_of(kind)->coordinates[def->coordinates[i]].unit;
+        const unit_guess coordinate =
+            unit_written((unit_kind){.length = of != NULL && of[0] == 'm'});
+        TRY(reader_united(r, entry, "factors", &def->factors[i], &unit));
+        unit_guess term = unit_product(&unit, &coordinate, 1);
+        if (!unit.known) continue;
+        if (first.known && !unit_alike(&first, &term))
+            return reader_fail(
+                r, entry,
+                "factors: '%.60s' is of another kind than the factors before it; "
+                "expected factors that make all terms one kind, such as [10 mm, -1] of an "
+                "angle and a displacement",
+                reader_text(r, entry));
+        first = term;
+    }
+    return HN_OK;
 }
 
 static hn_status read_relation(const model_reader *r, int map, const char *owner,
@@ -172,7 +203,7 @@ static hn_status read_relation(const model_reader *r, int map, const char *owner
         return reader_fail(r, joints, "%s has %d joints; expected a list of 2 to %d", owner,
                            def->term_count, HN_COUPLING_TERMS_MAX);
     TRY(read_places(r, map, owner, LIKES, def));
-    return reader_numbers(r, factors, "factors", def->term_count, def->factors);
+    return read_factors(r, factors, def);
 }
 
 static hn_status read_coupling(model_reader *r, int key)

@@ -3,6 +3,7 @@
 #include "io/model_reader.h"
 
 #include "model/drive_kinds.h"
+#include "model/joint_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,22 +35,31 @@ static hn_status read_place(const model_reader *r, int map, const char *owner, h
     return reader_fail_word(r, coordinate, "coordinate", owner, word, words, count);
 }
 
-static hn_status read_not_negative(const model_reader *r, int map, const char *key, double *value)
+// What is counted along the coordinate of a drive, or about it.
+static quantity part_of(const model_reader *r, const hn_drive_def *def, coordinate_part part)
+{
+    const hn_joint_kind kind = hn_model_joint_kind(r->model, def->joint);
+    if (hn_joint_coordinate_name(kind, def->coordinate) == NULL) return QUANTITY_ANY;
+    return quantity_along(joint_kind_facts_of(kind)->coordinates[def->coordinate].unit, part);
+}
+
+static hn_status read_not_negative(const model_reader *r, int map, const char *key, quantity q,
+                                   double *value)
 {
     int node = reader_find(r, map, key);
     if (node < 0) return HN_OK;
-    TRY(reader_number(r, node, key, value));
+    TRY(reader_number(r, node, key, q, value));
     if (*value >= 0.0) return HN_OK;
     return reader_fail(r, node, "%s is %g; expected zero or a positive number", key, *value);
 }
 
 static hn_status read_function(const model_reader *r, int map, const char *key, const char *owner,
-                               bool required, hn_drive_def *def, time_function *f)
+                               bool required, quantity q, hn_drive_def *def, time_function *f)
 {
     int node = reader_find(r, map, key);
     if (required) TRY(reader_require(r, map, key, owner, &node));
     if (node < 0) return HN_OK;
-    TRY(reader_time_function(r, node, key, f));
+    TRY(reader_time_function(r, node, key, q, f));
     def->function = f->profile;
     def->scale = f->scale;
     return HN_OK;
@@ -58,12 +68,16 @@ static hn_status read_function(const model_reader *r, int map, const char *key, 
 static hn_status read_servo(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                             drive_parts *parts)
 {
-    TRY(read_function(r, map, "target", owner, true, def, &parts->function));
-    TRY(read_not_negative(r, map, "proportional", &def->proportional));
-    TRY(read_not_negative(r, map, "derivative", &def->derivative));
-    TRY(read_not_negative(r, map, "integral", &def->integral));
+    TRY(read_function(r, map, "target", owner, true, part_of(r, def, PART_VALUE), def,
+                      &parts->function));
+    TRY(read_not_negative(r, map, "proportional", part_of(r, def, PART_STIFFNESS),
+                          &def->proportional));
+    TRY(read_not_negative(r, map, "derivative", part_of(r, def, PART_DAMPING), &def->derivative));
+    TRY(read_not_negative(r, map, "integral", part_of(r, def, PART_INTEGRAL_GAIN), &def->integral));
     int limit = reader_find(r, map, "limit");
-    if (limit >= 0) TRY(reader_positive(r, limit, "limit", "N or N m", &def->limit));
+    if (limit >= 0)
+        TRY(reader_positive(r, limit, "limit", part_of(r, def, PART_EFFORT), "N or N m",
+                            &def->limit));
     if (def->proportional + def->derivative + def->integral > 0.0) return HN_OK;
     return reader_fail(
         r, map, "%s has no gain; expected one of proportional, derivative and integral", owner);
@@ -75,29 +89,32 @@ static hn_status read_motor(const model_reader *r, int map, const char *owner, h
     int stall, no_load;
     TRY(reader_require(r, map, "stall", owner, &stall));
     TRY(reader_require(r, map, "no_load", owner, &no_load));
-    TRY(reader_positive(r, stall, "stall", "N or N m", &def->stall));
-    TRY(reader_positive(r, no_load, "no_load", "m/s or rad/s", &def->no_load));
-    return read_function(r, map, "command", owner, false, def, &parts->function);
+    TRY(reader_positive(r, stall, "stall", part_of(r, def, PART_EFFORT), "N or N m", &def->stall));
+    TRY(reader_positive(r, no_load, "no_load", part_of(r, def, PART_RATE), "m/s or rad/s",
+                        &def->no_load));
+    return read_function(r, map, "command", owner, false, QUANTITY_NUMBER, def, &parts->function);
 }
 
 static hn_status read_spring(const model_reader *r, int map, const char *owner, hn_drive_def *def,
                              drive_parts *parts)
 {
-    static const char *const SPRING[3] = {"displacements", "efforts", "forces"};
-    static const char *const DAMPER[3] = {"rates", "efforts", "forces"};
+    const quantity effort = part_of(r, def, PART_EFFORT);
+    const table_words SPRING = {
+        {"displacements", "efforts", "forces"}, "", part_of(r, def, PART_VALUE), effort};
+    const table_words DAMPER = {
+        {"rates", "efforts", "forces"}, "", part_of(r, def, PART_RATE), effort};
     int rest = reader_find(r, map, "rest"), table = reader_find(r, map, "table"),
         spline = reader_find(r, map, "spline"), damper = reader_find(r, map, "damper");
-    TRY(read_not_negative(r, map, "stiffness", &def->stiffness));
-    TRY(read_not_negative(r, map, "damping", &def->damping));
-    if (rest >= 0) TRY(reader_number(r, rest, "rest", &def->rest));
+    TRY(read_not_negative(r, map, "stiffness", part_of(r, def, PART_STIFFNESS), &def->stiffness));
+    TRY(read_not_negative(r, map, "damping", part_of(r, def, PART_DAMPING), &def->damping));
+    if (rest >= 0) TRY(reader_number(r, rest, "rest", part_of(r, def, PART_VALUE), &def->rest));
     if (table >= 0 && spline >= 0)
         return reader_fail(r, spline, "%s has both table and spline; expected one of them", owner);
-    if (table >= 0)
-        TRY(reader_table(r, table, "table", HN_PROFILE_TABLE, SPRING, "", &parts->spring));
+    if (table >= 0) TRY(reader_table(r, table, "table", HN_PROFILE_TABLE, &SPRING, &parts->spring));
     if (spline >= 0)
-        TRY(reader_table(r, spline, "spline", HN_PROFILE_SPLINE, SPRING, "", &parts->spring));
+        TRY(reader_table(r, spline, "spline", HN_PROFILE_SPLINE, &SPRING, &parts->spring));
     if (damper >= 0)
-        TRY(reader_table(r, damper, "damper", HN_PROFILE_TABLE, DAMPER, "", &parts->damper));
+        TRY(reader_table(r, damper, "damper", HN_PROFILE_TABLE, &DAMPER, &parts->damper));
     def->spring_table = parts->spring.profile;
     def->damper_table = parts->damper.profile;
     bool some = table >= 0 || spline >= 0 || damper >= 0 || def->stiffness > 0.0 ||
@@ -118,14 +135,16 @@ static hn_status read_stop(const model_reader *r, int map, const char *owner, hn
                            owner, stiffness >= 0 ? "both" : "neither",
                            stiffness >= 0 ? "and" : "nor");
     if (stiffness >= 0)
-        TRY(reader_positive(r, stiffness, "stiffness", "N/m or N m/rad", &def->stiffness));
+        TRY(reader_positive(r, stiffness, "stiffness", part_of(r, def, PART_STIFFNESS),
+                            "N/m or N m/rad", &def->stiffness));
     def->rigid = restitution >= 0;
-    if (def->rigid) TRY(reader_number(r, restitution, "restitution", &def->restitution));
+    if (def->rigid)
+        TRY(reader_number(r, restitution, "restitution", QUANTITY_NUMBER, &def->restitution));
     if (def->rigid && !(def->restitution >= 0.0 && def->restitution <= 1.0))
         return reader_fail(r, restitution, "restitution is %g; expected 0 to 1", def->restitution);
-    TRY(read_not_negative(r, map, "damping", &def->damping));
-    if (lower >= 0) TRY(reader_number(r, lower, "lower", &def->lower));
-    if (upper >= 0) TRY(reader_number(r, upper, "upper", &def->upper));
+    TRY(read_not_negative(r, map, "damping", part_of(r, def, PART_DAMPING), &def->damping));
+    if (lower >= 0) TRY(reader_number(r, lower, "lower", part_of(r, def, PART_VALUE), &def->lower));
+    if (upper >= 0) TRY(reader_number(r, upper, "upper", part_of(r, def, PART_VALUE), &def->upper));
     if (lower >= 0 || upper >= 0) return HN_OK;
     return reader_fail(r, map, "%s has neither lower nor upper; expected at least one", owner);
 }
@@ -134,17 +153,19 @@ static hn_status read_friction(const model_reader *r, int map, const char *owner
 {
     int radius = reader_find(r, map, "radius"), more = reader_find(r, map, "static"),
         stribeck = reader_find(r, map, "stribeck");
-    TRY(read_not_negative(r, map, "effort", &def->friction));
-    TRY(read_not_negative(r, map, "coefficient", &def->coefficient));
-    if (radius >= 0) TRY(reader_positive(r, radius, "radius", "metres", &def->radius));
-    if (more >= 0) TRY(reader_number(r, more, "static", &def->static_ratio));
+    TRY(read_not_negative(r, map, "effort", part_of(r, def, PART_EFFORT), &def->friction));
+    TRY(read_not_negative(r, map, "coefficient", QUANTITY_NUMBER, &def->coefficient));
+    if (radius >= 0)
+        TRY(reader_positive(r, radius, "radius", QUANTITY_LENGTH, "metres", &def->radius));
+    if (more >= 0) TRY(reader_number(r, more, "static", QUANTITY_NUMBER, &def->static_ratio));
     if (more >= 0 && !(def->static_ratio >= 1.0))
         return reader_fail(r, more,
                            "static is %g; expected 1 or more: friction at rest over that "
                            "of sliding",
                            def->static_ratio);
     if (stribeck >= 0)
-        TRY(reader_positive(r, stribeck, "stribeck", "m/s or rad/s", &def->stribeck));
+        TRY(reader_positive(r, stribeck, "stribeck", part_of(r, def, PART_RATE), "m/s or rad/s",
+                            &def->stribeck));
     if (def->static_ratio > 1.0 && stribeck < 0)
         return reader_fail(r, more,
                            "%s has no 'stribeck'; expected the speed over which friction "
@@ -175,7 +196,7 @@ static hn_status read_latch(const model_reader *r, int map, const char *owner, h
 {
     int value;
     TRY(reader_require(r, map, "value", owner, &value));
-    return reader_number(r, value, "value", &def->latch);
+    return reader_number(r, value, "value", part_of(r, def, PART_VALUE), &def->latch);
 }
 
 static hn_status read_content(const model_reader *r, int map, const char *owner, hn_drive_def *def,
@@ -183,10 +204,12 @@ static hn_status read_content(const model_reader *r, int map, const char *owner,
 {
     TRY(reader_expect_keys(r, map, owner, drive_kind_words(def->kind),
                            drive_kind_word_count(def->kind)));
+    TRY(read_place(r, map, owner, def));
+    const quantity value = part_of(r, def, def->kind == HN_DRIVE_MOTION ? PART_VALUE : PART_EFFORT);
     switch (def->kind) {
     case HN_DRIVE_MOTION:
     case HN_DRIVE_EFFORT:
-        TRY(read_function(r, map, "value", owner, true, def, &parts->function));
+        TRY(read_function(r, map, "value", owner, true, value, def, &parts->function));
         break;
     case HN_DRIVE_SERVO: TRY(read_servo(r, map, owner, def, parts)); break;
     case HN_DRIVE_MOTOR: TRY(read_motor(r, map, owner, def, parts)); break;
@@ -195,8 +218,7 @@ static hn_status read_content(const model_reader *r, int map, const char *owner,
     case HN_DRIVE_FRICTION: TRY(read_friction(r, map, owner, def)); break;
     case HN_DRIVE_LATCH: TRY(read_latch(r, map, owner, def)); break;
     }
-    TRY(read_not_negative(r, map, "armature", &def->armature));
-    TRY(read_place(r, map, owner, def));
+    TRY(read_not_negative(r, map, "armature", part_of(r, def, PART_INERTIA), &def->armature));
     return check_radius(r, map, owner, def);
 }
 

@@ -29,18 +29,18 @@ static hn_status read_version(const model_reader *r, int root)
                            "the file has no format version; expected 'holonom: %d' at its top",
                            MODEL_FILE_VERSION);
     double version;
-    TRY(reader_number(r, node, "format version", &version));
+    TRY(reader_number(r, node, "format version", QUANTITY_NUMBER, &version));
     if (version == MODEL_FILE_VERSION) return HN_OK;
     return reader_fail(r, node, "format version is %g; expected %d, the version this library reads",
                        version, MODEL_FILE_VERSION);
 }
 
 // Its name is the user's and says nothing of its unit: `limit: 30 deg` is no force.
-static hn_status read_parameter(const model_reader *r, int key, double *value)
+static hn_status read_parameter(const model_reader *r, int key, double *value, unit_guess *unit)
 {
     char what[80];
     snprintf(what, sizeof what, "parameter '%s'", reader_text(r, key));
-    return reader_number(r, reader_value(r, key), what, value);
+    return reader_united(r, reader_value(r, key), what, value, unit);
 }
 
 static hn_status read_parameters(const model_reader *r, int index)
@@ -48,9 +48,11 @@ static hn_status read_parameters(const model_reader *r, int index)
     TRY(reader_expect_map(r, index, "parameters"));
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         double value;
+        unit_guess unit;
         expression_error error;
-        TRY(read_parameter(r, k, &value));
-        hn_status status = expression_define(r->expressions, reader_text(r, k), value, &error);
+        TRY(read_parameter(r, k, &value, &unit));
+        hn_status status =
+            expression_define(r->expressions, reader_text(r, k), value, &unit, &error);
         if (status == HN_INVALID_ARGUMENT) return reader_fail(r, k, "%s", error.message);
         TRY(status);
     }
@@ -62,8 +64,11 @@ static hn_status keep_parameters(const model_reader *r, int index)
 {
     for (int k = reader_node(r, index)->first; k >= 0; k = reader_next_key(r, k)) {
         double value;
-        TRY(read_parameter(r, k, &value));
-        TRY(model_add_parameter(r->model, reader_text(r, k), value));
+        unit_guess unit;
+        TRY(read_parameter(r, k, &value, &unit));
+        const signed char exponents[4] = {unit.kind.length, unit.kind.mass, unit.kind.time,
+                                          unit.kind.angle};
+        TRY(model_add_parameter(r->model, reader_text(r, k), value, exponents));
     }
     return HN_OK;
 }
@@ -73,7 +78,8 @@ static hn_status create_model(model_reader *r, int root)
     hn_model_def def = hn_model_def_default();
     int name = reader_find(r, root, "name"), gravity = reader_find(r, root, "gravity");
     if (name >= 0) TRY(reader_word(r, name, "name", &def.name));
-    if (gravity >= 0) TRY(reader_vector(r, gravity, "gravity", &def.gravity));
+    if (gravity >= 0)
+        TRY(reader_vector(r, gravity, "gravity", QUANTITY_ACCELERATION, &def.gravity));
     return hn_model_create(r->context, &def, &r->model);
 }
 
@@ -129,15 +135,16 @@ static hn_status read_run(const model_reader *r, int index)
             return reader_fail_word(r, node, "reduction", NULL, word, names, HN_REDUCTION_COUNT);
     }
     node = reader_find(r, index, "step");
-    if (node >= 0) TRY(reader_positive(r, node, "step", "seconds", &run.step));
+    if (node >= 0) TRY(reader_positive(r, node, "step", QUANTITY_TIME, "seconds", &run.step));
     node = reader_find(r, index, "end");
-    if (node >= 0) TRY(reader_positive(r, node, "end", "seconds", &run.end));
+    if (node >= 0) TRY(reader_positive(r, node, "end", QUANTITY_TIME, "seconds", &run.end));
     node = reader_find(r, index, "rho");
-    if (node >= 0) TRY(reader_positive(r, node, "rho", "a spectral radius", &run.rho));
+    if (node >= 0)
+        TRY(reader_positive(r, node, "rho", QUANTITY_NUMBER, "a spectral radius", &run.rho));
     node = reader_find(r, index, "order");
     if (node >= 0) {
         double order;
-        TRY(reader_number(r, node, "order", &order));
+        TRY(reader_number(r, node, "order", QUANTITY_NUMBER, &order));
         if (!(order >= 1.0 && order <= 8.0 && order == floor(order)))
             return reader_fail(r, node, "order is %g; expected 2, 4, 6 or 8", order);
         run.order = (int)order;
@@ -187,10 +194,14 @@ static hn_status read_model(model_reader *r, const char *text, size_t length)
 static hn_status parse_model(hn_context *context, const char *text, size_t length, const char *name,
                              hn_model **model)
 {
-    model_reader r = {.context = context, .file = name};
+    int wide_angles = 0;
+    model_reader r = {.context = context, .file = name, .wide_angles = &wide_angles};
     context_begin_cancellable(context);
     hn_status status = expression_set_create(context, &r.expressions);
     if (status == HN_OK) status = read_model(&r, text, length);
+    if (status == HN_OK && wide_angles > 1)
+        context_log(context, "%s: %d more angle%s of more than a turn", name, wide_angles - 1,
+                    wide_angles == 2 ? " is a bare number" : "s are bare numbers");
     context_end_cancellable(context);
     if (context_take_cancel(context))
         status = context_fail(context, HN_CANCELLED, "%s: cancelled while it was read", name);

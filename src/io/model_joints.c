@@ -63,14 +63,14 @@ static hn_status read_joint_place(const model_reader *r, int index, hn_joint_def
 {
     static const char *const WORDS[] = {"a", "b"};
     if (reader_node(r, index)->kind != YAML_MAPPING)
-        return reader_vector(r, index, "at", &def->point_a);
+        return reader_vector(r, index, "at", QUANTITY_LENGTH, &def->point_a);
     int a, b;
     TRY(reader_expect_keys(r, index, "at", WORDS, WORD_COUNT(WORDS)));
     TRY(reader_require(r, index, "a", "at", &a));
     TRY(reader_require(r, index, "b", "at", &b));
-    TRY(reader_vector(r, a, "at", &def->point_a));
+    TRY(reader_vector(r, a, "at", QUANTITY_LENGTH, &def->point_a));
     def->separate_points = true;
-    return reader_vector(r, b, "at", &def->point_b);
+    return reader_vector(r, b, "at", QUANTITY_LENGTH, &def->point_b);
 }
 
 // What d1, d2, d3 mean in directions on body `own`: its axes, in the frame its directions are read in. The ground has
@@ -144,10 +144,12 @@ static hn_status read_distance(const model_reader *r, int map, const char *owner
     int from, to, length = reader_find(r, map, "length");
     TRY(reader_require(r, map, "from", owner, &from));
     TRY(reader_require(r, map, "to", owner, &to));
-    TRY(reader_vector(r, from, "from", &def->point_a));
-    TRY(reader_vector(r, to, "to", &def->point_b));
+    TRY(reader_vector(r, from, "from", QUANTITY_LENGTH, &def->point_a));
+    TRY(reader_vector(r, to, "to", QUANTITY_LENGTH, &def->point_b));
     def->separate_points = true;
-    return length < 0 ? HN_OK : reader_positive(r, length, "length", "metres", &def->length);
+    return length < 0
+               ? HN_OK
+               : reader_positive(r, length, "length", QUANTITY_LENGTH, "metres", &def->length);
 }
 
 // Free and fixed joints may leave out their place: the origins of the two body frames, or that of one of them.
@@ -317,7 +319,7 @@ static hn_status read_joint(model_reader *r, int key)
     TRY(read_joint_geometry(r, map, owner, &def));
     if (joint_kind_facts_of(kind)->threaded) {
         TRY(reader_require(r, map, "pitch", owner, &place));
-        TRY(reader_number(r, place, "pitch", &def.pitch));
+        TRY(reader_number(r, place, "pitch", QUANTITY_LENGTH, &def.pitch));
     }
     hn_joint_id id;
     int couplings = r->model->coupling_count;
@@ -338,9 +340,10 @@ hn_status reader_joints(model_reader *r, int index)
 
 // ---- loads ---------------------------------------------------------------------------------------------------
 
-// Factor of a load in time: table, pulse, or factor for any function of time, whose scale multiplies the vector.
-static hn_status read_factor(const model_reader *r, int map, const char *owner, hn_vec3 *vector,
-                             time_function *factor)
+// Factor of a load in time: table, pulse, or factor for any function of time, whose scale multiplies the vector. A vector
+// without a unit is a direction, whose factor may have it.
+static hn_status read_factor(const model_reader *r, int map, const char *owner, quantity q,
+                             hn_vec3 *vector, time_function *factor)
 {
     int node = reader_find(r, map, "factor"), table = reader_find(r, map, "table"),
         pulse = reader_find(r, map, "pulse");
@@ -348,8 +351,9 @@ static hn_status read_factor(const model_reader *r, int map, const char *owner, 
         return reader_fail(r, node >= 0 ? node : pulse,
                            "%s has more than one of table, pulse and factor; expected one of them",
                            owner);
-    if (node < 0) return reader_time_kind(r, map, factor);
-    TRY(reader_time_function(r, node, "factor", factor));
+    if (reader_unit(r, reader_find(r, map, "vector")).known) q = QUANTITY_NUMBER;
+    if (node < 0) return reader_time_kind(r, map, q, factor);
+    TRY(reader_time_function(r, node, "factor", q, factor));
     *vector = vec3_scale(factor->scale, *vector);
     return HN_OK;
 }
@@ -364,9 +368,9 @@ static hn_status read_line_load(const model_reader *r, int map, const char *owne
     TRY(reader_require(r, map, "beam", owner, &beam));
     TRY(reader_require(r, map, "vector", owner, &vector));
     TRY(reader_beam(r, beam, &def->beam));
-    TRY(reader_vector(r, vector, "vector", &def->vector));
+    TRY(reader_vector(r, vector, "vector", QUANTITY_LINE_LOAD, &def->vector));
     if (fixed >= 0) TRY(reader_boolean(r, fixed, "body_fixed", &def->body_fixed));
-    TRY(read_factor(r, map, owner, &def->vector, factor));
+    TRY(read_factor(r, map, owner, QUANTITY_LINE_LOAD, &def->vector, factor));
     def->profile = factor->profile;
     return HN_OK;
 }
@@ -377,11 +381,12 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
     static const char *const WORDS[] = {"body",  "vector", "body_fixed", "table",
                                         "pulse", "factor", "at",         "point"};
     TRY(reader_expect_keys(r, map, owner, WORDS, WORD_COUNT(WORDS) - (def->torque ? 2 : 0)));
+    const quantity q = def->torque ? QUANTITY_TORQUE : QUANTITY_FORCE;
     int body, vector, fixed = reader_find(r, map, "body_fixed");
     TRY(reader_require(r, map, "body", owner, &body));
     TRY(reader_require(r, map, "vector", owner, &vector));
     TRY(reader_body(r, body, false, &def->body));
-    TRY(reader_vector(r, vector, "vector", &def->vector));
+    TRY(reader_vector(r, vector, "vector", q, &def->vector));
     if (fixed >= 0) TRY(reader_boolean(r, fixed, "body_fixed", &def->body_fixed));
 
     // the centre of mass, unless a place is given in the world or in the body
@@ -389,10 +394,10 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
     if (at >= 0 && point >= 0)
         return reader_fail(r, point, "%s has both at and point; expected one of them", owner);
     def->point = hn_model_body_center_of_mass(r->model, def->body);
-    if (point >= 0) TRY(reader_vector(r, point, "point", &def->point));
+    if (point >= 0) TRY(reader_vector(r, point, "point", QUANTITY_LENGTH, &def->point));
     if (at >= 0) {
         hn_vec3 world;
-        TRY(reader_vector(r, at, "at", &world));
+        TRY(reader_vector(r, at, "at", QUANTITY_LENGTH, &world));
         if (r->model->bodies[model_body_index(r->model, def->body)].unplaced)
             return reader_fail(r, at,
                                "%s has a place in the world, but body '%s' is placed through its "
@@ -401,26 +406,27 @@ static hn_status read_force(const model_reader *r, int map, const char *owner, h
         def->point = model_point_to_body(r->model, model_body_index(r->model, def->body), world);
     }
 
-    TRY(read_factor(r, map, owner, &def->vector, factor));
+    TRY(read_factor(r, map, owner, q, &def->vector, factor));
     def->profile = factor->profile;
     return HN_OK;
 }
 
 // A number that is zero when its key is absent and never negative.
-static hn_status read_not_negative(const model_reader *r, int map, const char *key, double *value)
+static hn_status read_not_negative(const model_reader *r, int map, const char *key, quantity q,
+                                   double *value)
 {
     int node = reader_find(r, map, key);
     if (node < 0) return HN_OK;
-    TRY(reader_number(r, node, key, value));
+    TRY(reader_number(r, node, key, q, value));
     if (*value >= 0.0) return HN_OK;
     return reader_fail(r, node, "%s is %g; expected zero or a positive number", key, *value);
 }
 
-static hn_status read_stiffness(const model_reader *r, int map, const char *owner,
+static hn_status read_stiffness(const model_reader *r, int map, const char *owner, const char *unit,
                                 double *stiffness, double *damping)
 {
-    TRY(read_not_negative(r, map, "stiffness", stiffness));
-    TRY(read_not_negative(r, map, "damping", damping));
+    TRY(read_not_negative(r, map, "stiffness", quantity_along(unit, PART_STIFFNESS), stiffness));
+    TRY(read_not_negative(r, map, "damping", quantity_along(unit, PART_DAMPING), damping));
     if (reader_find(r, map, "stiffness") >= 0 || reader_find(r, map, "damping") >= 0) return HN_OK;
     return reader_fail(r, map, "%s has neither stiffness nor damping; expected at least one",
                        owner);
@@ -436,10 +442,10 @@ static hn_status read_spring(const model_reader *r, int map, const char *owner, 
     TRY(read_coordinates(r, map, &def->body_coordinates));
     TRY(reader_require(r, map, "from", owner, &from));
     TRY(reader_require(r, map, "to", owner, &to));
-    TRY(reader_vector(r, from, "from", &def->point_a));
-    TRY(reader_vector(r, to, "to", &def->point_b));
-    TRY(read_stiffness(r, map, owner, &def->stiffness, &def->damping));
-    return read_not_negative(r, map, "rest_length", &def->rest_length);
+    TRY(reader_vector(r, from, "from", QUANTITY_LENGTH, &def->point_a));
+    TRY(reader_vector(r, to, "to", QUANTITY_LENGTH, &def->point_b));
+    TRY(read_stiffness(r, map, owner, "m", &def->stiffness, &def->damping));
+    return read_not_negative(r, map, "rest_length", QUANTITY_LENGTH, &def->rest_length);
 }
 
 static hn_status read_torsion_spring(const model_reader *r, int map, const char *owner,
@@ -450,17 +456,21 @@ static hn_status read_torsion_spring(const model_reader *r, int map, const char 
     int joint, rest = reader_find(r, map, "rest_angle");
     TRY(reader_require(r, map, "joint", owner, &joint));
     TRY(reader_joint(r, joint, &def->joint));
-    TRY(read_stiffness(r, map, owner, &def->stiffness, &def->damping));
-    return rest < 0 ? HN_OK : reader_number(r, rest, "rest_angle", &def->rest_angle);
+    TRY(read_stiffness(r, map, owner, "rad", &def->stiffness, &def->damping));
+    return rest < 0 ? HN_OK
+                    : reader_number(r, rest, "rest_angle", QUANTITY_ANGLE, &def->rest_angle);
 }
 
 // Six numbers that are not negative: along three axes, and about them.
-static hn_status read_six(const model_reader *r, int map, const char *key, double *values)
+static hn_status read_six(const model_reader *r, int map, const char *key, coordinate_part part,
+                          double *values)
 {
+    quantity q[6];
+    for (int k = 0; k < 6; ++k) q[k] = quantity_along(k < 3 ? "m" : "rad", part);
     int node = reader_find(r, map, key), entry;
     if (node < 0) return HN_OK;
     TRY(reader_expect_list(r, node, key, 6, &entry));
-    TRY(reader_numbers(r, node, key, 6, values));
+    TRY(reader_numbers_each(r, node, key, q, 6, values));
     for (int k = 0; k < 6; ++k)
         if (!(values[k] >= 0.0))
             return reader_fail(r, node, "%s has %g; expected zero or positive numbers", key,
@@ -490,8 +500,8 @@ static hn_status read_bushing(const model_reader *r, int map, const char *owner,
                            "orientation is that at the start; expected frame: {a, b} with "
                            "'coordinates: body'");
     if (turn >= 0) TRY(reader_orientation(r, turn, owner, &place.frame_a));
-    TRY(read_six(r, map, "stiffness", def->stiffness));
-    TRY(read_six(r, map, "damping", def->damping));
+    TRY(read_six(r, map, "stiffness", PART_STIFFNESS, def->stiffness));
+    TRY(read_six(r, map, "damping", PART_DAMPING, def->damping));
     if (reader_find(r, map, "stiffness") < 0 && reader_find(r, map, "damping") < 0)
         return reader_fail(r, map, "%s has neither stiffness nor damping; expected at least one",
                            owner);

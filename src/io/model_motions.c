@@ -23,7 +23,7 @@ static hn_status read_angle(const model_reader *r, int node, const char *what, i
                             hn_rotation_def *def, motion_parts *parts)
 {
     time_function *f = &parts->functions[turn];
-    TRY(reader_time_function(r, node, what, f));
+    TRY(reader_time_function(r, node, what, QUANTITY_ANGLE, f));
     def->angles[turn] = f->profile;
     def->scales[turn] = f->scale;
     return HN_OK;
@@ -103,7 +103,7 @@ static hn_status add_places(const model_reader *r, int key, int map, hn_joint_id
         def.name = name;
         def.joint = joint;
         def.coordinate = k;
-        hn_status status = reader_time_function(r, node, word, &f);
+        hn_status status = reader_time_function(r, node, word, QUANTITY_LENGTH, &f);
         def.function = f.profile;
         def.scale = f.scale;
         if (status == HN_OK)
@@ -129,7 +129,7 @@ static hn_status read_place(const model_reader *r, int key, int map, const char 
     def.body_a = hn_ground();
     TRY(reader_body(r, body, false, &def.body_b));
     def.body_coordinates = def.separate_points = true;
-    if (point >= 0) TRY(reader_vector(r, point, "point", &def.point_b));
+    if (point >= 0) TRY(reader_vector(r, point, "point", QUANTITY_LENGTH, &def.point_b));
     TRY(reader_place(r, key, hn_model_add_joint(r->model, &def, &joint)));
     r->model->joints[r->model->joint_count - 1].place = reader_position(r, key);
     TRY(add_places(r, key, map, joint, &count));

@@ -16,11 +16,11 @@ static hn_status read_point(const model_reader *r, int map, const char *owner, h
     int at = reader_find(r, map, "at"), local = reader_find(r, map, "point");
     if (at >= 0 && local >= 0)
         return reader_fail(r, local, "%s has both at and point; expected one of them", owner);
-    if (local >= 0) return reader_vector(r, local, "point", point);
+    if (local >= 0) return reader_vector(r, local, "point", QUANTITY_LENGTH, point);
     if (at < 0) return HN_OK;
     hn_vec3 world;
     int index = model_body_index(r->model, body);
-    TRY(reader_vector(r, at, "at", &world));
+    TRY(reader_vector(r, at, "at", QUANTITY_LENGTH, &world));
     if (r->model->bodies[index].unplaced)
         return reader_fail(
             r, at,
@@ -81,8 +81,8 @@ static hn_status read_pair(const model_reader *r, int map, const char *owner, hn
                                owner, hn_model_body_name(r->model, bodies[i]));
     }
     if (!angle) {
-        TRY(reader_vector(r, from, "from", &def->point_a));
-        TRY(reader_vector(r, to, "to", &def->point_b));
+        TRY(reader_vector(r, from, "from", QUANTITY_LENGTH, &def->point_a));
+        TRY(reader_vector(r, to, "to", QUANTITY_LENGTH, &def->point_b));
     } else {
         TRY(reader_direction(r, from, "from", NULL, &def->point_a));
         TRY(reader_direction(r, to, "to", NULL, &def->point_b));

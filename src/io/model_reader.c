@@ -5,6 +5,7 @@
 #include "base/nearest_word.h"
 #include "io/units.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,8 @@ enum {
     LISTED_NAMES_MAX = 2000, // names compared for "did you mean"
     UNIT_TEXT_MAX = 400      // longest number that may have a unit
 };
+
+static const double TURN = 6.283185307179586; // rad
 
 hn_status reader_fail(const model_reader *r, int index, const char *format, ...)
 {
@@ -149,74 +152,182 @@ hn_status reader_boolean(const model_reader *r, int index, const char *what, boo
     return fail_expected(r, index, what, "true or false");
 }
 
-// A number before a unit that begins at `split`.
-static hn_status read_with_unit(const model_reader *r, int index, const char *what, size_t split,
-                                double factor, unit_kind kind, double *value)
+// The text of a number without its unit, which begins at `split`.
+static void take_number(const char *text, size_t split, char *number)
 {
-    const yaml_node *node = reader_node(r, index);
-    const char *text = yaml_text(&r->tree, node), *expected = NULL;
-    char number[UNIT_TEXT_MAX];
-    expression_error error;
-    int offset = node->block ? 0 : node->quoted ? 1 : 0;
-    if (!unit_fits(what, kind, &expected))
-        return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s is in '%s'; expected %s",
-                            r->file, node->line, node->column + offset + (int)split, what,
-                            text + split, expected);
     memcpy(number, text, split);
     number[split] = '\0';
     while (split > 0 && number[split - 1] == ' ') number[--split] = '\0';
-    if (expression_evaluate(r->expressions, number, value, &error)) {
-        *value *= factor;
-        return HN_OK;
-    }
-    return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: %s", r->file, node->line,
-                        node->column + offset + error.position, what, error.message);
 }
 
-hn_status reader_number(const model_reader *r, int index, const char *what, double *value)
+// "; expected an angle, such as 30 deg"
+static void write_expected(quantity q, char *text, size_t size)
+{
+    const char *example = quantity_example(q);
+    snprintf(text, size, "; expected %s%s%s", quantity_words(q),
+             example[0] == '\0' ? "" : ", such as ", example);
+}
+
+hn_status reader_check_unit(const model_reader *r, int index, const char *what, quantity q,
+                            const unit_guess *unit, size_t split)
 {
     const yaml_node *node = reader_node(r, index);
+    char found[80], other[80], expected[160] = "";
+    const char *text = yaml_text(&r->tree, node);
+    int offset = node->block ? 0 : node->quoted ? 1 : 0;
+    bool named = unit_describe(unit->kind, found, sizeof found);
+    if (unit->mixed) {
+        (void)unit_describe(unit->other, other, sizeof other);
+        return context_fail(r->context, HN_FILE_FORMAT,
+                            "%s:%d:%d: %s: '%.60s' adds or compares what is %s with what is %s; "
+                            "expected terms of one kind",
+                            r->file, node->line, node->column + offset, what, text, found, other);
+    }
+    if (quantity_takes(q, unit)) return HN_OK;
+    write_expected(q, expected, sizeof expected);
+    if (split < node->length && !unit->derived)
+        return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s is in '%s'%s%s%s", r->file,
+                            node->line, node->column + offset + (int)split, what, text + split,
+                            named ? ", " : "", named ? found : "", expected);
+    return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: '%.60s' is %s%s", r->file,
+                        node->line, node->column + offset, what, text, found, expected);
+}
+
+// The unit of a number: that behind it, times that of the parameters in it.
+static unit_guess find_unit(const model_reader *r, const char *number, bool written, unit_kind kind)
+{
+    unit_guess inside = expression_unit(r->expressions, number), unit = unit_written(kind);
+    if (!written || inside.mixed) return inside;
+    return inside.known ? unit_product(&inside, &unit, 1) : unit;
+}
+
+static hn_status read_united(const model_reader *r, int index, const char *what, double *value,
+                             unit_guess *unit, size_t *split)
+{
+    const yaml_node *node = reader_node(r, index);
+    *unit = (unit_guess){.known = false};
     if (context_is_cancelled(r->context)) return HN_CANCELLED; // all that is long has numbers
     if (node->kind != YAML_SCALAR || node->length == 0)
         return fail_expected(r, index, what, "a number");
-    expression_error error;
     const char *text = yaml_text(&r->tree, node);
-    double factor;
-    unit_kind kind;
-    size_t split = node->length < UNIT_TEXT_MAX ? unit_split(text, &factor, &kind) : node->length;
-    if (split < node->length) return read_with_unit(r, index, what, split, factor, kind, value);
-    if (expression_evaluate(r->expressions, text, value, &error)) return HN_OK;
+    double factor = 1.0;
+    unit_kind kind = {0, 0, 0, 0};
+    char number[UNIT_TEXT_MAX];
+    expression_error error;
+    *split = node->length < UNIT_TEXT_MAX ? unit_split(text, &factor, &kind) : node->length;
+    bool written = *split < node->length;
+    if (written) take_number(text, *split, number);
+    if (expression_evaluate(r->expressions, written ? number : text, value, &error)) {
+        *value *= factor;
+        *unit = find_unit(r, written ? number : text, written, kind);
+        return HN_OK;
+    }
     // the place inside the expression, when its text stands in the file as it is
     int offset = node->block ? 0 : error.position + (node->quoted ? 1 : 0);
     return context_fail(r->context, HN_FILE_FORMAT, "%s:%d:%d: %s: %s", r->file, node->line,
                         node->column + offset, what, error.message);
 }
 
-hn_status reader_positive(const model_reader *r, int index, const char *what, const char *unit,
-                          double *value)
+hn_status reader_united(const model_reader *r, int index, const char *what, double *value,
+                        unit_guess *unit)
 {
-    TRY(reader_number(r, index, what, value));
+    size_t split = 0;
+    TRY(read_united(r, index, what, value, unit, &split));
+    return reader_check_unit(r, index, what, QUANTITY_ANY, unit, split);
+}
+
+static hn_status read_number(const model_reader *r, int index, const char *what, quantity q,
+                             double *value, bool *bare)
+{
+    unit_guess unit;
+    size_t split = 0;
+    TRY(read_united(r, index, what, value, &unit, &split));
+    *bare = !unit.known;
+    return reader_check_unit(r, index, what, q, &unit, split);
+}
+
+unit_guess reader_unit(const model_reader *r, int index)
+{
+    const yaml_node *node = reader_node(r, index);
+    unit_guess unit = {.known = false};
+    if (node->kind == YAML_SEQUENCE)
+        for (int k = node->first; k >= 0 && !unit.known; k = r->tree.nodes[k].next)
+            unit = reader_unit(r, k);
+    if (node->kind != YAML_SCALAR || node->length == 0 || node->length >= UNIT_TEXT_MAX)
+        return unit;
+    const char *text = yaml_text(&r->tree, node);
+    double factor;
+    unit_kind kind;
+    char number[UNIT_TEXT_MAX];
+    size_t split = unit_split(text, &factor, &kind);
+    take_number(text, split, number);
+    unit = find_unit(r, number, split < node->length, kind);
+    unit.known = unit.known && !unit_is_pure(unit.kind);
+    return unit;
+}
+
+// "90" where an angle is meant, of which degrees may have been.
+static void note_wide_angle(const model_reader *r, int index, const char *what, double value)
+{
+    const yaml_node *node = reader_node(r, index);
+    const char *text = yaml_text(&r->tree, node);
+    if (r->wide_angles == NULL || !(fabs(value) > TURN) ||
+        text[strspn(text, "+-.0123456789eE")] != '\0')
+        return;
+    if ((*r->wide_angles)++ > 0) return;
+    context_log(r->context,
+                "%s:%d:%d: %s is %g rad, which is %.3g turns; %g degrees are written '%s deg', and "
+                "radians that are meant '%s rad'",
+                r->file, r->tree.nodes[index].line, r->tree.nodes[index].column, what, value,
+                value / TURN, value, text, text);
+}
+
+hn_status reader_number(const model_reader *r, int index, const char *what, quantity q,
+                        double *value)
+{
+    bool bare;
+    TRY(read_number(r, index, what, q, value, &bare));
+    if (q == QUANTITY_ANGLE && bare) note_wide_angle(r, index, what, *value);
+    return HN_OK;
+}
+
+hn_status reader_positive(const model_reader *r, int index, const char *what, quantity q,
+                          const char *unit, double *value)
+{
+    TRY(reader_number(r, index, what, q, value));
     if (*value > 0.0) return HN_OK;
     return reader_fail(r, index, "%s is %g; expected a positive number of %s", what, *value, unit);
 }
 
-hn_status reader_numbers(const model_reader *r, int index, const char *what, int count,
-                         double *values)
+hn_status reader_numbers_each(const model_reader *r, int index, const char *what, const quantity *q,
+                              int count, double *values)
 {
     int entry = -1;
     TRY(reader_expect_list(r, index, what, count, &entry));
     for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next)
-        TRY(reader_number(r, entry, what, &values[i]));
+        TRY(reader_number(r, entry, what, q[i], &values[i]));
     return HN_OK;
 }
 
-hn_status reader_vector(const model_reader *r, int index, const char *what, hn_vec3 *value)
+hn_status reader_numbers(const model_reader *r, int index, const char *what, quantity q, int count,
+                         double *values)
+{
+    int entry = -1;
+    bool bare;
+    TRY(reader_expect_list(r, index, what, count, &entry));
+    for (int i = 0; i < count; ++i, entry = r->tree.nodes[entry].next)
+        TRY(read_number(r, entry, what, q, &values[i], &bare));
+    return HN_OK;
+}
+
+hn_status reader_vector(const model_reader *r, int index, const char *what, quantity q,
+                        hn_vec3 *value)
 {
     double numbers[3];
     const yaml_node *node = reader_node(r, index);
     if (node->kind != YAML_SEQUENCE || node->count != 3)
         return fail_expected(r, index, what, "a list of three numbers");
-    TRY(reader_numbers(r, index, what, 3, numbers));
+    TRY(reader_numbers(r, index, what, q, 3, numbers));
     *value = vec3_load(numbers);
     return HN_OK;
 }
@@ -226,7 +337,7 @@ hn_status reader_direction(const model_reader *r, int index, const char *what, c
 {
     const yaml_node *node = reader_node(r, index);
     if (node->kind == YAML_SEQUENCE) {
-        TRY(reader_vector(r, index, what, value));
+        TRY(reader_vector(r, index, what, QUANTITY_NUMBER, value));
         if (value->x != 0.0 || value->y != 0.0 || value->z != 0.0) return HN_OK;
         return reader_fail(r, index, "%s has zero length; expected a direction", what);
     }

@@ -17,6 +17,7 @@ typedef struct model_reader {
     const char **jointed; ///< bodies at joints with places in the bodies' frames, sorted
     const char **drawn;   ///< bodies at joints with places in the world, likewise
     int jointed_count, drawn_count;
+    int *wide_angles; ///< bare angles of more than a turn
 } model_reader;
 
 /// HN_FILE_FORMAT with a message that begins with the place of the node at `index`.
@@ -68,11 +69,24 @@ hn_status reader_fail_word(const model_reader *r, int index, const char *what, c
 
 hn_status reader_word(const model_reader *r, int index, const char *what, const char **word);
 hn_status reader_boolean(const model_reader *r, int index, const char *what, bool *value);
-hn_status reader_number(const model_reader *r, int index, const char *what, double *value);
+/// A number whose unit, where it has one, is one of the quantity. A bare number that stands for an angle of more than a
+/// turn gets a note.
+hn_status reader_number(const model_reader *r, int index, const char *what, quantity q, double *value);
 /// A number above zero; `unit` completes "expected a positive number of UNIT".
-hn_status reader_positive(const model_reader *r, int index, const char *what, const char *unit, double *value);
-hn_status reader_numbers(const model_reader *r, int index, const char *what, int count, double *values);
-hn_status reader_vector(const model_reader *r, int index, const char *what, hn_vec3 *value);
+hn_status reader_positive(const model_reader *r, int index, const char *what, quantity q, const char *unit,
+                          double *value);
+/// A list of numbers, all of one quantity or each of its own; angles get no notes.
+hn_status reader_numbers(const model_reader *r, int index, const char *what, quantity q, int count, double *values);
+hn_status reader_numbers_each(const model_reader *r, int index, const char *what, const quantity *q, int count,
+                              double *values);
+hn_status reader_vector(const model_reader *r, int index, const char *what, quantity q, hn_vec3 *value);
+/// A number of any kind, and what is known of its unit.
+hn_status reader_united(const model_reader *r, int index, const char *what, double *value, unit_guess *unit);
+/// What is known of the unit of a number, or of the first of a list that has one.
+unit_guess reader_unit(const model_reader *r, int index);
+/// Refuse a unit that is not one of the quantity: the text of a number or an expression, whose unit begins at `split`.
+hn_status reader_check_unit(const model_reader *r, int index, const char *what, quantity q, const unit_guess *unit,
+                            size_t split);
 
 /// A direction: x, y, z, -x, ..., three numbers not all zero, or d1, d2, d3, -d1, ...: columns of `frame` (NULL: not
 /// offered here). Not normalised.
@@ -106,13 +120,19 @@ typedef struct time_function {
     double scale;
     void *block;
 } time_function;
-/// A number, an expression in t, or a map with one of table, spline, pulse, step, expression and perhaps scale.
-hn_status reader_time_function(const model_reader *r, int index, const char *what, time_function *f);
+/// A number, an expression in t, or a map with one of table, spline, pulse, step, expression and perhaps scale. The unit
+/// stands at the scale or at what it multiplies.
+hn_status reader_time_function(const model_reader *r, int index, const char *what, quantity q, time_function *f);
 /// The kind of a function of time in a map that may hold other keys too; none: constant.
-hn_status reader_time_kind(const model_reader *r, int map, time_function *f);
-/// A table of numbers over increasing ones: keys `first` (m, s, ... : `unit`) and one of the two words for the values.
+hn_status reader_time_kind(const model_reader *r, int map, quantity q, time_function *f);
+/// A table of numbers over increasing ones: words of these and one of two for the values, quantities of both.
+typedef struct table_words {
+    const char *words[3];
+    const char *unit; ///< of the first in messages
+    quantity from, to;
+} table_words;
 hn_status reader_table(const model_reader *r, int index, const char *what, hn_profile_kind kind,
-                       const char *const *words, const char *unit, time_function *f);
+                       const table_words *words, time_function *f);
 /// Kind and content of {kind: {...}}.
 hn_status reader_kind(const model_reader *r, int index, const char *owner, const char *const *words, int count,
                       const char **word, int *map);

@@ -345,11 +345,11 @@ static hn_status read_range(repetition *p, int key)
     TRY(add_variable(p, key));
     int count = reader_node(r, node)->kind == YAML_SEQUENCE ? reader_node(r, node)->count : 1;
     if (reader_node(r, node)->kind != YAML_SEQUENCE)
-        TRY(reader_number(r, node, p->variables[at].name, &range[1]));
+        TRY(reader_number(r, node, p->variables[at].name, QUANTITY_NUMBER, &range[1]));
     else if (count < 2 || count > 3)
         return reader_fail(r, node, "%s has %d numbers; expected first and last, perhaps a step",
                            p->variables[at].name, count);
-    else TRY(reader_numbers(r, node, p->variables[at].name, count, range));
+    else TRY(reader_numbers(r, node, p->variables[at].name, QUANTITY_NUMBER, count, range));
     for (int i = 0; i < 3; ++i)
         if (range[i] != floor(range[i]) || fabs(range[i]) > 1e9)
             return reader_fail(r, node, "%s goes from %g to %g by %g; expected whole numbers",

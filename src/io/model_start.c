@@ -10,7 +10,7 @@
 #include <string.h>
 
 // {axis, rate}: rate times the unit vector along the axis.
-static hn_status read_rate_about(const model_reader *r, int index, const char *what,
+static hn_status read_rate_about(const model_reader *r, int index, const char *what, quantity q,
                                  const hn_mat3 *axes, hn_vec3 *value)
 {
     static const char *const WORDS[] = {"axis", "rate"};
@@ -21,25 +21,25 @@ static hn_status read_rate_about(const model_reader *r, int index, const char *w
     TRY(reader_require(r, index, "axis", what, &axis));
     TRY(reader_require(r, index, "rate", what, &rate));
     TRY(reader_direction(r, axis, "axis", axes, &direction));
-    TRY(reader_number(r, rate, "rate", &speed));
+    TRY(reader_number(r, rate, "rate", q, &speed));
     *value = vec3_scale(speed / vec3_norm(direction), direction);
     return HN_OK;
 }
 
 // A velocity: three numbers, {axis, rate}, or {sum: [{axis, rate}, ...]}.
-static hn_status read_velocity(const model_reader *r, int index, const char *what,
+static hn_status read_velocity(const model_reader *r, int index, const char *what, quantity q,
                                const hn_mat3 *axes, hn_vec3 *value)
 {
     static const char *const WORDS[] = {"sum"};
-    if (reader_node(r, index)->kind != YAML_MAPPING) return reader_vector(r, index, what, value);
+    if (reader_node(r, index)->kind != YAML_MAPPING) return reader_vector(r, index, what, q, value);
     int sum = reader_find(r, index, "sum"), entry;
-    if (sum < 0) return read_rate_about(r, index, what, axes, value);
+    if (sum < 0) return read_rate_about(r, index, what, q, axes, value);
     TRY(reader_expect_keys(r, index, what, WORDS, WORD_COUNT(WORDS)));
     TRY(reader_expect_list(r, sum, "sum", -1, &entry));
     *value = vec3(0.0, 0.0, 0.0);
     for (; entry >= 0; entry = r->tree.nodes[entry].next) {
         hn_vec3 part;
-        TRY(read_rate_about(r, entry, what, axes, &part));
+        TRY(read_rate_about(r, entry, what, q, axes, &part));
         *value = vec3_add(*value, part);
     }
     return HN_OK;
@@ -52,8 +52,9 @@ static hn_status read_beam_start(model_reader *r, int map, hn_beam_id beam)
     hn_mat3 axes = hn_model_body_orientation(r->model, hn_model_beam_node(r->model, beam, 0));
     int velocity = reader_find(r, map, "velocity"),
         angular = reader_find(r, map, "angular_velocity");
-    if (velocity >= 0) TRY(read_velocity(r, velocity, "velocity", &axes, &v));
-    if (angular >= 0) TRY(read_velocity(r, angular, "angular_velocity", &axes, &omega));
+    if (velocity >= 0) TRY(read_velocity(r, velocity, "velocity", QUANTITY_SPEED, &axes, &v));
+    if (angular >= 0)
+        TRY(read_velocity(r, angular, "angular_velocity", QUANTITY_ANGULAR_SPEED, &axes, &omega));
     return reader_beam_start(r, map, beam, &v, &omega);
 }
 
@@ -75,14 +76,24 @@ static hn_status read_body_start(model_reader *r, int key, int map)
     int velocity = reader_find(r, map, "velocity"),
         angular = reader_find(r, map, "angular_velocity");
     if (velocity >= 0) {
-        TRY(read_velocity(r, velocity, "velocity", &axes, &value));
+        TRY(read_velocity(r, velocity, "velocity", QUANTITY_SPEED, &axes, &value));
         TRY(reader_place(r, velocity, hn_model_set_velocity(r->model, body, value)));
     }
     if (angular >= 0) {
-        TRY(read_velocity(r, angular, "angular_velocity", &axes, &value));
+        TRY(read_velocity(r, angular, "angular_velocity", QUANTITY_ANGULAR_SPEED, &axes, &value));
         TRY(reader_place(r, angular, hn_model_set_angular_velocity(r->model, body, value)));
     }
     return HN_OK;
+}
+
+// What the coordinates of a joint are, or their rates.
+static void find_quantities(const model_reader *r, hn_joint_id joint, coordinate_part part,
+                            quantity *quantities)
+{
+    const joint_kind_facts *facts = joint_kind_facts_of(hn_model_joint_kind(r->model, joint));
+    for (int k = 0; k < HN_JOINT_COORDINATES_MAX; ++k)
+        quantities[k] =
+            quantity_along(k < facts->coordinate_count ? facts->coordinates[k].unit : NULL, part);
 }
 
 static hn_status read_joint_start(model_reader *r, int key, int map)
@@ -90,18 +101,20 @@ static hn_status read_joint_start(model_reader *r, int key, int map)
     hn_joint_id joint;
     double rates[HN_JOINT_COORDINATES_MAX];
     TRY(reader_joint(r, key, &joint));
+    quantity quantities[HN_JOINT_COORDINATES_MAX];
+    find_quantities(r, joint, PART_RATE, quantities);
     int rate = reader_find(r, map, "rate"), list = reader_find(r, map, "rates"), entry;
     if (rate >= 0 && list >= 0)
         return reader_fail(r, list, "both rate and rates are given; expected one of them");
     double lead = r->model->joints[model_joint_index(r->model, joint)].lead;
     if (rate >= 0 && lead != 0.0) {
         // of the angle of a screw; the displacement follows
-        TRY(reader_number(r, rate, "rate", &rates[1]));
+        TRY(reader_number(r, rate, "rate", QUANTITY_ANGULAR_SPEED, &rates[1]));
         rates[0] = lead * rates[1];
         return reader_place(r, rate, hn_model_set_joint_rates(r->model, joint, rates, 2));
     }
     if (rate >= 0) {
-        TRY(reader_number(r, rate, "rate", rates));
+        TRY(reader_number(r, rate, "rate", quantities[0], rates));
         return reader_place(r, rate, hn_model_set_joint_rates(r->model, joint, rates, 1));
     }
     TRY(reader_expect_list(r, list, "rates", -1, &entry));
@@ -111,7 +124,7 @@ static hn_status read_joint_start(model_reader *r, int key, int map)
         return reader_fail(r, list, "%d rates for joint '%s'; expected %d (%s)", count,
                            hn_model_joint_name(r->model, joint), expected,
                            hn_joint_kind_name(hn_model_joint_kind(r->model, joint)));
-    TRY(reader_numbers(r, list, "rates", count, rates));
+    TRY(reader_numbers_each(r, list, "rates", quantities, count, rates));
     return reader_place(r, list, hn_model_set_joint_rates(r->model, joint, rates, count));
 }
 
@@ -138,11 +151,10 @@ static hn_status set_coordinate(model_reader *r, int node, hn_joint_id joint, in
 
 // Three numbers that stand for coordinates `first` and the two after it.
 static hn_status read_triple(model_reader *r, int node, const char *word, hn_joint_id joint,
-                             int first)
+                             const quantity *quantities, int first)
 {
-    hn_vec3 value;
-    TRY(reader_vector(r, node, word, &value));
-    const double numbers[3] = {value.x, value.y, value.z};
+    double numbers[3];
+    TRY(reader_numbers_each(r, node, word, quantities + first, 3, numbers));
     for (int k = 0; k < 3; ++k) TRY(set_coordinate(r, node, joint, first + k, numbers[k]));
     return HN_OK;
 }
@@ -150,6 +162,8 @@ static hn_status read_triple(model_reader *r, int node, const char *word, hn_joi
 static hn_status read_coordinate_list(model_reader *r, int node, hn_joint_id joint)
 {
     double values[HN_JOINT_COORDINATES_MAX];
+    quantity quantities[HN_JOINT_COORDINATES_MAX];
+    find_quantities(r, joint, PART_VALUE, quantities);
     int entry, expected = hn_model_joint_coordinate_count(r->model, joint);
     TRY(reader_expect_list(r, node, "coordinates", -1, &entry));
     int count = reader_node(r, node)->count;
@@ -157,7 +171,7 @@ static hn_status read_coordinate_list(model_reader *r, int node, hn_joint_id joi
         return reader_fail(r, node, "%d coordinates for joint '%s'; expected %d (%s)", count,
                            hn_model_joint_name(r->model, joint), expected,
                            hn_joint_kind_name(hn_model_joint_kind(r->model, joint)));
-    TRY(reader_numbers(r, node, "coordinates", count, values));
+    TRY(reader_numbers_each(r, node, "coordinates", quantities, count, values));
     for (int k = 0; k < count; ++k) TRY(set_coordinate(r, node, joint, k, values[k]));
     return HN_OK;
 }
@@ -183,6 +197,8 @@ static hn_status read_joint_coordinates(model_reader *r, int key, int map)
     char owner[128];
     TRY(reader_joint(r, key, &joint));
     hn_joint_kind kind = hn_model_joint_kind(r->model, joint);
+    quantity quantities[HN_JOINT_COORDINATES_MAX];
+    find_quantities(r, joint, PART_VALUE, quantities);
     int count = hn_model_joint_coordinate_count(r->model, joint),
         known = coordinate_words(kind, count, words);
     words[known] = "rate", words[known + 1] = "rates";
@@ -199,12 +215,12 @@ static hn_status read_joint_coordinates(model_reader *r, int key, int map)
         if (node == list) {
             TRY(read_coordinate_list(r, node, joint));
         } else if (strcmp(words[i], "place") == 0) {
-            TRY(read_triple(r, node, words[i], joint, 0));
+            TRY(read_triple(r, node, words[i], joint, quantities, 0));
         } else if (strcmp(words[i], "rotation") == 0) {
-            TRY(read_triple(r, node, words[i], joint, joint_kind_rotation_place(kind)));
+            TRY(read_triple(r, node, words[i], joint, quantities, joint_kind_rotation_place(kind)));
         } else {
             double value;
-            TRY(reader_number(r, node, words[i], &value));
+            TRY(reader_number(r, node, words[i], quantities[i], &value));
             TRY(set_coordinate(r, node, joint, i, value));
         }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Units: products and quotients of words with exponents, and which kinds a field takes.
+// Units: products and quotients of words with exponents, and which of them each quantity takes.
 #include "io/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct unit_word {
@@ -27,47 +28,42 @@ static const unit_word WORDS[] = {
     {"GPa", 1e9, {-1, 1, -2, 0}},
 };
 
-static const unit_kind LENGTH = {1, 0, 0, 0}, ANGLE = {0, 0, 0, 1}, TIME = {0, 0, 1, 0}, MASS = {0, 1, 0, 0},
-                       FORCE = {1, 1, -2, 0}, TORQUE = {2, 1, -2, 0}, SPEED = {1, 0, -1, 0}, SPIN = {0, 0, -1, 1},
-                       STIFF = {0, 1, -2, 0}, DAMP = {0, 1, -1, 0}, TORSION_STIFF = {2, 1, -2, -1},
-                       TORSION_DAMP = {2, 1, -1, -1}, DENSITY = {-3, 1, 0, 0}, INERTIA = {2, 1, 0, 0},
-                       PRESSURE = {-1, 1, -2, 0}, ACCELERATION = {1, 0, -2, 0};
+typedef struct quantity_facts {
+    unit_kind kind;
+    signed char other_angle; // of radians, that does too: "N m" and "N m/rad" for a torsional stiffness
+    const char *words, *example;
+} quantity_facts;
+
+static const quantity_facts QUANTITIES[QUANTITY_COUNT] = {
+    [QUANTITY_NUMBER] = {{0, 0, 0, 0}, 0, "a number without a unit", ""},
+    [QUANTITY_LENGTH] = {{1, 0, 0, 0}, 0, "a length", "12 mm"},
+    [QUANTITY_ANGLE] = {{0, 0, 0, 1}, 1, "an angle", "30 deg"},
+    [QUANTITY_TIME] = {{0, 0, 1, 0}, 0, "a time", "5 ms"},
+    [QUANTITY_SPEED] = {{1, 0, -1, 0}, 0, "a speed", "2 m/s"},
+    [QUANTITY_ANGULAR_SPEED] = {{0, 0, -1, 1}, 1, "an angular speed", "90 deg/s or 30 rpm"},
+    [QUANTITY_ACCELERATION] = {{1, 0, -2, 0}, 0, "an acceleration", "9.81 m/s^2"},
+    [QUANTITY_MASS] = {{0, 1, 0, 0}, 0, "a mass", "3 kg"},
+    [QUANTITY_INERTIA] = {{2, 1, 0, 0}, 0, "a moment of inertia", "3 kg m^2"},
+    [QUANTITY_DENSITY] = {{-3, 1, 0, 0}, 0, "a density", "7.85 g/cm^3"},
+    [QUANTITY_FORCE] = {{1, 1, -2, 0}, 0, "a force", "5 N"},
+    [QUANTITY_TORQUE] = {{2, 1, -2, 0}, 0, "a torque", "5 N m"},
+    [QUANTITY_PRESSURE] = {{-1, 1, -2, 0}, 0, "a pressure", "210 GPa"},
+    [QUANTITY_STIFFNESS] = {{0, 1, -2, 0}, 0, "a stiffness", "5 N/mm"},
+    [QUANTITY_TORSIONAL_STIFFNESS] = {{2, 1, -2, -1}, 0, "a torsional stiffness", "5 N m/rad"},
+    [QUANTITY_DAMPING] = {{0, 1, -1, 0}, 0, "a damping coefficient", "5 N s/m"},
+    [QUANTITY_TORSIONAL_DAMPING] = {{2, 1, -1, -1}, 0, "a torsional damping coefficient", "5 N m s/rad"},
+    [QUANTITY_INTEGRAL_GAIN] = {{0, 1, -3, 0}, 0, "a force by length and time", "5 N/m/s"},
+    [QUANTITY_TORSIONAL_INTEGRAL_GAIN] = {{2, 1, -3, -1}, 0, "a torque by angle and time", "5 N m/rad/s"},
+    [QUANTITY_LINE_LOAD] = {{0, 1, -2, 0}, 0, "a force by length", "3 N/m"},
+    [QUANTITY_LINE_DENSITY] = {{-1, 1, 0, 0}, 0, "a mass by length", "2 kg/m"},
+    [QUANTITY_LINE_INERTIA] = {{1, 1, 0, 0}, 0, "a moment of inertia by length", "2 kg m"},
+    [QUANTITY_AREA] = {{2, 0, 0, 0}, 0, "an area", "20 mm^2"},
+    [QUANTITY_SECOND_MOMENT] = {{4, 0, 0, 0}, 0, "a second moment of area", "30 mm^4"},
+    [QUANTITY_BENDING_STIFFNESS] = {{3, 1, -2, 0}, 0, "a stiffness of a section in bending or torsion", "40 N m^2"},
+};
 // clang-format on
 
-typedef struct field_kinds {
-    const char *fields;            // separated by blanks
-    const unit_kind *first, *also; // NULL: none
-    const char *expected;
-} field_kinds;
-
-static const field_kinds FIELDS[] = {
-    {"position center_of_mass radius inner_radius height size length lengths rest_length at from "
-     "to point between "
-     "direction corners base apex bottom top left right front back displacement displacement_1 "
-     "displacement_2 place",
-     &LENGTH, NULL, "a length"},
-    {"angle angle_a angle_b rest_angle rotation", &ANGLE, NULL, "an angle"},
-    {"start end peak step times", &TIME, NULL, "a time"},
-    {"mass", &MASS, NULL, "a mass"},
-    {"density", &DENSITY, NULL, "a density"},
-    {"inertia", &INERTIA, NULL, "a moment of inertia"},
-    {"young", &PRESSURE, NULL, "a pressure"},
-    {"gravity", &ACCELERATION, NULL, "an acceleration"},
-    {"velocity", &SPEED, NULL, "a speed"},
-    {"angular_velocity", &SPIN, NULL, "an angular speed"},
-    {"rate rates no_load", &SPIN, &SPEED, "a speed or an angular speed"},
-    {"rest target displacements lower upper coordinates", &ANGLE, &LENGTH, "an angle or a length"},
-    {"vector limit stall efforts forces", &FORCE, &TORQUE, "a force or a torque"},
-    {"stiffness proportional", &STIFF, &TORSION_STIFF, "a stiffness"},
-    {"damping derivative", &DAMP, &TORSION_DAMP, "a damping coefficient"},
-    {"armature", &INERTIA, &MASS, "a moment of inertia or a mass"},
-    {"quaternion axis normal poisson elements count rho order", NULL, NULL,
-     "a number without a unit"},
-};
-enum {
-    FIELD_COUNT = sizeof FIELDS / sizeof FIELDS[0],
-    WORD_COUNT_ = sizeof WORDS / sizeof WORDS[0]
-};
+enum { WORD_COUNT_ = sizeof WORDS / sizeof WORDS[0] };
 
 static bool is_letter(char c)
 {
@@ -126,7 +122,7 @@ size_t unit_split(const char *text, double *factor, unit_kind *kind)
         size_t before = at - 1;
         while (before > 0 && text[before] == ' ') --before;
         // after an operator comes an operand, not a unit
-        if (text[before] == ' ' || strchr("+-*/^(,<>?:&|", text[before]) != NULL) continue;
+        if (text[before] == ' ' || strchr("+-*/^(,<>=!?:&|", text[before]) != NULL) continue;
         if (read_unit(text + at, factor, kind)) return at;
     }
     *factor = 1.0;
@@ -134,29 +130,80 @@ size_t unit_split(const char *text, double *factor, unit_kind *kind)
     return length;
 }
 
-// Radians are numbers: "N m" and "N m/rad" do for either.
-static bool same_kind(const unit_kind *a, unit_kind b)
+quantity quantity_along(const char *coordinate_unit, coordinate_part part)
 {
-    bool pure = a->length == 0 && a->mass == 0; // angles, angular speeds, times: there it matters
-    return a->length == b.length && a->mass == b.mass && a->time == b.time &&
-           (!pure || a->angle == b.angle);
+    static const quantity PARTS[][2] = {
+        [PART_VALUE] = {QUANTITY_LENGTH, QUANTITY_ANGLE},
+        [PART_RATE] = {QUANTITY_SPEED, QUANTITY_ANGULAR_SPEED},
+        [PART_EFFORT] = {QUANTITY_FORCE, QUANTITY_TORQUE},
+        [PART_STIFFNESS] = {QUANTITY_STIFFNESS, QUANTITY_TORSIONAL_STIFFNESS},
+        [PART_DAMPING] = {QUANTITY_DAMPING, QUANTITY_TORSIONAL_DAMPING},
+        [PART_INTEGRAL_GAIN] = {QUANTITY_INTEGRAL_GAIN, QUANTITY_TORSIONAL_INTEGRAL_GAIN},
+        [PART_INERTIA] = {QUANTITY_MASS, QUANTITY_INERTIA},
+    };
+    if (coordinate_unit == NULL) return QUANTITY_ANY;
+    return PARTS[part][coordinate_unit[0] == 'r'];
 }
 
-bool unit_fits(const char *what, unit_kind kind, const char **expected)
+unit_guess unit_of_text(const char *text)
 {
-    size_t length = strlen(what);
-    for (int i = 0; i < FIELD_COUNT && length > 0; ++i) {
-        const char *found = FIELDS[i].fields;
-        while ((found = strstr(found, what)) != NULL) {
-            bool whole = (found == FIELDS[i].fields || found[-1] == ' ') &&
-                         (found[length] == ' ' || found[length] == '\0');
-            if (whole) {
-                *expected = FIELDS[i].expected;
-                return (FIELDS[i].first != NULL && same_kind(FIELDS[i].first, kind)) ||
-                       (FIELDS[i].also != NULL && same_kind(FIELDS[i].also, kind));
-            }
-            found += length;
+    double factor;
+    unit_kind kind;
+    return (unit_guess){.known = read_unit(text, &factor, &kind), .kind = kind};
+}
+
+unit_guess unit_written(unit_kind kind)
+{
+    return (unit_guess){.kind = kind, .known = true};
+}
+
+bool unit_is_pure(unit_kind kind)
+{
+    return kind.length == 0 && kind.mass == 0 && kind.time == 0 && kind.angle == 0;
+}
+
+// Radians are numbers in products: "v/r" does for an angular speed, and what is no quantity at all for anything.
+static bool agrees(const unit_guess *g, const quantity_facts *f)
+{
+    const unit_kind a = g->kind, b = f->kind;
+    bool time = a.time == b.time || g->any_time;
+    if (g->derived && a.length == 0 && a.mass == 0 && a.angle == 0 && (a.time == 0 || g->any_time))
+        return true;
+    if (a.length != b.length || a.mass != b.mass || !time) return false;
+    return g->derived || a.angle == b.angle || a.angle == f->other_angle;
+}
+
+bool quantity_takes(quantity q, const unit_guess *guess)
+{
+    return q == QUANTITY_ANY || !guess->known || agrees(guess, &QUANTITIES[q]);
+}
+
+const char *quantity_words(quantity q)
+{
+    return QUANTITIES[q].words;
+}
+
+const char *quantity_example(quantity q)
+{
+    return QUANTITIES[q].example;
+}
+
+bool unit_describe(unit_kind kind, char *text, size_t size)
+{
+    static const char *const NAMES[] = {"kg", "m", "s", "rad"};
+    const int exponents[] = {kind.mass, kind.length, kind.time, kind.angle};
+    for (int q = QUANTITY_LENGTH; q < QUANTITY_COUNT; ++q)
+        if (memcmp(&QUANTITIES[q].kind, &kind, sizeof kind) == 0) {
+            snprintf(text, size, "%s", QUANTITIES[q].words);
+            return true;
         }
+    size_t used = (size_t)snprintf(text, size, "in");
+    for (int i = 0; i < 4 && used < size; ++i) {
+        if (exponents[i] == 0) continue;
+        int written = exponents[i] == 1
+                          ? snprintf(text + used, size - used, " %s", NAMES[i])
+                          : snprintf(text + used, size - used, " %s^%d", NAMES[i], exponents[i]);
+        used += (size_t)written;
     }
-    return true;
+    return false;
 }

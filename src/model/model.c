@@ -375,7 +375,8 @@ hn_status model_set_text(hn_model *model, const char *text, size_t length, const
     return HN_OK;
 }
 
-hn_status model_add_parameter(hn_model *model, const char *name, double value)
+hn_status model_add_parameter(hn_model *model, const char *name, double value,
+                              const signed char unit[4])
 {
     void *grown = model->parameters;
     hn_status status = context_grow(model->context, &grown, &model->parameter_capacity,
@@ -384,7 +385,9 @@ hn_status model_add_parameter(hn_model *model, const char *name, double value)
     TRY(status);
     char *copy = context_copy_string(model->context, name);
     if (copy == NULL) return HN_OUT_OF_MEMORY;
-    model->parameters[model->parameter_count++] = (model_parameter){copy, value};
+    model_parameter *added = &model->parameters[model->parameter_count++];
+    *added = (model_parameter){.name = copy, .value = value};
+    memcpy(added->unit, unit, sizeof added->unit);
     return HN_OK;
 }
 

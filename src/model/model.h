@@ -135,6 +135,7 @@ void model_quadratic_mass(double l1, double l2, double mass[3][3]);
 typedef struct model_parameter {
     char *name;
     double value;
+    signed char unit[4]; ///< exponents of m, kg, s and rad; all 0: not known
 } model_parameter;
 
 /// A quantity by name.
@@ -277,8 +278,8 @@ void model_drive_clear(hn_context *context, model_drive *drive);
 /// names, or with the file when it names none. A model that was built by calls leaves it as it is. Returns `status`.
 hn_status model_place_message(hn_context *context, const hn_model *model, hn_status status);
 
-/// Remember a parameter of the file with its value.
-hn_status model_add_parameter(hn_model *model, const char *name, double value);
+/// Remember a parameter of the file with its value, and its unit as far as it is known.
+hn_status model_add_parameter(hn_model *model, const char *name, double value, const signed char unit[4]);
 /// Give a model the text it was read from (copied).
 hn_status model_set_text(hn_model *model, const char *text, size_t length, const char *source);
 

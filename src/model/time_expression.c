@@ -233,11 +233,23 @@ static void read_sum(reader *r)
     }
 }
 
+static operation take_comparison(reader *r)
+{
+    static const struct {
+        const char *word;
+        operation op;
+    } WORDS[] = {{"<=", OP_LESS_EQUAL}, {">=", OP_GREATER_EQUAL}, {"==", OP_EQUAL},
+                 {"!=", OP_NOT_EQUAL},  {"<", OP_LESS},           {">", OP_GREATER}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; ++i)
+        if (take(r, WORDS[i].word)) return WORDS[i].op;
+    return OP_NUMBER;
+}
+
 static void read_comparison(reader *r)
 {
     read_sum(r);
     while (!r->failed) {
-        operation op = take(r, "<") ? OP_LESS : take(r, ">") ? OP_GREATER : OP_NUMBER;
+        operation op = take_comparison(r);
         if (op == OP_NUMBER) return;
         read_sum(r);
         emit(r, op, 0.0, 2);
@@ -379,7 +391,11 @@ static time_jet compare(operation op, time_jet f, time_jet g)
     case OP_MINIMUM: return order > 0 ? g : f;
     case OP_MAXIMUM: return order < 0 ? g : f;
     case OP_LESS: return (time_jet){.value = order < 0};
-    default: return (time_jet){.value = order > 0};
+    case OP_GREATER: return (time_jet){.value = order > 0};
+    case OP_LESS_EQUAL: return (time_jet){.value = order <= 0};
+    case OP_GREATER_EQUAL: return (time_jet){.value = order >= 0};
+    case OP_EQUAL: return (time_jet){.value = order == 0};
+    default: return (time_jet){.value = order != 0};
     }
 }
 
@@ -414,7 +430,8 @@ static time_jet two_arguments(operation op, time_jet f, time_jet g)
     }
 }
 
-// Which side of its corner an operation is on; 0 for those without corners.
+// Which side of its corner an operation is on; 0 for those without corners. What is equal over a while parts at a
+// corner of one side, so == and != have none of their own.
 static unsigned side_of(operation op, time_jet f, time_jet g)
 {
     switch (op) {
@@ -422,7 +439,9 @@ static unsigned side_of(operation op, time_jet f, time_jet g)
     case OP_MINIMUM:
     case OP_MAXIMUM:
     case OP_LESS:
-    case OP_GREATER: return order_after(f, g) < 0 ? 1 : 2;
+    case OP_GREATER:
+    case OP_LESS_EQUAL:
+    case OP_GREATER_EQUAL: return order_after(f, g) < 0 ? 1 : 2;
     default: return 0;
     }
 }

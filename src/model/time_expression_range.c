@@ -134,6 +134,12 @@ static time_range two_arguments(operation op, time_range f, time_range g)
     case OP_MAXIMUM: return (time_range){fmax(f.low, g.low), fmax(f.high, g.high)};
     case OP_LESS: return told(f.high < g.low ? 1 : f.low >= g.high ? 0 : -1);
     case OP_GREATER: return told(f.low > g.high ? 1 : f.high <= g.low ? 0 : -1);
+    case OP_LESS_EQUAL: return told(f.high <= g.low ? 1 : f.low > g.high ? 0 : -1);
+    case OP_GREATER_EQUAL: return told(f.low >= g.high ? 1 : f.high < g.low ? 0 : -1);
+    case OP_EQUAL:
+    case OP_NOT_EQUAL:
+        a = f.low > g.high || f.high < g.low ? 0 : is_point(f) && is_point(g) ? 1 : -1;
+        return told(a < 0 ? -1 : op == OP_EQUAL ? a : !a);
     case OP_AND:
         a = truth(f), b = truth(g);
         return told(a == 0 || b == 0 ? 0 : a == 1 && b == 1 ? 1 : -1);
@@ -151,7 +157,9 @@ static bool keeps_side(operation op, time_range f, time_range g)
     case OP_MINIMUM:
     case OP_MAXIMUM:
     case OP_LESS:
-    case OP_GREATER: return f.high < g.low || f.low >= g.high;
+    case OP_GREATER:
+    case OP_LESS_EQUAL:
+    case OP_GREATER_EQUAL: return f.high < g.low || f.low >= g.high;
     default: return true;
     }
 }

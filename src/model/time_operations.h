@@ -18,6 +18,10 @@ typedef enum operation {
     OP_POWER,
     OP_LESS,
     OP_GREATER,
+    OP_LESS_EQUAL,
+    OP_GREATER_EQUAL,
+    OP_EQUAL,
+    OP_NOT_EQUAL,
     OP_AND,
     OP_OR,
     OP_CHOOSE, // condition, then, else

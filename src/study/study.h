@@ -6,6 +6,7 @@
 #include <holonom/study.h>
 
 #include "base/context.h"
+#include "io/units.h"
 
 typedef enum value_source {
     VALUES_GRID,    ///< all combinations with other grids
@@ -22,6 +23,7 @@ typedef struct study_parameter {
     double *values;     ///< count; of distributions: two numbers, or those to choose from
     double *cumulative; ///< choice: probabilities summed up
     int dimension;      ///< place among those that are drawn
+    unit_guess unit;    ///< that of the model's
 } study_parameter;
 
 typedef enum sampling_method { SAMPLING_RANDOM, SAMPLING_LATIN, SAMPLING_SOBOL } sampling_method;

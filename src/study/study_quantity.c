@@ -69,7 +69,7 @@ static bool is_column(const hn_model *model, const study_output *o, size_t numbe
 }
 
 hn_status study_quantity_find(hn_context *context, const hn_model *model, hn_simulation *simulation,
-                              const study_output *o, study_quantity *quantity)
+                              const study_output *o, study_quantity *found)
 {
     // where the model has it with its own parameters, unless others change its structure
     size_t number = o->number, width = hn_model_field_width(model, o->field);
@@ -83,15 +83,15 @@ hn_status study_quantity_find(hn_context *context, const hn_model *model, hn_sim
     int needs;
     TRY(find_needs(context, model, o, number, &needs));
     TRY(hn_simulation_view(simulation, o->field, &view));
-    *quantity = (study_quantity){.number = view.data + number, .of_step = needs & NEEDS_STEP};
+    *found = (study_quantity){.number = view.data + number, .of_step = needs & NEEDS_STEP};
     if (!(needs & NEEDS_REACTIONS)) return HN_OK;
     TRY(hn_simulation_view(simulation, VALID_FIELD, &view));
-    quantity->valid = view.data;
+    found->valid = view.data;
     return HN_OK;
 }
 
-bool study_quantity_exists(const study_quantity *quantity, const hn_simulation *simulation)
+bool study_quantity_exists(const study_quantity *found, const hn_simulation *simulation)
 {
-    if (quantity->of_step && hn_simulation_step_count(simulation) == 0) return false;
-    return quantity->valid == NULL || *quantity->valid > 0.0;
+    if (found->of_step && hn_simulation_step_count(simulation) == 0) return false;
+    return found->valid == NULL || *found->valid > 0.0;
 }

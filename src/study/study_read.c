@@ -27,8 +27,22 @@ typedef struct study_reader {
 
 // ---- values -----------------------------------------------------------------------------------------
 
-static hn_status read_list(study_reader *s, int index, const char *what, int *count,
-                           double **values)
+// A number whose unit, if it has one, is of the kind of another, if that is known.
+static hn_status read_alike(study_reader *s, int index, const char *what, const unit_guess *unit,
+                            double *value)
+{
+    unit_guess found;
+    char words[80], expected[80];
+    TRY(reader_united(&s->r, index, what, value, &found));
+    if (!unit->known || !found.known || unit_alike(unit, &found)) return HN_OK;
+    (void)unit_describe(found.kind, words, sizeof words);
+    (void)unit_describe(unit->kind, expected, sizeof expected);
+    return reader_fail(&s->r, index, "%s: '%.60s' is %s; expected %s", what,
+                       reader_text(&s->r, index), words, expected);
+}
+
+static hn_status read_list(study_reader *s, int index, const char *what, const unit_guess *unit,
+                           int *count, double **values)
 {
     const yaml_node *node = reader_node(&s->r, index);
     if (node->kind == YAML_SEQUENCE && node->count == 0)
@@ -38,14 +52,16 @@ static hn_status read_list(study_reader *s, int index, const char *what, int *co
     *values = context_allocate(s->study->context, (size_t)node->count * sizeof(double));
     if (*values == NULL) return HN_OUT_OF_MEMORY;
     *count = node->count;
-    return reader_numbers(&s->r, index, what, node->count, *values);
+    for (int i = 0; i < *count; ++i, first = s->r.tree.nodes[first].next)
+        TRY(read_alike(s, first, what, unit, &(*values)[i]));
+    return HN_OK;
 }
 
 static hn_status read_whole(study_reader *s, int index, const char *what, double most,
                             int64_t *value)
 {
     double number;
-    TRY(reader_number(&s->r, index, what, &number));
+    TRY(reader_number(&s->r, index, what, QUANTITY_NUMBER, &number));
     if (!(number >= 1.0 && number <= most) || number != floor(number))
         return reader_fail(&s->r, index, "%s is %g; expected a whole number from 1 to %g", what,
                            number, most);
@@ -58,7 +74,7 @@ static hn_status read_grid(study_reader *s, int index, study_parameter *p)
 {
     static const char *const WORDS[] = {"from", "to", "count", "logarithmic"};
     if (reader_node(&s->r, index)->kind != YAML_MAPPING)
-        return read_list(s, index, "grid", &p->count, &p->values);
+        return read_list(s, index, "grid", &p->unit, &p->count, &p->values);
     TRY(reader_expect_keys(&s->r, index, "grid", WORDS, WORD_COUNT(WORDS)));
     int from, to, count, node = reader_find(&s->r, index, "logarithmic");
     TRY(reader_require(&s->r, index, "from", "grid", &from));
@@ -67,8 +83,8 @@ static hn_status read_grid(study_reader *s, int index, study_parameter *p)
     double a, b;
     int64_t n = 0;
     bool logarithmic = false;
-    TRY(reader_number(&s->r, from, "from", &a));
-    TRY(reader_number(&s->r, to, "to", &b));
+    TRY(read_alike(s, from, "from", &p->unit, &a));
+    TRY(read_alike(s, to, "to", &p->unit, &b));
     TRY(read_whole(s, count, "count of a grid", TABLE_ROWS_MAX, &n));
     if (node >= 0) TRY(reader_boolean(&s->r, node, "logarithmic", &logarithmic));
     if (logarithmic && !(a > 0.0 && b > 0.0))
@@ -91,10 +107,11 @@ static hn_status read_choice(study_reader *s, int index, study_parameter *p)
     static const char *const WORDS[] = {"values", "probabilities"};
     TRY(reader_expect_keys(&s->r, index, "choice", WORDS, WORD_COUNT(WORDS)));
     int values, node = reader_find(&s->r, index, "probabilities"), count = 0;
+    const unit_guess number = unit_written((unit_kind){0, 0, 0, 0});
     TRY(reader_require(&s->r, index, "values", "choice", &values));
-    TRY(read_list(s, values, "values", &p->count, &p->values));
+    TRY(read_list(s, values, "values", &p->unit, &p->count, &p->values));
     if (node >= 0) {
-        TRY(read_list(s, node, "probabilities", &count, &p->cumulative));
+        TRY(read_list(s, node, "probabilities", &number, &count, &p->cumulative));
         if (count != p->count)
             return reader_fail(&s->r, node, "there are %d probabilities for %d values", count,
                                p->count);
@@ -124,13 +141,16 @@ static hn_status read_spread(study_reader *s, int index, study_parameter *p)
     p->values = context_allocate(s->study->context, 2 * sizeof(double));
     if (p->values == NULL) return HN_OUT_OF_MEMORY;
     if (reader_node(&s->r, index)->kind == YAML_SEQUENCE) {
-        TRY(reader_numbers(&s->r, index, what, 2, p->values));
+        int entry;
+        TRY(reader_expect_list(&s->r, index, what, 2, &entry));
+        TRY(read_alike(s, entry, what, &p->unit, &p->values[0]));
+        TRY(read_alike(s, s->r.tree.nodes[entry].next, what, &p->unit, &p->values[1]));
     } else {
         TRY(reader_expect_keys(&s->r, index, what, words, 2));
         for (int k = 0; k < 2; ++k) {
             int node;
             TRY(reader_require(&s->r, index, words[k], what, &node));
-            TRY(reader_number(&s->r, node, words[k], &p->values[k]));
+            TRY(read_alike(s, node, words[k], &p->unit, &p->values[k]));
         }
     }
     if (normal && !(p->values[1] > 0.0))
@@ -144,12 +164,13 @@ static hn_status read_spread(study_reader *s, int index, study_parameter *p)
 
 // ---- parameters -------------------------------------------------------------------------------------
 
-static hn_status check_name(const study_reader *s, int key, const hn_model *base)
+static hn_status find_parameter(const study_reader *s, int key, const hn_model *base, int *index)
 {
     const char *name = reader_text(&s->r, key);
     int count = hn_model_parameter_count(base);
     const char *words[64];
     for (int i = 0; i < count; ++i) {
+        *index = i;
         if (strcmp(hn_model_parameter_name(base, i), name) == 0) return HN_OK;
         if (i < 64) words[i] = hn_model_parameter_name(base, i);
     }
@@ -198,9 +219,13 @@ static hn_status read_parameter(study_reader *s, int key, const hn_model *base)
 {
     static const char *const WORDS[] = {"grid", "list", "uniform", "normal", "choice"};
     hn_study *study = s->study;
-    TRY(check_name(s, key, base));
     study_parameter *p = NULL;
+    int index = 0;
+    TRY(find_parameter(s, key, base, &index));
     TRY(add_parameter(s, key, reader_text(&s->r, key), &p));
+    const signed char *u = base->parameters[index].unit;
+    p->unit = unit_written((unit_kind){u[0], u[1], u[2], u[3]});
+    p->unit.known = !unit_is_pure(p->unit.kind);
     const char *word;
     int content;
     TRY(reader_kind(&s->r, reader_value(&s->r, key), p->name, WORDS, WORD_COUNT(WORDS), &word,
@@ -214,7 +239,7 @@ static hn_status read_parameter(study_reader *s, int key, const hn_model *base)
         return HN_OK;
     }
     if (p->source == VALUES_LIST) {
-        TRY(read_list(s, content, "list", &p->count, &p->values));
+        TRY(read_list(s, content, "list", &p->unit, &p->count, &p->values));
         return note_list(s, content, p);
     }
     p->dimension = study->dimension_count++;
@@ -348,7 +373,7 @@ static hn_status read_samples(study_reader *s, int index)
     node = reader_find(&s->r, index, "seed");
     if (node >= 0) {
         double seed;
-        TRY(reader_number(&s->r, node, "seed", &seed));
+        TRY(reader_number(&s->r, node, "seed", QUANTITY_NUMBER, &seed));
         if (!(seed >= 0.0 && seed <= 9007199254740992.0) || seed != floor(seed))
             return reader_fail(&s->r, node, "the seed is %g; expected a whole number up to 2^53",
                                seed);
@@ -388,9 +413,9 @@ static hn_status read_run(study_reader *s, int index)
         const char *word = reader_text(&s->r, k), *value;
         int node = reader_value(&s->r, k);
         if (strcmp(word, "end") == 0) {
-            TRY(reader_positive(&s->r, node, "end", "seconds", &study->own_end));
+            TRY(reader_positive(&s->r, node, "end", QUANTITY_TIME, "seconds", &study->own_end));
         } else if (strcmp(word, "step") == 0) {
-            TRY(reader_positive(&s->r, node, "step", "seconds", &study->own_step));
+            TRY(reader_positive(&s->r, node, "step", QUANTITY_TIME, "seconds", &study->own_step));
         } else {
             TRY(reader_word(&s->r, node, word, &value));
             hn_status status = hn_simulation_def_set(study->context, &tried, word, value);
@@ -509,7 +534,7 @@ static hn_status end_varies(const study_reader *s, bool *varies)
         int run = reader_find(&r, r.tree.root, "run"),
             node = run < 0 ? -1 : reader_find(&r, run, "end");
         double end;
-        *varies = node >= 0 && reader_number(&r, node, "end", &end) != HN_OK;
+        *varies = node >= 0 && reader_number(&r, node, "end", QUANTITY_TIME, &end) != HN_OK;
     }
     yaml_tree_clear(&r.tree);
     return status;
@@ -523,7 +548,7 @@ static hn_status add_at(study_reader *s, int key, int node, study_output o, bool
     const yaml_node *at = reader_node(&s->r, node);
     bool end = at->kind == YAML_SCALAR && strcmp(reader_text(&s->r, node), "end") == 0;
     if (!end) {
-        TRY(reader_number(&s->r, node, "at", &o.argument));
+        TRY(reader_number(&s->r, node, "at", QUANTITY_TIME, &o.argument));
         bool within = o.argument >= 0.0 && o.argument <= s->study->end * (1.0 + 1e-12);
         if (!within && o.argument > 0.0) TRY(end_varies(s, &within)); // each member is asked then
         if (!within)
@@ -566,8 +591,9 @@ static hn_status read_output(study_reader *s, int key)
         else if (k == 2) TRY(each(s, key, node, o, add_keep));
         else {
             o.kind = k == 3 ? OUTPUT_FIRST_ABOVE : OUTPUT_FIRST_BELOW;
+            const unit_guess unit = unit_of_text(o.unit);
             snprintf(o.unit, sizeof o.unit, "s");
-            TRY(reader_number(&s->r, node, WORDS[k], &o.argument));
+            TRY(read_alike(s, node, WORDS[k], &unit, &o.argument));
             TRY(add_output(s, key, &o, ""));
         }
     }
@@ -605,8 +631,9 @@ static hn_status read_limit(study_reader *s, int key, study_limit *limit)
         return reader_fail_word(&s->r, key, "output", "failure", name, names, listed);
     TRY(reader_expect_keys(&s->r, map, name, WORDS, 2));
     int above = reader_find(&s->r, map, "above"), below = reader_find(&s->r, map, "below");
-    if (above >= 0) TRY(reader_number(&s->r, above, "above", &limit->above));
-    if (below >= 0) TRY(reader_number(&s->r, below, "below", &limit->below));
+    const unit_guess unit = unit_of_text(study->outputs[limit->output].unit);
+    if (above >= 0) TRY(read_alike(s, above, "above", &unit, &limit->above));
+    if (below >= 0) TRY(read_alike(s, below, "below", &unit, &limit->below));
     if (above >= 0 || below >= 0) return HN_OK;
     return reader_fail(&s->r, map, "'%.60s' has no limit; expected above or below", name);
 }
@@ -636,7 +663,7 @@ static hn_status read_version(const study_reader *s, int root)
         return reader_fail(&s->r, root,
                            "the file is no study: expected 'holonom_study: %d' at its top",
                            STUDY_FILE_VERSION);
-    TRY(reader_number(&s->r, node, "format version", &version));
+    TRY(reader_number(&s->r, node, "format version", QUANTITY_NUMBER, &version));
     if (version == STUDY_FILE_VERSION) return HN_OK;
     return reader_fail(&s->r, node, "format version is %g; expected %d", version,
                        STUDY_FILE_VERSION);

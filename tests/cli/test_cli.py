@@ -105,6 +105,13 @@ class Words(ToolTest):
         for code in "012345":
             self.assertIn(f"\n  {code}  ", text)
 
+    def test_angles_that_may_have_been_degrees_are_warned_of_once(self):
+        self.write("turned.yaml", DOUBLE_PENDULUM + "start: {r1: {angle: 90}, r2: {angle: 20}}\n")
+        for words in (("check", "turned.yaml"), ("run", "turned.yaml", "-o", "r.h5", "-q")):
+            said = self.check(0, *words).stderr
+            self.assertEqual(said.count("angle is 90 rad, which is 14.3 turns; 90 degrees are written '90 deg'"), 1)
+            self.assertEqual(said.count("1 more angle is a bare number of more than a turn"), 1)
+
     def test_version_is_printed(self):
         self.assertRegex(self.check(0, "--version").stdout, r"^holonom \d+\.\d+\.\d+\n$")
 

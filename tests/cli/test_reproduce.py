@@ -130,6 +130,7 @@ class ReproduceTest(unittest.TestCase):
             "count(during(swing.t, swing.t, 0.5, 1))": 51, "count(every(swing.t, 10))": 21,
             "turning(swing.t, (swing.t - 0.7) ^ 2)": 0.7, "turns(sin(2 * pi * swing.t))": 4,
             "trend(swing.t)": 1.81, "range(cos(pi * swing.t))": 2, "(1 < 2) + (1 > 2)": 1,
+            "(2 <= 2) + 2*(2 >= 3) + 4*(1 + 1 == 2) + 8*(2 != 2)": 5,
             "swing.steps": 200, "finer.unknowns[0]": 1, "count(finer.place)": 4, "mean(abs(lowest + swing.t * 0))": 1,
             "sqrt(log10(10000))": 2, "min(asin(sin(swing.t * 0)))": 0, "first(swing.y)": 0,
         }

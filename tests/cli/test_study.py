@@ -231,6 +231,22 @@ class Study(test_cli.ToolTest):
         self.assertEqual(first.returncode, 130)
         self.assertIn("--resume", str(errors))
 
+    def test_units_are_those_of_the_model_and_of_quantities(self):
+        self.write("arm.yaml", MODEL.replace("length: 1, mass", "length: 1 m, mass"))
+        for old, new, said in (
+                ("mean: 1, deviation: 0.1", "mean: 1, deviation: 10 mm", None),
+                ("mean: 1, deviation: 0.1", "mean: 1, deviation: 1 deg",
+                 "study.yaml:5:41: deviation: '1 deg' is an angle; expected a length"),
+                ("at: [0.1, end]", "first_above: 60 deg", None),
+                ("at: [0.1, end]", "at: 100 ms", None),
+                ("at: [0.1, end]", "first_above: 60 mm",
+                 "first_above: '60 mm' is a length; expected an angle"),
+                ("count: 20", "count: 20 kg", "is in 'kg', a mass; expected a number without a unit")):
+            self.assertIn(old, STUDY)
+            self.write("study.yaml", STUDY.replace(old, new))
+            done = self.check(3 if said else 0, "study", "study.yaml", "--shard", "1/30", "-o", f"{len(said or new)}.h5", "-q")
+            self.assertIn(said or "", done.stderr)
+
     def test_mistakes_are_told(self):
         for words, code, said in (
                 (("study",), 2, "needs a STUDY"),

@@ -63,6 +63,9 @@ static void check_function(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    enum { UNITS = 5 };
+    const unit_guess units[UNITS] = {unit_of_text(""), unit_of_text("m"), unit_of_text("kg m/s^2"),
+                                     unit_of_text("deg"), unit_of_text("1")};
     hn_context *context = hn_context_create(NULL);
     expression_set *set = NULL;
     char *text = malloc(size + 1);
@@ -77,7 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if ((equals = strstr(line, " = ")) != NULL) {
             *equals = '\0';
             if (expression_evaluate(set, equals + 3, &value, &error))
-                (void)expression_define(set, line, value, &error);
+                (void)expression_define(set, line, value, &units[(unsigned char)line[0] % UNITS],
+                                        &error);
         } else if (expression_evaluate(set, line, &value, &error)) {
             if (!isfinite(value)) abort();
         } else if (error.message[0] == '\0' || error.position < 0 ||
@@ -85,6 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort(); // a refusal says why and where
         }
         if (equals == NULL) check_function(line);
+        const unit_guess unit = expression_unit(set, line);
+        if (unit.mixed && unit.known) abort(); // terms of two kinds are of neither
         line = end == NULL ? NULL : end + 1;
     }
     expression_set_destroy(set);

@@ -159,7 +159,7 @@ static const bad_file BAD_FILES[] = {
      "load 's': a body of the spring has no position and is placed through its joints; expected "
      "a rest length"},
     {"start-angle-in-metres", HN_FILE_FORMAT, 8, 20,
-     "angle is in 'mm'; expected an angle"},
+     "angle is in 'mm', a length; expected an angle, such as 30 deg"},
     {"start-by-an-unknown-word", HN_FILE_FORMAT, 7, 8,
      "unknown start 'assembld' (did you mean 'assembled'?)"},
     {"start-of-a-hinge-by-displacement", HN_FILE_FORMAT, 8, 11,
@@ -465,7 +465,7 @@ static const bad_file BAD_FILES[] = {
      "position: 'deg' inside an expression; expected units only behind a whole value, such as "
      "'2*3 mm', and SI units inside (a degree is pi/180)"},
     {"unit-of-another-kind", HN_FILE_FORMAT, 3, 18,
-     "mass is in 'mm'; expected a mass"},
+     "mass is in 'mm', a length; expected a mass, such as 3 kg"},
     {"unit-that-is-none", HN_FILE_FORMAT, 3, 63,
      "position: unknown word 'inches'; expected a number, a function, pi or a parameter"},
     {"universal-axes-not-at-right-angles", HN_INVALID_MODEL, 5, 3,
@@ -1041,6 +1041,15 @@ TEST(expressions, have_the_documented_functions)
         {"+2", 2.0},
         {"1E5", 1e5},
         {"1/3", 1.0 / 3.0},
+        {"2 <= 2", 1.0},
+        {"2<=1.5", 0.0},
+        {"2 >= 2", 1.0},
+        {"1 >= 2", 0.0},
+        {"1 == 1", 1.0},
+        {"1 == 2", 0.0},
+        {"1 != 2", 1.0},
+        {"2 != 2 ? 5 : 7", 7.0},
+        {"1 + 1 == 2 && 3 >= 3 || 0", 1.0},
     };
     hn_context *context = hn_context_create(NULL);
     expression_set *set = NULL;
@@ -1074,6 +1083,10 @@ TEST(expressions, fail_with_a_position)
         {"nan", 0, "expected a finite number"},
         {"-.inf", 0, "expected a finite number"},
         {"a = 3", 2, "cannot stand in an expression"},
+        {"1 === 2", 4, "cannot stand in an expression"},
+        {"1 =< 2", 2, "cannot stand in an expression"},
+        {"1 >=", 4, "ends too early"},
+        {"!1", 0, "cannot stand here"},
         {"\"x\"", 0, "cannot stand in an expression"},
         {"2\xc3\x97"
          "3",
@@ -1086,8 +1099,9 @@ TEST(expressions, fail_with_a_position)
     hn_context *context = hn_context_create(NULL);
     expression_set *set = NULL;
     expression_error error;
+    const unit_guess bare = {.known = false};
     CHECK_OK(context, expression_set_create(context, &set));
-    CHECK_OK(context, expression_define(set, "size", 2.0, &error));
+    CHECK_OK(context, expression_define(set, "size", 2.0, &bare, &error));
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; ++i) {
         double value;
         CHECK(!expression_evaluate(set, CASES[i].text, &value, &error));

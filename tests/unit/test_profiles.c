@@ -26,6 +26,8 @@ static const char *const EXPRESSIONS[] = {
     "t < 0.9 ? t : 0.9 + sin(t - 0.9)",
     "(t > 0.4 && t < 1.1) || t > 1.9 ? t^3 : 2 - t",
     "-t^2*2-(-3)/-(1 + t)",
+    "t >= 0.4 && t <= 1.1 ? t^3 : 2 - t",
+    "(min(t, 1) == 1) - 2*(max(t, 0.7) != 0.7) + (t == 5)",
 };
 enum { EXPRESSION_COUNT = sizeof EXPRESSIONS / sizeof EXPRESSIONS[0] };
 
@@ -64,8 +66,9 @@ TEST(time_functions, have_the_values_that_muparser_gives)
             double time = 0.013 + 0.0731 * k, expected;
             expression_set *set;
             expression_error error;
+            const unit_guess bare = {.known = false};
             CHECK_OK(context, expression_set_create(context, &set));
-            CHECK_OK(context, expression_define(set, "t", time, &error));
+            CHECK_OK(context, expression_define(set, "t", time, &bare, &error));
             CHECK(expression_evaluate(set, EXPRESSIONS[i], &expected, &error));
             double off = fabs(profile_at(&f, time).value - expected) / fmax(1.0, fabs(expected));
             worst = fmax(worst, off);
@@ -108,7 +111,8 @@ TEST(time_functions, have_the_derivatives_that_differences_show)
 static long double fine_mean(const hn_profile *f, double begin, double end)
 {
     static const double CORNERS[] = {
-        0.1, 0.3, 0.4, 0.5, 0.6, 0.9, 1.0, 1.1, 1.3, 1.6, 1.7, 1.9, 2.3, 2.6470588235294117, 3.3};
+        0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0, 1.1, 1.3, 1.6, 1.7, 1.9, 2.3, 2.6470588235294117,
+        3.3};
     enum { CELLS = 400, COUNT = sizeof CORNERS / sizeof CORNERS[0] };
     long double sum = 0.0L;
     double from = begin;
@@ -160,10 +164,16 @@ TEST(time_functions, have_jumps_of_their_rate_where_they_have_corners)
         int index;
         double jumps[5];
     } CASES[] = {
-        {0, {0.1, 0.4, 1.0, 1.1, 2.3}}, {1, {0.0}},          {2, {0.0}},
-        {3, {0.3, 0.5, 1.7}},           {OTHERS + 4, {0.0}}, {OTHERS + 11, {0.6, 1.3}},
+        {0, {0.1, 0.4, 1.0, 1.1, 2.3}},
+        {1, {0.0}},
+        {2, {0.0}},
+        {3, {0.3, 0.5, 1.7}},
+        {OTHERS + 4, {0.0}},
+        {OTHERS + 11, {0.6, 1.3}},
         {OTHERS + 12, {0.0}}, // smooth in value and rate
         {OTHERS + 13, {0.4, 1.1, 1.9}},
+        {OTHERS + 15, {0.4, 1.1}},
+        {OTHERS + 16, {0.7, 1.0}},
     };
     hn_context *context = hn_context_create(NULL);
     double worst = 0.0;
@@ -202,6 +212,12 @@ TEST(time_functions, have_at_a_corner_the_rate_to_the_right)
         "0 > t ? 0 : t",
         "max(-t^2, t) + max(t^2, 0) - t^2",
         "(t > 0)*t",
+        "t >= 0 ? t : 0",
+        "t <= 0 ? 0 : t",
+        "0 <= t ? t : 0",
+        "(t >= 0)*t",
+        "max(t, 0) == 0 ? 0 : t",
+        "max(t, 0) != 0 ? t : 0",
     };
     hn_context *context = hn_context_create(NULL);
     for (size_t k = 0; k < sizeof CORNERS / sizeof CORNERS[0]; ++k) {

@@ -5,6 +5,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 TEST(units, are_read_after_expressions)
@@ -46,16 +47,111 @@ TEST(units, are_read_after_expressions)
     }
 }
 
-TEST(units, fit_the_fields_they_are_for)
+// The unit of a text such as "N m/rad".
+static unit_guess unit(const char *text)
 {
-    const unit_kind length = {1, 0, 0, 0}, torque = {2, 1, -2, 0}, angle = {0, 0, 0, 1},
-                    hertz = {0, 0, -1, 0}, spin = {0, 0, -1, 1};
-    const char *expected = NULL;
-    CHECK(unit_fits("position", length, &expected) && !unit_fits("position", torque, &expected));
-    CHECK_TEXT(expected, "a length");
-    CHECK(unit_fits("rest", angle, &expected) && unit_fits("rest", length, &expected));
-    CHECK(unit_fits("rate", spin, &expected) && !unit_fits("rate", hertz, &expected));
-    CHECK(unit_fits("stiffness", torque, &expected)); // a radian is a number
-    CHECK(!unit_fits("axis", length, &expected));
-    CHECK(unit_fits("a parameter of one's own", torque, &expected));
+    unit_guess u = unit_of_text(text);
+    CHECK(u.known);
+    return u;
+}
+
+TEST(units, are_taken_where_their_quantity_is_meant)
+{
+    static const struct {
+        quantity q;
+        const char *takes[6], *refuses[6];
+    } cases[] = {
+        {QUANTITY_LENGTH, {"m", "in", "mm"}, {"rad", "m/s", "mm/rev", "N"}},
+        {QUANTITY_ANGLE, {"rad", "deg", "rev"}, {"mm", "rpm", "Hz"}},
+        {QUANTITY_SPEED, {"m/s", "km/h"}, {"rad/s", "rpm", "m", "Hz"}},
+        {QUANTITY_ANGULAR_SPEED, {"rad/s", "rpm", "deg/min"}, {"m/s", "Hz", "rad"}},
+        {QUANTITY_MASS, {"kg", "t"}, {"kg m^2", "N"}},
+        {QUANTITY_INERTIA, {"kg m^2", "N m s^2"}, {"kg", "N m"}},
+        {QUANTITY_FORCE, {"N", "kg m/s^2"}, {"N m", "N/m", "Pa"}},
+        {QUANTITY_TORQUE, {"N m", "Nm", "J"}, {"N", "N m/rad", "N m s"}},
+        {QUANTITY_STIFFNESS, {"N/mm", "kg/s^2"}, {"N m/rad", "N m", "N s/m"}},
+        {QUANTITY_TORSIONAL_STIFFNESS, {"N m/rad", "N m", "Nm/deg"}, {"N/mm", "N m s/rad", "N"}},
+        {QUANTITY_DAMPING, {"N s/m", "kg/s"}, {"N m s/rad", "N/m"}},
+        {QUANTITY_TORSIONAL_DAMPING, {"N m s/rad", "N m s"}, {"N s/m", "N m/rad"}},
+        {QUANTITY_INTEGRAL_GAIN, {"N/m/s"}, {"N/m", "N m/rad/s"}},
+        {QUANTITY_TORSIONAL_INTEGRAL_GAIN, {"N m/rad/s", "W"}, {"N/m/s", "N m/rad"}},
+        {QUANTITY_BENDING_STIFFNESS, {"N m^2", "kN mm2"}, {"N m", "N"}},
+        {QUANTITY_LINE_LOAD, {"N/m"}, {"N", "N m"}},
+        {QUANTITY_NUMBER, {"mm/m"}, {"deg", "mm"}},
+        {QUANTITY_ANY, {"kg", "deg"}, {NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        for (int k = 0; k < 6 && cases[i].takes[k] != NULL; ++k) {
+            const unit_guess u = unit(cases[i].takes[k]);
+            CHECK(quantity_takes(cases[i].q, &u));
+        }
+        for (int k = 0; k < 6 && cases[i].refuses[k] != NULL; ++k) {
+            const unit_guess u = unit(cases[i].refuses[k]);
+            CHECK(!quantity_takes(cases[i].q, &u));
+        }
+    }
+}
+
+// The example in a message is one that is taken.
+TEST(units, of_examples_are_right)
+{
+    for (int q = QUANTITY_LENGTH; q < QUANTITY_COUNT; ++q) {
+        const char *example = quantity_example((quantity)q), *blank = strchr(example, ' ');
+        CHECK(blank != NULL);
+        char text[40];
+        snprintf(text, sizeof text, "%s", blank + 1);
+        char *more = strstr(text, " or ");
+        if (more != NULL) *more = '\0';
+        const unit_guess u = unit(text);
+        CHECK(quantity_takes((quantity)q, &u));
+    }
+}
+
+TEST(units, follow_those_of_the_words_in_an_expression)
+{
+    static const char *const WORDS[] = {"speed", "radius", "mass", "turn", "bare", "omega"};
+    const unit_guess units[] = {unit("m/s"), unit("mm"),       unit("kg"),
+                                unit("deg"), {.known = false}, unit("rpm")};
+    static const struct {
+        const char *text;
+        quantity q;
+        bool taken;
+    } cases[] = {
+        {"speed", QUANTITY_SPEED, true},
+        {"speed", QUANTITY_ANGULAR_SPEED, false},
+        {"-(speed)", QUANTITY_ANGULAR_SPEED, false},
+        {"speed + 3", QUANTITY_ANGULAR_SPEED, false},
+        {"max(abs(speed), 1)", QUANTITY_ANGULAR_SPEED, false},
+        {"bare > 1 ? speed : 2", QUANTITY_ANGULAR_SPEED, false},
+        {"speed/radius", QUANTITY_ANGULAR_SPEED, true},
+        {"omega*radius", QUANTITY_SPEED, true},
+        {"omega*radius", QUANTITY_ANGULAR_SPEED, false},
+        {"turn*radius", QUANTITY_LENGTH, true},
+        {"radius*sin(turn)", QUANTITY_LENGTH, true},
+        {"radius*sin(turn)", QUANTITY_ANGLE, false},
+        {"turn*sin(omega*t)", QUANTITY_LENGTH, false},
+        {"speed*t", QUANTITY_LENGTH, true},
+        {"radius*t", QUANTITY_LENGTH, true}, // of a second
+        {"speed*t", QUANTITY_ANGLE, false},
+        {"mass*speed^2/radius", QUANTITY_FORCE, true},
+        {"mass*speed^2/radius", QUANTITY_TORQUE, false},
+        {"sqrt(speed^2)", QUANTITY_SPEED, true},
+        {"sqrt(speed^2)", QUANTITY_LENGTH, false},
+        // a bare number may be of any kind, and a ratio stands for a number
+        {"speed/0.5", QUANTITY_ANGULAR_SPEED, true},
+        {"bare*speed", QUANTITY_ANGULAR_SPEED, true},
+        {"radius/radius", QUANTITY_ANGLE, true},
+        {"sin(turn)", QUANTITY_LENGTH, true},
+        {"atan2(radius, radius)", QUANTITY_ANGLE, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const unit_guess u = unit_infer(cases[i].text, WORDS, units, 6);
+        CHECK(!u.mixed && quantity_takes(cases[i].q, &u) == cases[i].taken);
+    }
+    static const char *const MIXED[] = {"speed + radius", "min(turn, 3, mass)",
+                                        "2*(radius - speed)", "radius < mass ? 1 : 2",
+                                        "sin(turn + radius)"};
+    for (size_t i = 0; i < sizeof MIXED / sizeof MIXED[0]; ++i)
+        CHECK(unit_infer(MIXED[i], WORDS, units, 6).mixed);
+    CHECK(!unit_infer("speed*", WORDS, units, 6).known);
 }
