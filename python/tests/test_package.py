@@ -439,3 +439,27 @@ def test_names_are_those_of_the_model_when_the_simulation_was_made() -> None:
         with pytest.raises(hn.InvalidArgument, match="no joint 'hinge'"):
             model.revolute("ground", "later", at=[3, 0, 0], name="hinge")
             sim.joint_state("hinge")
+
+
+def test_bodies_and_joints_of_another_model_are_refused() -> None:
+    model, other = hn.Model("one"), hn.Model("two")
+    ours, theirs = (m.body("arm", mass=mass, inertia=[1, 1, 1], position=[1, 0, 0]) for m, mass in ((model, 1), (other, 99)))
+    hinge, foreign = (m.revolute("ground", body, name="hinge") for m, body in ((model, ours), (other, theirs)))
+    beam = other.beam("rod", start=[0, 0, 0], to=[1, 0, 0], section={"rectangle": [0.02, 0.02]},
+                      material={"young": 2e9, "density": 1000})
+    model.beam("rod", start=[0, 0, 0], to=[1, 0, 0], section={"rectangle": [0.02, 0.02]},
+               material={"young": 2e9, "density": 1000})
+    before = model.to_yaml()
+    for call in (lambda: model.revolute("ground", theirs), lambda: model.joint("fixed", theirs, ours),
+                 lambda: model.force(theirs, [1, 0, 0]), lambda: model.spring(ours, theirs, start=[0, 0, 0], to=[1, 0, 1]),
+                 lambda: model.torsion_spring(foreign, stiffness=1), lambda: model.motor(foreign, stall=1, no_load=1),
+                 lambda: model.gear([hinge, foreign], ratio=2), lambda: model.motion(body=theirs, z="t"),
+                 lambda: model.start(theirs, velocity=[1, 0, 0]), lambda: model.start(foreign, rates=1),
+                 lambda: model.fixed("ground", beam.tip), lambda: model.force(beam.tip, [1, 0, 0]),
+                 lambda: model.add("loads", "f", {"force": {"body": theirs, "vector": [1, 0, 0]}})):
+        with pytest.raises(hn.InvalidArgument, match="is of another model, 'two', and not of 'one'"):
+            call()
+    assert model.to_yaml() == before  # and nothing of it was taken
+    model.force(ours, [1, 0, 0])
+    with hn.Simulation(model, step=1e-3) as sim, pytest.raises(hn.InvalidArgument, match="of another model, 'two'"):
+        sim.joint_state(foreign)

@@ -263,6 +263,12 @@ int joint_angle_place(hn_joint_kind kind)
     return turns == 1 ? place : -1;
 }
 
+bool joint_has_two_angles(hn_joint_kind kind)
+{
+    const joint_type *type = joint_type_of(kind);
+    return type->coordinate_count == 2 && type->axes[0].turning && type->axes[1].turning;
+}
+
 double joint_angle(const joint *j, const double *a, const double *b)
 {
     hn_vec3 b1 = pose_direction(b, j->b[0]);

@@ -336,6 +336,8 @@ bool joint_relative(hn_joint_kind kind, const double *coordinates, hn_vec3 *offs
 
 /// Place of the angle that counts turns among the coordinates of a joint, or -1: a turn about a3, the only one.
 int joint_angle_place(hn_joint_kind kind);
+/// Are its coordinates two angles, about an axis of a and one of b? Each goes on from the last one, near to it.
+bool joint_has_two_angles(hn_joint_kind kind);
 /// Rotation vector of b's frame relative to a's, components in a's frame.
 hn_vec3 joint_rotation_vector(const joint *j, const double *a, const double *b);
 

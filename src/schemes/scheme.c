@@ -8,6 +8,7 @@
 #include "system/mass.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 const scheme_type *scheme_type_of(hn_scheme scheme)
@@ -43,6 +44,21 @@ double scheme_rotation_limit(hn_scheme scheme)
         [HN_SCHEME_GGL_VARIATIONAL] = 0.5,
     };
     return limits[scheme];
+}
+
+double scheme_turn(hn_scheme scheme, double spin)
+{
+    double limit = scheme_rotation_limit(scheme);
+    switch (scheme) {
+    case HN_SCHEME_ENERGY_MOMENTUM:
+    case HN_SCHEME_GGL_ENERGY_MOMENTUM:
+    case HN_SCHEME_CONVECTED:
+    case HN_SCHEME_ENERGY_DECAYING: return atan(0.5 * spin) / (0.5 * spin);
+    case HN_SCHEME_VARIATIONAL:
+    case HN_SCHEME_RATTLE:
+    case HN_SCHEME_GGL_VARIATIONAL: return spin < limit ? asin(spin / limit) * limit / spin : 0.0;
+    default: return 0.0; // damped, or in steps of its own
+    }
 }
 
 // J, of places that are known to half a unit in the last place: of the work of a force on them, which is as much as

@@ -121,6 +121,8 @@ const scheme_type *scheme_type_of(hn_scheme scheme);
 /// Largest h |omega| of a body for which the equations of a step have a solution; 0: rotations below half a turn set no
 /// limit.
 double scheme_rotation_limit(hn_scheme scheme);
+/// Angle that a free body goes in a step of h |omega| = `spin` about a principal axis, over `spin`; 0: not known.
+double scheme_turn(hn_scheme scheme, double spin);
 extern const scheme_type scheme_energy_momentum;
 extern const scheme_type scheme_variational;
 extern const scheme_type scheme_rattle;

@@ -13,6 +13,7 @@
 #include "simulation/halves.h"
 #include "simulation/long_steps.h"
 #include "simulation/snapshot.h"
+#include "system/angles.h"
 #include "system/decay.h"
 #include "system/mass.h"
 
@@ -26,7 +27,7 @@ static void layout_state(arena *a, const hn_simulation *s, size_t bodies, apart_
     state->impetus = arena_doubles(a, POSE_SIZE * bodies);
     state->memory = arena_doubles(a, any ? scheme_memory_size(s->scheme, system) : 0);
     state->angles = arena_doubles(a, any ? (size_t)system->angle_count : 0);
-    state->joint_angles = arena_doubles(a, any ? (size_t)system->joint_count : 0);
+    state->joint_angles = arena_doubles(a, any ? system_joint_angle_count(system) : 0);
     state->joint_slack = arena_doubles(a, any ? (size_t)system->joint_count : 0);
     state->multipliers = arena_doubles(a, own ? (size_t)system->constraint_count : 0);
 }
@@ -78,6 +79,15 @@ static void copy_joints(const hn_simulation *s, const double *from, double *to)
         const joint *j = &s->system->reports[k].rows;
         if ((j->parent >= 0 || j->child >= 0) && !is_parked(s, j->parent, j->child))
             to[k] = from[k];
+    }
+}
+
+static void copy_pairs(const hn_simulation *s, const double *from, double *to)
+{
+    for (int i = s->turning_count; i < s->turning_count + s->pair_count; ++i) {
+        const turning_joint *t = &s->turning[i];
+        int at = s->system->reports[t->joint].pair;
+        if (!is_parked(s, t->a, t->b)) memcpy(to + at, from + at, 2 * sizeof(double));
     }
 }
 
@@ -137,6 +147,7 @@ static void copy_state(const hn_simulation *s, const apart_state *from, const ap
     copy_memory(s, from->memory, to->memory);
     copy_angles(s, from->angles, to->angles);
     copy_joints(s, from->joint_angles, to->joint_angles);
+    copy_pairs(s, from->joint_angles, to->joint_angles);
     copy_joints(s, from->joint_slack, to->joint_slack);
     copy_multipliers(s, from->multipliers, to->multipliers);
 }

@@ -8,6 +8,7 @@
 #include "model/model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,9 +110,23 @@ static bool add_start_spin(caution_list *list, const hn_simulation *s,
     return true;
 }
 
-static void add_accuracy(caution_list *list, const hn_model *model, const hn_accuracy *a,
-                         bool spin_said)
+/// How far a body that turns fast is off, where the scheme tells.
+static void write_lag(const hn_simulation *s, double spin, char *text, size_t size)
 {
+    double turn = s->composition == NULL ? scheme_turn(s->def.scheme, spin) : 0.0;
+    text[0] = '\0';
+    if (turn > 0.0)
+        snprintf(text, size,
+                 ", %.2g %% too %s in its angle, and as far off in its inertia where a gear or a "
+                 "motion leads "
+                 "it",
+                 100.0 * fabs(turn - 1.0), turn < 1.0 ? "little" : "much");
+}
+
+static void add_accuracy(caution_list *list, const hn_simulation *s, const hn_model *model,
+                         const hn_accuracy *a, bool spin_said)
+{
+    char lag[160];
     if (a->ambiguous_step_count > 0)
         add(list,
             "%" PRId64 " steps were too long to be unique: their equations have several "
@@ -125,12 +140,14 @@ static void add_accuracy(caution_list *list, const hn_model *model, const hn_acc
             a->leap_count, a->leap_time,
             a->leap_joint < 0 ? "unknown"
                               : hn_model_joint_name(model, hn_model_joint(model, a->leap_joint)));
-    if (!spin_said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit)
+    if (!spin_said && a->spin_step_limit > 0.0 && a->spin_step.value > a->spin_step_limit) {
+        write_lag(s, a->spin_step.value, lag, sizeof lag);
         add(list,
             "the step is too long for body %s: at t = %.6g s it turns by h |omega| = %.3g in a "
-            "step (above %g); a smaller step helps",
+            "step (above %g)%s; a smaller step helps",
             body_name(model, a->spin_step.body), a->spin_step.time, a->spin_step.value,
-            a->spin_step_limit);
+            a->spin_step_limit, lag);
+    }
     if (a->sample_count > 0 && a->relative.value > ERROR_STEP_LARGE)
         add(list,
             "the step is too long for the motion of body %s: at t = %.6g s a single step is off "
@@ -197,7 +214,7 @@ int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int ind
     hn_ledger ledger;
     bool stepped = s->step_count > 0 && s->def.ledger && hn_simulation_ledger(s, &ledger) == HN_OK,
          noted = stepped && s->accuracy.step_count > 0; // load steps are none
-    if (stepped) add_accuracy(&list, model, &ledger.accuracy, spin_said);
+    if (stepped) add_accuracy(&list, s, model, &ledger.accuracy, spin_said);
     add_beams(&list, s, model, noted ? &ledger.accuracy : NULL);
     return list.count;
 }

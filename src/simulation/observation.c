@@ -7,6 +7,7 @@
 
 #include "simulation/redundancy.h"
 #include "simulation/statics.h"
+#include "system/angles.h"
 #include "system/mass.h"
 
 #include <string.h>
@@ -295,6 +296,8 @@ static hn_status observe_joints(hn_simulation *s)
         // an angle that counts turns is known
         if (count > 1 || place != 0) simulation_joint_coordinates(s, k, coordinates);
         if (place >= 0) coordinates[place] = s->joint_angles[k];
+        if (system->reports[k].pair >= 0)
+            memcpy(coordinates, s->joint_angles + system->reports[k].pair, 2 * sizeof(double));
         observed_twist(s, rows->parent, twist_a);
         observed_twist(s, rows->child, twist_b);
         simulation_joint_rates(s, k, twist_a, twist_b, rates);

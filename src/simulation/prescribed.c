@@ -204,6 +204,13 @@ static bool follow_angles(const state_dynamics *x, double h, const double *befor
         s->joint_angles[k] = system_joint_angle(system, k, f->q, s->joint_angles[k] + h * rate);
         s->joint_slack[k] = 0.0;
     }
+    for (int i = s->turning_count; i < s->turning_count + s->pair_count; ++i) {
+        int k = s->turning[i].joint, first = s->observed.coordinate_start[k];
+        double *angles = s->joint_angles + system->reports[k].pair;
+        for (int c = 0; c < 2; ++c)
+            angles[c] += 0.5 * h * (before[first + c] + frame_rate(f, first + c, f->q, x->v));
+        system_joint_two_angles(system, k, f->q, angles);
+    }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle < 0) continue;
@@ -378,7 +385,8 @@ static hn_status settle(hn_simulation *s, double h, bool efforts, const double *
 static void keep_angles(hn_simulation *s, double *kept, bool keep)
 {
     double *const of[] = {s->angles, s->joint_angles, s->joint_slack};
-    const int counts[] = {s->system->angle_count, s->system->joint_count, s->system->joint_count};
+    const int joints = s->system->joint_count,
+              counts[] = {s->system->angle_count, (int)system_joint_angle_count(s->system), joints};
     for (int k = 0; k < 3; kept += counts[k], ++k)
         memcpy(keep ? kept : of[k], keep ? of[k] : kept, (size_t)counts[k] * sizeof(double));
 }
@@ -444,7 +452,8 @@ hn_status hn_simulation_follow(hn_simulation *s, int64_t count, bool efforts)
     TRY(simulation_observe(s, OBSERVE_JOINTS));
     size_t size = POSE_SIZE * (size_t)s->system->body_count,
            terms = (size_t)s->system->element_count,
-           slots = (size_t)(s->system->angle_count + 2 * s->system->joint_count);
+           slots = (size_t)(s->system->angle_count + s->system->joint_count) +
+                   system_joint_angle_count(s->system);
     double *memory = context_allocate(
         s->context,
         (4 * size + 2 * terms + slots + s->observed.extent.coordinate_count + 1) * sizeof(double));

@@ -6,6 +6,7 @@
 #include "simulation/snapshot.h"
 #include "simulation/state_dynamics.h"
 
+#include "system/angles.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -155,6 +156,9 @@ static void take_turns(hn_simulation *s, const double *coordinates)
             start = s->observed.coordinate_start[k];
         if (place >= 0 && s->observed.coordinate_start[k + 1] > start)
             s->joint_angles[k] = coordinates[start + place];
+        if (system->reports[k].pair >= 0)
+            memcpy(s->joint_angles + system->reports[k].pair, coordinates + start,
+                   2 * sizeof(double));
     }
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
@@ -176,7 +180,7 @@ static void keep_state(const hn_simulation *s, kept_state *kept)
     snapshot_keep(s, kept->snapshot);
     memcpy(kept->twist_start, system->twist_start,
            TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-    memcpy(kept->joint_angles, s->joint_angles, (size_t)system->joint_count * sizeof(double));
+    memcpy(kept->joint_angles, s->joint_angles, system_joint_angle_count(system) * sizeof(double));
     memcpy(kept->angles, s->angles, (size_t)system->angle_count * sizeof(double));
 }
 
@@ -186,7 +190,7 @@ static void return_state(hn_simulation *s, const kept_state *kept, bool begun)
     const hn_system *system = s->system;
     memcpy(system->twist_start, kept->twist_start,
            TWIST_SIZE * (size_t)system->body_count * sizeof(double));
-    memcpy(s->joint_angles, kept->joint_angles, (size_t)system->joint_count * sizeof(double));
+    memcpy(s->joint_angles, kept->joint_angles, system_joint_angle_count(system) * sizeof(double));
     memcpy(s->angles, kept->angles, (size_t)system->angle_count * sizeof(double));
     if (!begun) return;
     snapshot_take_back(s, kept->snapshot);
@@ -199,7 +203,7 @@ static hn_status settle_state(hn_simulation *s, const double *q, const double *t
 {
     const hn_system *system = s->system;
     size_t n = (size_t)system->body_count, count = POSE_SIZE * n,
-           joints = (size_t)system->joint_count, angles = (size_t)system->angle_count,
+           joints = system_joint_angle_count(system), angles = (size_t)system->angle_count,
            numbers = 3 * count + TWIST_SIZE * n + joints + angles;
     TRY(check_poses(s, q));
     double *v =

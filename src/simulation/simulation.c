@@ -16,6 +16,7 @@
 #include "simulation/snapshot.h"
 #include "simulation/start_velocities.h"
 #include "simulation/statics.h"
+#include "system/angles.h"
 #include "system/decay.h"
 #include "system/mass.h"
 
@@ -101,7 +102,7 @@ static void layout(arena *a, hn_simulation *s)
     s->loose = arena_doubles(a, s->scheme->tangent_momenta ? POSE_SIZE * n : 0);
     s->angles = arena_doubles(a, (size_t)system->angle_count);
     s->next_joint_angles = arena_doubles(a, (size_t)system->joint_count);
-    s->joint_angles = arena_doubles(a, (size_t)system->joint_count);
+    s->joint_angles = arena_doubles(a, system_joint_angle_count(system));
     s->joint_slack = arena_doubles(a, (size_t)system->joint_count);
     s->turning = arena_bytes(a, (size_t)system->joint_count * sizeof(turning_joint));
     s->load_sizes = arena_doubles(a, s->def.ledger ? (size_t)system->element_count : 0);
@@ -419,7 +420,8 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (s->scheme->decays) TRY(decay_prepare(s->system));
-    s->turning_count = turns_find(system, s->turning);
+    s->turning_count = turns_find(system, s->turning, &s->pair_count);
+    turns_begin(s, model);
     s->has_links = has_links(system);
     dampers_find(system, s->dampers);
     TRY(dampers_update(s));
@@ -470,7 +472,7 @@ static hn_status create_reference(hn_simulation *s)
     if (r->memory == NULL) return HN_OUT_OF_MEMORY;
     a = (arena){.block = r->memory};
     layout(&a, r);
-    r->turning_count = turns_find(r->system, r->turning);
+    r->turning_count = turns_find(r->system, r->turning, &r->pair_count);
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
     r->stuck = r->rattling = r->blocked.hold = r->blocked.motion = -1;

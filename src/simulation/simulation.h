@@ -145,14 +145,14 @@ struct hn_simulation {
     double *next_joint_angles; ///< of one whose bodies may turn by any angle: those at the end of its step
     int doubtful_joint;    ///< likewise: a joint that may have turned more often, or -1
     turning_joint *turning;///< joints with angles that count turns
-    int turning_count;
+    int turning_count, pair_count; ///< and behind them those with two angles
     saddle *projection; ///< for projected momenta; made when first asked for
     void *memory;
 
     // state: everything a snapshot holds
     scheme_state state;
     double *angles;       ///< torsional springs, unwrapped
-    double *joint_angles; ///< per joint of the model: unwrapped angle when last looked at (0 where there is none)
+    double *joint_angles; ///< unwrapped angles when last looked at (0 where there is none), see system/angles.h
     double *joint_slack;  ///< per joint: rad, how far it can have turned since then
     double *loose;        ///< `tangent_momenta`: momenta before they were projected, 12 per body
     both_levels levels;   ///< of it: history and history_count
@@ -345,7 +345,9 @@ const solved_step *simulation_reaction_step(hn_simulation *simulation);
 /// The state has changed: what was found from it for reports is out of date.
 void simulation_forget_derived(hn_simulation *simulation);
 /// Angles that count turns (turns.c): find the joints that have them; returns their number.
-int turns_find(const hn_system *system, turning_joint *turning);
+int turns_find(const hn_system *system, turning_joint *turning, int *pair_count);
+/// Whole turns that joints with two angles begin with.
+void turns_begin(hn_simulation *simulation, const hn_model *model);
 /// Follow them through a solved step, and those of torsional springs with them.
 void turns_follow(hn_simulation *simulation, const solved_step *step);
 /// All of them at the current state.

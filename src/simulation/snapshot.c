@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 
+#include "system/angles.h"
+
 #include <string.h>
 
 // One list of what a snapshot holds, walked to count, to save and to restore.
@@ -50,8 +52,8 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
     if (s->scheme->tangent_momenta)
         snapshot_part(action, s->loose, POSE_SIZE * n * sizeof(double), buffer, &used);
     snapshot_part(action, s->angles, (size_t)system->angle_count * sizeof(double), buffer, &used);
-    snapshot_part(action, s->joint_angles, (size_t)system->joint_count * sizeof(double), buffer,
-                  &used);
+    snapshot_part(action, s->joint_angles, system_joint_angle_count(system) * sizeof(double),
+                  buffer, &used);
     snapshot_part(action, s->joint_slack, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);
     for (int i = 0; i < s->damper_count; ++i) {

@@ -14,6 +14,7 @@
 #include "simulation/composed.h"
 #include "simulation/not_finite.h"
 #include "simulation/soft_motions.h"
+#include "system/angles.h"
 #include "system/mass.h"
 
 #include <float.h>
@@ -682,7 +683,7 @@ static void go_back(statics *x)
     memcpy(s->state.q, x->start, poses * sizeof(double));
     memcpy(s->angles, x->start + poses, (size_t)s->system->angle_count * sizeof(double));
     memcpy(s->joint_angles, x->start + poses + s->system->angle_count,
-           (size_t)s->system->joint_count * sizeof(double));
+           system_joint_angle_count(s->system) * sizeof(double));
     s->steps[0].valid = s->steps[1].valid = false;
     simulation_forget_derived(s);
 }
@@ -771,7 +772,7 @@ hn_status statics_begin(hn_simulation *s, const hn_static_def *def, statics *x)
     *x = (statics){.simulation = s, .def = *def, .row_factor = 1.0};
     TRY(check_drives(system));
     TRY(not_finite_now(s, def->at_time ? def->time : hn_simulation_time(s)));
-    size_t angles = (size_t)system->angle_count, joints = (size_t)system->joint_count;
+    size_t angles = (size_t)system->angle_count, joints = system_joint_angle_count(system);
     x->start = context_allocate(s->context, (poses + angles + joints + 1) * sizeof(double));
     if (x->start == NULL) return HN_OUT_OF_MEMORY;
     x->extent = extent_of(system, s->state.q);

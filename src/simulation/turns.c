@@ -6,21 +6,46 @@
 // one.
 #include "simulation/simulation.h"
 
+#include "model/model.h"
 #include "system/angles.h"
 
 #include <string.h>
 
 static const double SLACK_MAX = 1.0; // rad
 
-int turns_find(const hn_system *system, turning_joint *turning)
+int turns_find(const hn_system *system, turning_joint *turning, int *pair_count)
 {
-    int count = 0;
+    int count = 0, pairs = 0;
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
         if (system_joint_counts_turns(system, k))
             turning[count++] = (turning_joint){k, j->parent, j->child};
     }
+    for (int k = 0; k < system->joint_count; ++k) {
+        const joint *j = &system->reports[k].rows;
+        if (system->reports[k].pair >= 0)
+            turning[count + pairs++] = (turning_joint){k, j->parent, j->child};
+    }
+    *pair_count = pairs;
     return count;
+}
+
+void turns_begin(hn_simulation *s, const hn_model *model)
+{
+    for (int i = s->turning_count; i < s->turning_count + s->pair_count; ++i) {
+        int k = s->turning[i].joint;
+        double *angles = s->joint_angles + s->system->reports[k].pair;
+        for (int c = 0; c < 2; ++c) angles[c] = model_start_turn(&model->joints[k], c);
+    }
+}
+
+// Two angles each go on by less than half a turn, as drives on them do.
+static void follow_pairs(hn_simulation *s, const double *q)
+{
+    for (int i = s->turning_count; i < s->turning_count + s->pair_count; ++i) {
+        int k = s->turning[i].joint;
+        system_joint_two_angles(s->system, k, q, s->joint_angles + s->system->reports[k].pair);
+    }
 }
 
 // Where even the turns of the bodies leave open how often a joint went round.
@@ -80,6 +105,7 @@ void turns_follow(hn_simulation *s, const solved_step *step)
             if (*slack > SLACK_MAX) look_after(s, step, s->turning[i].joint);
         }
     }
+    follow_pairs(s, step->data.q);
     for (int i = 0; i < system->element_count; ++i) {
         const element *e = &system->elements[i];
         if (e->angle < 0) continue;
@@ -105,4 +131,5 @@ void simulation_update_angles(hn_simulation *s)
         s->joint_angles[k] = system_joint_angle(s->system, k, s->state.q, s->joint_angles[k]);
         s->joint_slack[k] = 0.0;
     }
+    follow_pairs(s, s->state.q);
 }

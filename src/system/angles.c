@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Angles that count turns: of revolute, cylindrical and planar joints, continued from state to state.
+// Angles that count turns: of revolute, cylindrical, planar and universal joints, continued from state to state.
 #include "system/angles.h"
 
 #include "base/rotation.h"
+#include "system/close_loops.h"
 
 // A body nearer to half a turn in a step, by half of the angle that is missing, may have gone the other way round.
 static const double DOUBTFUL_TURN = 0.05; // rad
@@ -28,6 +29,14 @@ static double signed_angle(const hn_system *system, int index, const double *q)
 double system_joint_angle(const hn_system *system, int index, const double *q, double near)
 {
     return angle_near(signed_angle(system, index, q), near);
+}
+
+void system_joint_two_angles(const hn_system *system, int index, const double *q, double *angles)
+{
+    const joint j = system_user_joint(system, index);
+    double now[HN_JOINT_COORDINATES_MAX];
+    joint_type_of(j.kind)->coordinates(&j, system_pose(q, j.parent), system_pose(q, j.child), now);
+    for (int k = 0; k < 2; ++k) angles[k] = angle_near(now[k], angles[k]);
 }
 
 double system_joint_rate(const hn_system *system, int index, const double *q, const double *twist_a,

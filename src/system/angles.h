@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Angles that count turns: of revolute, cylindrical and planar joints, continued from state to state.
+// Angles that count turns: of revolute, cylindrical, planar and universal joints, continued from state to state.
 #ifndef SYSTEM_ANGLES_H
 #define SYSTEM_ANGLES_H
 
@@ -10,6 +10,14 @@ bool system_joint_counts_turns(const hn_system *system, int index);
 
 /// Angle of the user's b relative to a at poses q, within half a turn of `near`.
 double system_joint_angle(const hn_system *system, int index, const double *q, double near);
+
+/// Places among the angles of joints: one per joint that counts turns, then two per joint with two angles.
+static inline size_t system_joint_angle_count(const hn_system *system)
+{
+    return (size_t)(system->joint_count + 2 * system->pair_count);
+}
+/// Two angles of a joint at poses q, each within half a turn of what `angles` has, which takes them.
+void system_joint_two_angles(const hn_system *system, int index, const double *q, double *angles);
 
 /// Rate of that angle from the twists of the two bodies (NULL: the ground).
 double system_joint_rate(const hn_system *system, int index, const double *q, const double *twist_a,

@@ -140,7 +140,9 @@ static void compile_report(hn_system *system, const hn_model *model, const tree 
         j->b[k] = in_directors(system, j->child, mat3_column(&from->frame_b, k));
     }
     j->row_count = joint_type_of(from->kind)->row_count;
-    report->tree_body = report->thread = -1;
+    report->tree_body = report->thread = report->pair = -1;
+    if (joint_has_two_angles(from->kind))
+        report->pair = model->joint_count + 2 * system->pair_count++;
     report->rows_swapped = false;
     const joint_type *type = joint_type_of(from->kind);
     if (type->keeps_sides && !type->sides_differ && from->body_a >= 0 &&

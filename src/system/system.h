@@ -35,6 +35,7 @@ typedef struct system_joint {
     int tree_body;    ///< child of the tree joint that realises it, or -1
     int cut;          ///< place among the cut joints, or -1
     int thread;       ///< coupling that is a part of it, of a screw; or -1
+    int pair;         ///< place of its two angles among those of joints (angles.h), or -1
 } system_joint;
 
 /// Where an element sits in the tree.
@@ -135,6 +136,7 @@ typedef struct hn_system {
     double *q_start;      ///< 12 per body
     double *twist_start;  ///< 6 per body
     double *angle_start;  ///< angle_count
+    int pair_count;       ///< joints with two angles
     double *turn_start;   ///< per joint: rad, the angle given at the start, where joints count turns, or 0
     double position_projection; ///< m, rad: largest change made to start positions
     double velocity_projection; ///< m/s, rad/s

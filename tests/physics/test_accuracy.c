@@ -54,6 +54,8 @@ TEST(accuracy, a_wheel_that_turns_too_far_in_a_step)
             CHECK_NEAR(a->angle_sum / (50.0 * exact), 1.0, 0.05);
             CHECK_NEAR(a->spin_step.value, TURNS[k], 1e-9);
             CHECK(a->spin_step_limit == 0.5);
+            const double turn = scheme_turn((hn_scheme)scheme, TURNS[k]);
+            CHECK_NEAR(fabs(turn - 1.0) * TURNS[k], exact, 1e-15); // what a caution says
             run_end(&r);
         }
 }

@@ -337,6 +337,85 @@ static void expect_caution(const hn_simulation *simulation, const hn_model *mode
     CHECK_EQUAL(strlen(cut), sizeof cut - 1);
 }
 
+// What is said of a fast wheel is how far its angle is off, and the inertia of one that a gear leads.
+TEST(cautions, of_fast_wheels_name_the_amount)
+{
+    static const char FREE[] =
+        "holonom: 1\n"
+        "bodies: {wheel: {mass: 1, inertia: [0.1, 0.1, 0.15]}}\n"
+        "joints: {axle: {revolute: {bodies: [ground, wheel], at: [0, 0, 0], axis: z}}}\n"
+        "start: {axle: {rate: 80}}\n";
+    static const struct {
+        hn_scheme scheme;
+        double step;
+        const char *words;
+    } cases[] = {{HN_SCHEME_ENERGY_MOMENTUM, 1e-2, "too little in its angle"},
+                 {HN_SCHEME_CONVECTED, 1e-2, "too little in its angle"},
+                 {HN_SCHEME_ENERGY_DECAYING, 1e-2, "too little in its angle"},
+                 {HN_SCHEME_GGL_ENERGY_MOMENTUM, 1e-2, "too little in its angle"}};
+    hn_context *context = hn_context_create(NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        hn_model *model = NULL;
+        hn_simulation *simulation = NULL;
+        hn_simulation_def def = hn_simulation_def_default();
+        hn_joint_state joint;
+        char amount[40];
+        enum { STEPS = 20 };
+        def.scheme = cases[i].scheme;
+        def.step_size = cases[i].step;
+        CHECK_OK(context, hn_model_parse(context, FREE, sizeof FREE - 1, "model", &model));
+        CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+        CHECK_OK(context, hn_simulation_step(simulation, STEPS));
+        CHECK_OK(context,
+                 hn_simulation_joint_state(simulation, hn_simulation_joint(simulation, 0), &joint));
+        double exact = 80.0 * STEPS * cases[i].step, off = fabs(joint.coordinates[0] / exact - 1.0);
+        snprintf(amount, sizeof amount, ", %.2g %% %s", 100.0 * off, cases[i].words);
+        expect_caution(simulation, model, 0, amount);
+        hn_simulation_destroy(simulation);
+        hn_model_destroy(model);
+    }
+    hn_context_destroy(context);
+}
+
+// A torque turns a slow drum, geared 1:10 to a fast wheel with nearly all of the inertia: what the drum's kinetic energy
+// is short of says how much larger the wheel's inertia is. At h |omega| = 0.8 it is what the caution says.
+TEST(cautions, of_fast_wheels_of_gears_name_the_amount)
+{
+    static const char GEARED[] =
+        "holonom: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies:\n"
+        "  drum: {mass: 1, inertia: [0.1, 0.1, 1e-3]}\n"
+        "  wheel: {mass: 1, inertia: [0.1, 0.1, 0.15], position: [1, 0, 0]}\n"
+        "joints:\n"
+        "  slow: {revolute: {bodies: [ground, drum], at: [0, 0, 0], axis: z}}\n"
+        "  fast: {revolute: {bodies: [ground, wheel], at: [1, 0, 0], axis: z}}\n"
+        "couplings: {g: {gear: {joints: [slow, fast], teeth: [100, 10]}}}\n"
+        "start: {slow: {rate: 8}, fast: {rate: -80}}\n";
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = NULL;
+    hn_simulation *simulation = NULL;
+    hn_simulation_def def = hn_simulation_def_default();
+    hn_joint_state joint;
+    char amount[60];
+    def.step_size = 1e-2;
+    CHECK_OK(context, hn_model_parse(context, GEARED, sizeof GEARED - 1, "model", &model));
+    CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+    CHECK_OK(context, hn_simulation_step(simulation, 100));
+    CHECK_OK(context,
+             hn_simulation_joint_state(simulation, hn_simulation_joint(simulation, 0), &joint));
+    double off = 1.0 - joint.coordinates[0] / 8.0;
+    print_message("the drum is %.4g late\n", off);
+    CHECK_NEAR(off, 1.0 - atan(0.4) / 0.4, 1e-3); // the drum's own inertia is 7e-5 of the wheel's
+    snprintf(amount, sizeof amount, "body wheel: at t = ");
+    expect_caution(simulation, model, 0, amount);
+    snprintf(amount, sizeof amount, ", %.2g %% too little in its angle", 100.0 * off);
+    expect_caution(simulation, model, 0, amount);
+    hn_simulation_destroy(simulation);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
+}
+
 // The tool alone knew: a program was told that all is kept of a wheel that turned 66 % of the truth, and of a start
 // that was moved.
 TEST(cautions, of_steps_too_long_and_starts_that_were_moved_are_told_to_programs)

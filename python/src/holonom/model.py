@@ -505,6 +505,18 @@ class Model:
                 part[group][name] = document[group][name]
                 self._part(document[group][name], part)
 
+    def _own(self, value: Any) -> None:
+        """Refuse bodies, joints, loads and beams of another model, whose names may mean others here."""
+        if isinstance(value, (Body, Joint, Load, Beam)):
+            if value.model is not None and value.model is not self:
+                raise InvalidArgument(f"{value!r} is of another model, {value.model.name!r}, and not of {self.name!r}")
+        elif isinstance(value, Mapping):
+            for inner in value.values():
+                self._own(inner)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            for inner in value:
+                self._own(inner)
+
     def _add(self, group: str, name: str | None, default: str, entry: dict[str, Any]) -> str:
         """Put an entry into the model, if the library can read it beside what it speaks of."""
         document = self._writable()
@@ -516,6 +528,7 @@ class Model:
             name = f"{default}{number}"
         elif name in held:
             raise InvalidModel(f"{default} '{name}': the name is taken")
+        self._own(entry)
         self._check(group, name, _plain(entry))
         held[name] = _plain(entry)
         self._handle = None
@@ -628,6 +641,7 @@ class Model:
         """Add a joint of a kind ("revolute", ...). Coordinates describe the motion of b relative to a; at (m, default: the
         origin) and axes are world ones at the start, or in the bodies' frames with coordinates="body"; to: another place on
         b; second_axis: of a universal joint; length: of a distance joint; further words as in model files."""
+        self._own([a, b])
         entry: dict[str, Any] = {"bodies": [_plain(a), _plain(b)]}
         if coordinates is not None:
             entry["coordinates"] = coordinates
@@ -855,6 +869,7 @@ class Model:
         if coordinates is not None:
             values = _plain(coordinates)
             entry["coordinates"] = values if isinstance(values, list) else [values]
+        self._own(thing)
         name = thing if isinstance(thing, str) else thing.name
         whole = {**document["start"].get(name, {}), **entry}
         if not whole:

@@ -446,9 +446,18 @@ class Simulation:
         found["unique"] = {name: bool(unique[i]) for i, name in enumerate(names)}
         return found
 
+    def _name(self, thing: Joint | Drive | Coupling | Beam | str) -> str:
+        """Its name, if it is of the model that is simulated, or of one that says the same."""
+        if isinstance(thing, str):
+            return thing
+        of = thing.model
+        if of is not self._model and of is not self._known and of.to_yaml() != self._known.to_yaml():
+            raise InvalidArgument(f"{thing!r} is of another model, {of.name!r}, and not of {self._known.name!r}")
+        return thing.name
+
     def _joint(self, joint: Joint | str) -> Any:
         names = [j.name for j in self._known.joints]
-        name = joint if isinstance(joint, str) else joint.name
+        name = self._name(joint)
         if name not in names:
             raise InvalidArgument(f"no joint {name!r} in the model {self._known.name!r}")
         return lib.hn_simulation_joint(self._pointer, names.index(name))
@@ -473,7 +482,7 @@ class Simulation:
     @_alone
     def drive_state(self, drive: Drive | str) -> dict[str, float]:
         """Coordinate, effort, power (W) and work (J) of a drive: the fields of hn_drive_state."""
-        name = drive if isinstance(drive, str) else drive.name
+        name = self._name(drive)
         if name not in self._known.drives:
             raise InvalidArgument(f"no drive {name!r} in the model {self._known.name!r}")
         out = ffi.new("hn_drive_state *")
@@ -483,7 +492,7 @@ class Simulation:
     @_alone
     def coupling_state(self, coupling: Coupling | str) -> dict[str, float]:
         """Effort (N, N m) along the first coordinate and gap (m, rad) of a coupling: the fields of hn_coupling_state."""
-        name = coupling if isinstance(coupling, str) else coupling.name
+        name = self._name(coupling)
         if name not in self._known.couplings:
             raise InvalidArgument(f"no coupling {name!r} in the model {self._known.name!r}")
         out = ffi.new("hn_coupling_state *")
@@ -493,7 +502,7 @@ class Simulation:
     @_alone
     def beam_element(self, beam: Beam | str, element: int) -> dict[str, Any]:
         """Strains, resultants (N, N m) and angle (rad) of an element: the fields of hn_beam_element_state."""
-        name = beam if isinstance(beam, str) else beam.name
+        name = self._name(beam)
         names = [b.name for b in self._known.beams]
         if name not in names:
             raise InvalidArgument(f"no beam {name!r} in the model {self._known.name!r}")
