@@ -340,8 +340,8 @@ hn_status reader_joints(model_reader *r, int index)
 
 // ---- loads ---------------------------------------------------------------------------------------------------
 
-// Factor of a load in time: table, pulse, or factor for any function of time, whose scale multiplies the vector. A vector
-// without a unit is a direction, whose factor may have it.
+// Factor of a load in time: table, pulse, or factor for any function of time, whose scale multiplies the vector. A
+// vector without a unit is a direction, whose factor may have it.
 static hn_status read_factor(const model_reader *r, int map, const char *owner, quantity q,
                              hn_vec3 *vector, time_function *factor)
 {

@@ -120,8 +120,8 @@ typedef struct time_function {
     double scale;
     void *block;
 } time_function;
-/// A number, an expression in t, or a map with one of table, spline, pulse, step, expression and perhaps scale. The unit
-/// stands at the scale or at what it multiplies.
+/// A number, an expression in t, or a map with one of table, spline, pulse, step, expression and perhaps scale. The
+/// unit stands at the scale or at what it multiplies.
 hn_status reader_time_function(const model_reader *r, int index, const char *what, quantity q, time_function *f);
 /// The kind of a function of time in a map that may hold other keys too; none: constant.
 hn_status reader_time_kind(const model_reader *r, int map, quantity q, time_function *f);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The unit of an expression by those of its words: the program of the expression, run on kinds instead of numbers.
 //
-// A bare number may stand for anything, and so may its products. Terms of a sum, and what min, max and comparisons take,
-// are of one kind; functions give numbers; the time may stand for a number of seconds or for a number.
+// A bare number may stand for anything, and so may its products. Terms of a sum, and what min, max and comparisons
+// take, are of one kind; functions give numbers; the time may stand for a number of seconds or for a number.
 #include "io/units.h"
 
 #include "model/time_operations.h"

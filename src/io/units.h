@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Units of numbers in model files: "30 deg", "12 mm", "5 rpm", "2 kN", "7.8 g/cm^3", and what each place of a file takes.
+// Units of numbers in model files: "30 deg", "12 mm", "5 rpm", "2 kN", "7.8 g/cm^3", and what each quantity takes.
 #ifndef IO_UNITS_H
 #define IO_UNITS_H
 

@@ -377,8 +377,8 @@ TEST(cautions, of_fast_wheels_name_the_amount)
     hn_context_destroy(context);
 }
 
-// A torque turns a slow drum, geared 1:10 to a fast wheel with nearly all of the inertia: what the drum's kinetic energy
-// is short of says how much larger the wheel's inertia is. At h |omega| = 0.8 it is what the caution says.
+// A slow drum, geared 1:10 to a fast wheel with nearly all of the inertia, goes as far as that wheel lets it: at
+// h |omega| = 0.8 it is late by what the caution says of the wheel.
 TEST(cautions, of_fast_wheels_of_gears_name_the_amount)
 {
     static const char GEARED[] =
