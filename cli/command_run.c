@@ -27,10 +27,26 @@ static const double CONDITION_SECONDS_CHEAP = 2.0; // and when the run took no l
 
 // ---- requirements ---------------------------------------------------------------------------------
 
+/// What can be required: the promises, then the accuracy line.
+enum { REQUIRE_ACCURACY = HN_PROMISE_COUNT, REQUIRE_COUNT };
+
 typedef struct requirements {
-    bool given[HN_PROMISE_COUNT];
-    double bound[HN_PROMISE_COUNT];
+    bool given[REQUIRE_COUNT];
+    double bound[REQUIRE_COUNT];
 } requirements;
+
+static const char *requirement_word(int index)
+{
+    return index == REQUIRE_ACCURACY ? "accuracy" : promise_word(index);
+}
+
+/// REQUIRE_COUNT: there is none of that name.
+static int requirement_of(const char *word)
+{
+    int index = 0;
+    while (index < REQUIRE_COUNT && strcmp(word, requirement_word(index)) != 0) ++index;
+    return index;
+}
 
 static bool parse_requirements(const char *text, requirements *required)
 {
@@ -38,25 +54,39 @@ static bool parse_requirements(const char *text, requirements *required)
     *required = (requirements){{false}, {0.0}};
     while (option_next_part(&text, part, sizeof part)) {
         char *equals = strchr(part, '=');
-        hn_promise promise;
         if (equals == NULL) {
             options_complain("run", "--require: '%s' should look like energy=1e-10", part);
             return false;
         }
         *equals = '\0';
-        if (!hn_promise_from_name(part, &promise)) {
-            complain_unknown_word("run", "requirement", part, HN_PROMISE_COUNT, promise_word);
+        int what = requirement_of(part);
+        if (what == REQUIRE_COUNT) {
+            complain_unknown_word("run", "requirement", part, REQUIRE_COUNT, requirement_word);
             return false;
         }
-        if (required->given[promise]) {
+        if (required->given[what]) {
             options_complain("run", "--require: '%s' is given twice", part);
             return false;
         }
-        if (!option_positive_number("run", "--require", equals + 1, &required->bound[promise]))
+        if (!option_positive_number("run", "--require", equals + 1, &required->bound[what]))
             return false;
-        required->given[promise] = true;
+        required->given[what] = true;
     }
     return true;
+}
+
+/// Likewise of the accuracy line: the worst error of a step.
+static bool check_accuracy(const requirements *required, const hn_accuracy *a)
+{
+    double bound = required->bound[REQUIRE_ACCURACY];
+    if (!required->given[REQUIRE_ACCURACY]) return true;
+    if (a->sample_count == 0) {
+        say(stderr, "require: accuracy cannot be met: no step could be compared with finer ones\n");
+        return false;
+    }
+    if (a->relative.value <= bound) return true;
+    say(stderr, "require: accuracy NOT MET: %.2e is above %.2e\n", a->relative.value, bound);
+    return false;
 }
 
 /// Report each requirement that is not met; true when all are.
@@ -77,7 +107,7 @@ static bool check_requirements(const requirements *required, const hn_ledger *le
             met = false;
         }
     }
-    return met;
+    return check_accuracy(required, &ledger->accuracy) && met;
 }
 
 // ---- one run --------------------------------------------------------------------------------------
@@ -97,7 +127,7 @@ typedef struct run {
     double checkpoint;  ///< s between checkpoints; 0: none but after a signal
     bool resumed;       ///< goes on from a checkpoint
     requirements required;
-    bool condition, quiet, reverse_check;
+    bool condition, quiet, reverse_check, half_step_check;
     hn_body_state *start; ///< of all bodies, for the way back
     double seconds;       ///< time the steps took
 } run;
@@ -317,6 +347,30 @@ static double angle_between(const hn_mat3 *a, const hn_mat3 *b)
     return 2.0 * asin(fmin(1.0, sqrt(sum / 8.0)));
 }
 
+/// How far bodies of two states are apart at most, and which one most.
+typedef struct states_apart {
+    double distance, angle; ///< m, rad
+    int body;
+} states_apart;
+
+static states_apart compare_states(const hn_model *model, const hn_body_state *one,
+                                   const hn_body_state *other)
+{
+    states_apart a = {0};
+    double worst = -1.0;
+    for (int i = 0; i < hn_model_body_count(model); ++i) {
+        double x = one[i].position.x - other[i].position.x,
+               y = one[i].position.y - other[i].position.y,
+               z = one[i].position.z - other[i].position.z;
+        double distance = sqrt(x * x + y * y + z * z),
+               angle = angle_between(&one[i].orientation, &other[i].orientation);
+        a.distance = fmax(a.distance, distance);
+        a.angle = fmax(a.angle, angle);
+        if (fmax(distance, angle) > worst) worst = fmax(distance, angle), a.body = i;
+    }
+    return a;
+}
+
 /// Is there a way back at all? Asked of a simulation that is thrown away, before the run.
 static int check_way_back(const run *r, const hn_simulation_def *def)
 {
@@ -340,22 +394,63 @@ static int reverse_check(run *r)
         say(stderr, "the way back failed: %s\n", hn_context_message(r->context));
         return EXIT_RUN_FAILED;
     }
-    double worst = -1.0, apart = 0.0, turned = 0.0;
-    int body = 0;
-    for (int i = 0; i < hn_model_body_count(r->model); ++i) {
-        double x = start[i].position.x - end[i].position.x,
-               y = start[i].position.y - end[i].position.y,
-               z = start[i].position.z - end[i].position.z;
-        double distance = sqrt(x * x + y * y + z * z),
-               angle = angle_between(&start[i].orientation, &end[i].orientation);
-        apart = fmax(apart, distance);
-        turned = fmax(turned, angle);
-        if (fmax(distance, angle) > worst) worst = fmax(distance, angle), body = i;
-    }
+    states_apart a = compare_states(r->model, start, end);
     free(end);
     printf("  reverse check      %.1e m, %.1e rad from the start after the way back, worst at body "
            "%s\n",
-           apart, turned, SHOWN(hn_model_body_name(r->model, hn_model_body(r->model, body))));
+           a.distance, a.angle,
+           SHOWN(hn_model_body_name(r->model, hn_model_body(r->model, a.body))));
+    return EXIT_FINE;
+}
+
+// ---- the same in half steps -----------------------------------------------------------------------
+
+/// Settings that make steps twice as fine: half of them, or tolerances of those that a scheme chooses itself.
+static void refine(hn_simulation_def *def)
+{
+    const double INNER = 1.0 / 8.0, // error of an inner step of half the size
+        OWN = 1e-2;
+    bool chooses = def->scheme == HN_SCHEME_PROJECTED_RK && !def->projected_rk.fixed_steps;
+    if (def->step_tolerance > 0.0) def->step_tolerance *= INNER;
+    if (chooses) {
+        def->projected_rk.absolute_tolerance *= OWN;
+        def->projected_rk.relative_tolerance *= OWN;
+    }
+    if (!(def->step_tolerance > 0.0) && !chooses) def->step_size *= 0.5;
+}
+
+/// How far apart the run ends from one in half steps, and how that is more than what errors of steps sum up to.
+static int half_step_check(run *r, const hn_ledger *ledger)
+{
+    hn_simulation_def def = r->def;
+    hn_simulation *finer = NULL;
+    hn_body_state *end = NULL, *other = NULL;
+    def.scheme = r->options.scheme;
+    def.reduction = r->options.reduction;
+    def.step_size = r->options.step;
+    refine(&def);
+    def.ledger = false;
+    int64_t parts = def.step_size < r->options.step ? 2 : 1;
+    hn_status status = hn_simulation_create(r->model, &def, &finer);
+    if (status == HN_OK) status = hn_simulation_step(finer, parts * r->step_count);
+    if (status == HN_OK) end = body_states(r->simulation, r->model);
+    if (status == HN_OK) other = body_states(finer, r->model);
+    hn_simulation_destroy(finer);
+    if (end == NULL || other == NULL) {
+        say(stderr, "the run in half steps failed: %s\n", hn_context_message(r->context));
+        free(end), free(other);
+        return EXIT_RUN_FAILED;
+    }
+    states_apart a = compare_states(r->model, end, other);
+    free(end), free(other);
+    const hn_accuracy *line = &ledger->accuracy;
+    double growth = fmax(line->position_sum > 0.0 ? a.distance / line->position_sum : 0.0,
+                         line->angle_sum > 0.0 ? a.angle / line->angle_sum : 0.0);
+    printf("  half-step check    %.1e m, %.1e rad from the end in half steps, worst at body %s; "
+           "errors "
+           "of steps grew %.2g times\n",
+           a.distance, a.angle,
+           SHOWN(hn_model_body_name(r->model, hn_model_body(r->model, a.body))), growth);
     return EXIT_FINE;
 }
 
@@ -408,7 +503,7 @@ static int prepare(run *r, said_cautions *said)
 }
 
 /// What is asked for after the last step of a run that did not fail.
-static int finish(run *r)
+static int finish(run *r, const hn_ledger *ledger)
 {
     if (r->condition) {
         print_condition(r->simulation, r->context);
@@ -422,7 +517,9 @@ static int finish(run *r)
         if (!r->quiet)
             say(stdout, "  wrote %s        view it: holonom view %s\n", r->output, r->output);
     }
-    return r->reverse_check ? reverse_check(r) : EXIT_FINE;
+    // first: the way back leads from the end
+    int code = r->half_step_check ? half_step_check(r, ledger) : EXIT_FINE;
+    return code == EXIT_FINE && r->reverse_check ? reverse_check(r) : code;
 }
 
 /// Everything after the model is loaded and the options are known.
@@ -458,7 +555,7 @@ static int perform(run *r)
         print_drives(r->model, r->simulation, stdout);
         print_couplings(r->model, r->simulation, stdout);
     }
-    if (code == EXIT_FINE) code = finish(r);
+    if (code == EXIT_FINE) code = finish(r, &ledger);
     if (code != EXIT_FINE) return code;
     return judge(r, &ledger, !r->quiet);
 }
@@ -467,7 +564,7 @@ static int perform(run *r)
 typedef struct run_words {
     model_source source;
     const char *output, *no_output, *every, *require, *condition, *quiet, *checkpoint, *resume,
-        *reverse, *all_series, *series;
+        *reverse, *half_steps, *all_series, *series;
     const char *settings[OPTION_REPEAT_MAX]; ///< NAME=VALUE,...
     run_texts texts;
 } run_words;
@@ -623,6 +720,8 @@ static options_result read_words(int argument_count, char **arguments, run_words
          &words->condition},
         {"--reverse-check", NULL,
          "then go all the way back, and tell how far from the start that ends", &words->reverse},
+        {"--half-step-check", NULL,
+         "then run once more in half steps, and tell how far apart both end", &words->half_steps},
         MODEL_PARAMETER_OPTION(words->source),
         {"--quiet", NULL, "print errors and warnings only", &words->quiet},
     };
@@ -648,7 +747,8 @@ static bool begin_run(const run_words *words, run *r)
                .series = words->series,
                .condition = words->condition != NULL,
                .quiet = words->quiet != NULL,
-               .reverse_check = words->reverse != NULL};
+               .reverse_check = words->reverse != NULL,
+               .half_step_check = words->half_steps != NULL};
     const char *with_output = words->output != NULL       ? "--output"
                               : words->checkpoint != NULL ? "--checkpoint"
                               : words->resume != NULL     ? "--resume"

@@ -270,7 +270,8 @@ static void print_accuracy(const hn_model *model, const hn_accuracy *a, FILE *ou
         fputs("not known: no step could be compared with finer ones\n", out);
         return;
     }
-    snprintf(figure, sizeof figure, "%8.1e worst error of a step, estimated", a->relative.value);
+    snprintf(figure, sizeof figure, "%8.1e worst error of a step, %.1e summed", a->relative.value,
+             a->relative_sum);
     print_padded(figure, FIGURE_WIDTH, out);
     fprintf(out, "%s at t = %.6g s; %.1e m, %.1e rad",
             SHOWN(hn_model_body_name(model, hn_model_body(model, a->relative.body))),

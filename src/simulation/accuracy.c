@@ -10,6 +10,7 @@
 //         halves. Schemes of first order: the second difference
 //   (U4)  ratios hold among differences like those they were found with: a step with one far beyond is measured, and
 //         where no reference follows counts the difference itself
+//   (U5)  e = h/2 |v_n+1 - r'(t_n+1)| of coordinates that a motion r(t) leads
 //
 // Steps are measured at intervals, and where (U3) says that they are worse than all before.
 #include "simulation/composed.h"
@@ -165,15 +166,27 @@ static void extrapolate(extrapolation *e, const hn_system *system, local_error *
     *change = error_of(system, e->change);
 }
 
-// Is there a corner of a load or of a drive in the last step, composed?
+// Is there a corner of a load or of a drive in the last step?
 static bool has_corner(const hn_simulation *s)
 {
     double end = hn_simulation_time(s);
-    return s->composition != NULL && isfinite(composed_next_corner(s, end - s->def.step_size, end));
+    return isfinite(composed_next_corner(s, end - s->def.step_size, end));
+}
+
+// Does friction slide otherwise at the end of the last step than at its begin, or has a stop or latch let go or locked?
+static bool has_turned(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    for (int i = 0; i < system->law_count; ++i) {
+        int at = system->elements[system->drive_first + i].angle + DRIVE_MODE;
+        if (s->angles[at] != s->angles_before[at]) return true;
+    }
+    return false;
 }
 
 // The error of the last step, `known` where a reference could be had.
-static hn_status measure(hn_simulation *s, local_error *floor, local_error *out, bool *known)
+static hn_status measure(hn_simulation *s, bool bent, local_error *floor, local_error *out,
+                         bool *known)
 {
     const hn_system *system = s->system;
     size_t count = TWIST_SIZE * (size_t)system->body_count;
@@ -194,7 +207,7 @@ static hn_status measure(hn_simulation *s, local_error *floor, local_error *out,
     *known = false;
     a->cost = 0.0;
     bool alike = s->def.scheme == HN_SCHEME_ENERGY_MOMENTUM || s->composition != NULL;
-    if (alike && !s->step_was_halved && !has_corner(s)) {
+    if (alike && !s->step_was_halved && !bent) {
         // the step is its own reference in one part
         memset(e.x_before, 0, count * sizeof(double));
         memset(e.error, 0, count * sizeof(double));
@@ -217,7 +230,8 @@ static hn_status measure(hn_simulation *s, local_error *floor, local_error *out,
             *out = error_of(system, e.error);
             *known = true;
             double error = out->value[ERROR_RELATIVE], apart = coarse.value[ERROR_RELATIVE];
-            if (e.columns == 1) resolved = apart <= RESOLVED && error >= NOT_SMALLER * apart;
+            if (e.columns == 1)
+                resolved = !bent && apart <= RESOLVED && error >= NOT_SMALLER * apart;
             else resolved = change.value[ERROR_RELATIVE] <= SETTLED * error;
             resolved =
                 resolved && velocity.value[ERROR_RELATIVE] <= LAGGING * parts * fmax(error, apart);
@@ -272,6 +286,37 @@ static local_error differences_of(hn_simulation *s)
     return e;
 }
 
+// What a motion leads is where it should be at nodes, and has the mean rate of the motion in between. How far it goes in
+// half a step by the difference of its rate at the node to that of the motion (U5).
+static local_error error_of_led_rates(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    local_error e = {0};
+    for (int i = 0; i < s->hold_count; ++i) {
+        const element *led = &system->elements[s->holds[i].first];
+        if (s->holds[i].coupling >= 0 || led->law->kind != HN_DRIVE_MOTION) continue;
+        double row[2 * POSE_SIZE], rate = 0.0;
+        element_rate_row(led, system_pose(s->state.q, led->a), system_pose(s->state.q, led->b),
+                         row);
+        for (int side = 0; side < 2; ++side) {
+            int body = side == 0 ? led->a : led->b;
+            double twist[TWIST_SIZE], v[POSE_SIZE];
+            if (body < 0) continue;
+            const double *q = system_pose(s->state.q, body);
+            mass_twist(system, body, q, s->own_momenta + POSE_SIZE * (size_t)body, twist);
+            twist_to_velocity(q, twist, v);
+            for (int k = 0; k < POSE_SIZE; ++k) rate += row[POSE_SIZE * side + k] * v[k];
+        }
+        double end = hn_simulation_time(s),
+               off = 0.5 * s->def.step_size *
+                     fabs(led->law->sign * rate - holds_motion(led, end).rate);
+        bool slides = led->displacement;
+        local_error_note_body(&e, system, element_body(led), slides ? off : 0.0,
+                              slides ? 0.0 : off);
+    }
+    return e;
+}
+
 static double ratio(double x, double y)
 {
     return y > 0.0 ? x / y : 0.0;
@@ -321,7 +366,7 @@ static bool is_rougher(accuracy_record *a, const local_error *third)
 
 // Measure the last step where its turn has come, or where it seems worse than all before. The first three steps are
 // measured, then ever fewer, until the reference costs COST_PART of the run.
-static hn_status measure_in_turn(hn_simulation *s, const local_error *third, bool worse,
+static hn_status measure_in_turn(hn_simulation *s, const local_error *third, bool worse, bool bent,
                                  local_error *error)
 {
     accuracy_record *a = &s->accuracy;
@@ -332,7 +377,7 @@ static hn_status measure_in_turn(hn_simulation *s, const local_error *third, boo
     if (!in_turn && !paid && !rougher) return HN_OK;
     local_error guessed = *error;
     int64_t unresolved = a->unresolved_count;
-    TRY(measure(s, &floor, error, &known));
+    TRY(measure(s, bent, &floor, error, &known));
     if (!in_turn && paid) a->credit -= a->cost;
     double pause = fmin(SPREADING * (double)a->step_count, a->cost / COST_PART);
     if (in_turn)
@@ -344,7 +389,9 @@ static hn_status measure_in_turn(hn_simulation *s, const local_error *third, boo
     if (!known) return HN_OK;
     a->sample_count++;
     for (int m = 0; m < ERROR_MEASURES && a->step_count >= 3 && a->settling == 0; ++m) {
-        double now = ratio(error->value[m], fmax(third->value[m], floor.value[m]));
+        // of an oscillation a single difference may be next to nothing
+        double lately = fmax(third->value[m], fmax(a->recent[0][m], a->recent[1][m])),
+               now = ratio(error->value[m], fmax(lately, floor.value[m]));
         a->ratio[m] = fmax(now, (in_turn || paid ? FORGETTING : 1.0) * a->ratio[m]);
         a->known[m] = fmax(a->known[m], third->value[m]);
     }
@@ -358,7 +405,8 @@ hn_status accuracy_note(hn_simulation *s)
     if (a->step_count == 0) a->credit = CREDIT_START;
     a->step_count++;
     // right after an impact differences say nothing, and steps are measured as long as there is credit
-    bool settling = a->settling > 0, worse = settling || has_corner(s);
+    bool settling = a->settling > 0, bent = has_turned(s) || has_corner(s),
+         worse = settling || bent;
     for (int m = 0; m < ERROR_MEASURES; ++m) {
         // a step in halves may have ended at another of several solutions: ratios of whole steps say nothing of that
         double least = s->step_was_halved ? 1.0 : 0.0;
@@ -370,11 +418,16 @@ hn_status accuracy_note(hn_simulation *s)
         error = s->error;
         a->sample_count++;
     } else {
-        TRY(measure_in_turn(s, &third, worse, &error));
+        TRY(measure_in_turn(s, &third, worse, bent, &error));
     }
     if (settling) a->settling--;
-    worst_note(a, &error, hn_simulation_time(s));
+    memcpy(a->recent[1], a->recent[0], sizeof a->recent[0]);
+    memcpy(a->recent[0], third.value, sizeof third.value);
     for (int m = 0; m < ERROR_MEASURES; ++m) a->sum[m] += error.value[m];
+    // rates of what is led are no start of the next step's places: these do not add up
+    local_error led = error_of_led_rates(s);
+    error_at_least(&error, &led, 1.0);
+    worst_note(a, &error, hn_simulation_time(s));
     return HN_OK;
 }
 

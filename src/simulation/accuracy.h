@@ -17,6 +17,7 @@ typedef struct accuracy_record {
     double sum[ERROR_MEASURES];  ///< over all steps
     double ratio[ERROR_MEASURES]; ///< measured error over third difference, the largest lately
     double known[ERROR_MEASURES]; ///< largest third difference of a step that was measured
+    double recent[2][ERROR_MEASURES]; ///< third differences of the last two steps
     double spin_step, spin_time; ///< largest h |omega|, and when (s)
     int spin_body;
     double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s)

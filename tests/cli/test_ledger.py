@@ -4,6 +4,7 @@
 usage: test_ledger.py TOOL SOURCE_FOLDER
 """
 
+import math
 import os
 import shutil
 import subprocess
@@ -57,6 +58,31 @@ class LedgerTest(unittest.TestCase):
         line = [l for l in done.stdout.splitlines() if l.startswith("  accuracy")][0]
         # 2 atan(3/2) - 3 = -1.03 rad a step
         self.assertAlmostEqual(float(line.split()[1]), 1.03, delta=0.06)
+
+    def test_the_worst_step_can_be_required_and_all_are_summed(self):
+        line = [l for l in self.run_model(WHEEL).stdout.splitlines() if l.startswith("  accuracy")][0]
+        # every step alike: 20 of them
+        worst, total = float(line.split()[1]), float(line.split(" summed")[0].split()[-1])
+        self.assertAlmostEqual(total / worst, 20, delta=1)
+        self.assertEqual(self.run_model(WHEEL, "--require", "accuracy=1.2").returncode, 0)
+        done = self.run_model(WHEEL, "--require", "energy=1,accuracy=0.9")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("require: accuracy NOT MET: 1.0", done.stderr)
+        self.assertIn("9.00e-01", done.stderr)
+        done = self.run_model(WHEEL, "--require", "acuracy=1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'accuracy'", done.stderr)
+
+    def test_a_run_in_half_steps_tells_how_far_off_the_end_is(self):
+        text = WHEEL.replace("30]", "2]")  # h |omega| = 0.2: a step is off by 2 atan(0.1) - 0.2
+        done = self.run_model(text, "--half-step-check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        line = [l for l in done.stdout.splitlines() if l.startswith("  half-step check")][0]
+        turned = lambda h: 2 / h * 2 * math.atan(h)
+        self.assertAlmostEqual(float(line.split(" rad")[0].split()[-1]), turned(0.05) - turned(0.1), delta=2e-4)
+        self.assertIn("worst at body wheel", line)
+        # three quarters of the sum of errors: none of them grows
+        self.assertAlmostEqual(float(line.split("grew ")[1].split()[0]), 0.75, delta=0.02)
 
     def test_heights_are_known_to_round_off(self):
         """From rest in a short first step hardly anything moves; the round-off of heights is no loss of energy."""

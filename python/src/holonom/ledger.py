@@ -63,6 +63,7 @@ class Ledger:
         self.step_count = int(value.step_count)
         self.energy_scale = float(value.energy_scale)  # J
         self.accuracy = {"position": a.position.value, "angle": a.angle.value, "relative": a.relative.value,
+                         "sum": a.relative_sum,
                          "time": a.relative.time, "sample_count": a.sample_count,
                          "halved_step_count": a.halved_step_count}
         self.worst_body = bodies[a.relative.body] if 0 <= a.relative.body < len(bodies) else None
@@ -87,7 +88,7 @@ class Ledger:
         if a["sample_count"] == 0 or self.worst_body is None:
             line += "not known: no step could be compared with finer ones"
         else:
-            line += f"{a['relative']:8.1e} worst error of a step, estimated".ljust(_FIGURE)
+            line += f"{a['relative']:8.1e} worst error of a step, {a['sum']:.1e} summed".ljust(_FIGURE)
             line += f"{self.worst_body} at t = {a['time']:.6g} s; {a['position']:.1e} m, {a['angle']:.1e} rad"
             if a["halved_step_count"] > 0:
                 line += f"; {a['halved_step_count']} steps were halved"
