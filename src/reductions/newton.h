@@ -54,6 +54,18 @@ typedef struct loop_state {
     int dropped;  ///< rows that follow from others
 } loop_state;
 
+/// What ended a step without a solution, where it was not Newton's method itself.
+typedef enum newton_gave_up {
+    GAVE_UP_NEWTON,
+    GAVE_UP_HOLDS,   ///< efforts of drives and couplings that hold coordinates
+    GAVE_UP_NORMALS, ///< friction by the reaction of its joint
+    GAVE_UP_MODES,   ///< friction that slides or sticks, stops that hold or let go
+    GAVE_UP_LEVELS,  ///< sweeps over both constraint levels
+    GAVE_UP_CHOICE,  ///< several solutions, and no halves that would decide between them
+    GAVE_UP_EVENT,   ///< the time at which a latch or stop is reached
+    GAVE_UP_INNER,   ///< inner steps of a step_tolerance: the shortest is too long
+} newton_gave_up;
+
 typedef struct newton_report {
     int iterations;
     int lagging;      ///< of them, those that were added since lags are not in the tangent
@@ -69,6 +81,11 @@ typedef struct newton_report {
     double left;      ///< relative residual of the solution, where it was to be measured
     int left_body;    ///< tree index of the body where it is largest
     loop_state loops;
+    newton_gave_up gave_up;
+    bool spent;            ///< and no halves were made since they cost too much (simulation/step_cost.h)
+    int hold;              ///< of holds, normals and events: which one, as simulation->holds counts,
+    double off;            ///< and how far it is off: of its unit; or its reaction, N
+    bool not_finite;       ///< a residual or an increment is no finite number
     bool half_turn;        ///< a body would turn by nearly half a turn: not a solution
     bool singular;         ///< it failed near a position where constraints lose rank, found by the scheme's own solver:
     int singular_joint;    ///< one of whose constraints do so, of the model
@@ -168,6 +185,7 @@ static inline bool newton_takes_residual(newton *n, double residual, double reac
     n->residual = residual;
     n->reached = reached;
     if (residual < 0.0) n->status = HN_SINGULAR_SYSTEM;
+    if (!isfinite(residual)) n->report->not_finite = true;
     if (residual < 0.0 || !isfinite(residual)) return false;
     n->found = newton_note_residual(n->report, n->options, residual) || newton_is_exhausted(n);
     if (!n->found && newton_jumps(n)) return false;
@@ -195,6 +213,7 @@ static inline bool newton_takes_increment(newton *n, double increment)
     report->largest = fmax(report->largest, increment);
     report->iterations++;
     n->count = report->iterations - n->first;
+    if (!isfinite(increment)) report->not_finite = true;
     return isfinite(increment);
 }
 

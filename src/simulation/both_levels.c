@@ -149,6 +149,12 @@ static void take_velocity_forces(hn_simulation *s, solved_step *step)
     velocity_level_add_closure(s->projection, step->data.closure);
 }
 
+static hn_status fail_to_settle(hn_simulation *s)
+{
+    s->newton.gave_up = GAVE_UP_LEVELS;
+    return HN_NOT_CONVERGED;
+}
+
 // Sweeps from an iterate as `guess` says.
 static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options *options,
                        step_guess guess)
@@ -186,8 +192,8 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
                      (before <= ROUND_OFF_CHANGE && change <= ROUND_OFF_GROWTH * ROUND_OFF_CHANGE);
         bool settled = (small && change > FALLING * before) || (lost && stalled >= STALLED_SWEEPS);
         if (!isfinite(change) || (!small && !lost && change > GROWTH * before))
-            return HN_NOT_CONVERGED;
-        if (k >= decided && change > DECIDED_CHANGE && !lost) return HN_NOT_CONVERGED;
+            return fail_to_settle(s);
+        if (k >= decided && change > DECIDED_CHANGE && !lost) return fail_to_settle(s);
         bool solved = s->newton.increment <= options->increment_tolerance;
         if (solved && (change <= CHANGE_TOLERANCE || settled)) return HN_OK;
         double *next = l->next;
@@ -195,7 +201,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         step->curvature = next;
         before = change;
     }
-    return HN_NOT_CONVERGED;
+    return fail_to_settle(s);
 }
 
 hn_status both_levels_solve(hn_simulation *s, solved_step *step, const newton_options *options,

@@ -224,6 +224,8 @@ hn_status composed_nominal_step(hn_simulation *s, double h, double time)
         int64_t parts = (int64_t)1 << depth;
         double part = h / (double)parts;
         snapshot_take_back(s, s->backup);
+        s->newton = failed;
+        if (step_cost_is_spent(s)) break;
         composed_forget(s);
         status = HN_OK;
         for (int64_t k = 0; k < parts && status == HN_OK; ++k)

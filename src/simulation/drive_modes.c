@@ -273,7 +273,10 @@ hn_status drive_modes_find_normals(hn_simulation *s, solved_step *step, double *
         bool settled =
             fabs(size - *slot) <= NORMAL_TOLERANCE * (size + *slot) +
                                       unfelt_reaction(s->system, e, step->equations.step_size);
-        if (!settled && !s->holds[i].held) *changed = true;
+        if (!settled && !s->holds[i].held) {
+            *changed = true;
+            s->newton.hold = i, s->newton.off = size;
+        }
         if (!settled) *slot = size;
     }
     forget_reactions(s);
@@ -299,8 +302,10 @@ static hn_status solve_with_reactions(hn_simulation *s, solved_step *step,
         step_element_forces(s->system, &step->equations, &step->data);
         TRY(drive_modes_find_normals(s, step, step->angle_start, &changed));
         if (!changed) return HN_OK;
+        if (pass + 1 == DRIVE_NORMAL_PASSES) break;
         TRY(simulation_solve_iterate(s, step, options));
     }
+    s->newton.gave_up = GAVE_UP_NORMALS;
     return HN_NOT_CONVERGED;
 }
 
@@ -320,5 +325,6 @@ hn_status drive_modes_solve(hn_simulation *s, solved_step *step, const newton_op
         for (int i = 0; i < s->hold_count; ++i) s->holds[i].follows = false;
         TRY(simulation_solve_iterate(s, step, options));
     }
+    s->newton.gave_up = GAVE_UP_MODES;
     return HN_NOT_CONVERGED;
 }

@@ -814,6 +814,8 @@ static hn_status locate(hn_simulation *s, double whole, double time, double *par
         }
         if (!(r.high - r.low > LEFT_OVER * LEFT_OVER * whole)) return HN_OK;
     }
+    s->newton.gave_up = GAVE_UP_EVENT;
+    s->newton.hold = *hit;
     return HN_NOT_CONVERGED;
 }
 

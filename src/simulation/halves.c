@@ -20,6 +20,7 @@ hn_status halves_step(hn_simulation *s, double h, double t, int depth)
     if (status == HN_OK && !leaps && !s->borrowed && events_reached(s)) return events_fill(s, h, t);
     if (status == HN_OK && !leaps) return simulation_commit(s, false);
     if (status == HN_CANCELLED || deepest) return status;
+    if (step_cost_is_spent(s)) return HN_NOT_CONVERGED;
     TRY(halves_step(s, 0.5 * h, t, depth + 1));
     return halves_step(s, 0.5 * h, t + 0.5 * h, depth + 1);
 }
@@ -27,7 +28,7 @@ hn_status halves_step(hn_simulation *s, double h, double t, int depth)
 // The nominal step of size h from `time` in halves, from the state in `backup`; on failure that state again.
 static hn_status fill(hn_simulation *s, double h, double time)
 {
-    hn_status status = halves_step(s, 0.5 * h, time, 1);
+    hn_status status = step_cost_is_spent(s) ? HN_NOT_CONVERGED : halves_step(s, 0.5 * h, time, 1);
     if (status == HN_OK) status = halves_step(s, 0.5 * h, time + 0.5 * h, 1);
     if (status == HN_OK) {
         s->statistics.halved_step_count++;

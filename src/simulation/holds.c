@@ -410,6 +410,18 @@ static hn_status fail_held(hn_simulation *s, int index)
     return HN_SINGULAR_SYSTEM;
 }
 
+// The passes run out: the one that is farthest off is named.
+static hn_status fail_to_settle(hn_simulation *s, const double *off, double largest)
+{
+    int worst = 0;
+    for (int k = 1; k < s->held_count; ++k)
+        if (fabs(off[k]) > fabs(off[worst])) worst = k;
+    s->newton.gave_up = GAVE_UP_HOLDS;
+    s->newton.hold = s->held_list[worst];
+    s->newton.off = largest;
+    return HN_NOT_CONVERGED;
+}
+
 // S, factored: by columns of differences, in units in which relations respond to their own efforts by one (`units`)
 static hn_status find_responses(hn_simulation *s, solved_step *step, const newton_options *options,
                                 double *responses, double *base, double *moved, double *units)
@@ -498,7 +510,8 @@ static hn_status solve_listed(hn_simulation *s, solved_step *step, const newton_
         // again where the last ones do not lead on
         if (pass == 0 || largest > 0.1 * before) {
             if (pass > 0 && largest <= HOLD_TOLERANCE) break; // round-off
-            if (pass == HOLD_PASSES || (pass > 0 && !(largest < before))) return HN_NOT_CONVERGED;
+            if (pass == HOLD_PASSES || (pass > 0 && !(largest < before)))
+                return fail_to_settle(s, off, largest);
             TRY(find_responses(s, step, options, responses, base, moved, units));
         }
         before = largest;

@@ -242,7 +242,10 @@ static hn_status solve_by(hn_simulation *s, const long_step_solver *by, solved_s
     bool same = moving == HN_OK && at_rest == HN_OK && is_same(system, &step->data, s->other_q);
     if (moving == HN_OK && at_rest == HN_OK && !same) {
         s->ambiguous = true;
-        if (s->scheme->may_halve && s->def.halvings_max > 0) return HN_NOT_CONVERGED;
+        if (s->scheme->may_halve && s->def.halvings_max > 0) {
+            s->newton.gave_up = GAVE_UP_CHOICE;
+            return HN_NOT_CONVERGED;
+        }
     }
     // velocities lead a body that turns far in a step astray: h|omega| = 7 of a spinning top converges from rest
     if (same || (moving != HN_OK && at_rest == HN_OK))

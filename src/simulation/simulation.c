@@ -839,8 +839,10 @@ hn_status simulation_solve_lags(hn_simulation *s, solved_step *step, const newto
         double enough = fmax(options->increment_tolerance, options->residual_tolerance);
         if (last < 0 || s->newton.history[last] <= enough) return HN_OK;
         s->newton = (newton_report){.loops = s->newton.loops, .largest = s->newton.largest};
-        TRY(s->reduction_kind->solve(s->reduction, &step->equations, &step->data, &again,
-                                     &s->newton));
+        hn_status status = s->reduction_kind->solve(s->reduction, &step->equations, &step->data,
+                                                    &again, &s->newton);
+        s->cost.iterations += s->newton.iterations;
+        TRY(status);
         s->newton.iterations += iterations;
         s->newton.lagging = s->newton.iterations - first;
     }
@@ -851,8 +853,10 @@ hn_status simulation_solve_plain(hn_simulation *s, solved_step *step, const newt
 {
     step_element_forces(s->system, &step->equations, &step->data);
     s->newton = (newton_report){0};
-    return s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options,
-                                    &s->newton);
+    hn_status status =
+        s->reduction_kind->solve(s->reduction, &step->equations, &step->data, options, &s->newton);
+    s->cost.iterations += s->newton.iterations;
+    return status;
 }
 
 hn_status simulation_solve_iterate(hn_simulation *s, solved_step *step,
@@ -1093,10 +1097,62 @@ static bool find_singular_place(hn_simulation *s, singular_place *place)
     return false;
 }
 
-// Which of Newton's criteria was not met.
+static const char *held_name(const hn_simulation *s)
+{
+    int index = s->newton.hold;
+    return index < s->hold_count ? s->system->elements[s->holds[index].first].name : "";
+}
+
+// What was iterated around Newton's method did not settle. False: that itself did not.
+static bool describe_outer_loop(const hn_simulation *s, char *text, size_t size)
+{
+    const newton_report *n = &s->newton;
+    switch (n->gave_up) {
+    case GAVE_UP_NEWTON: return false;
+    case GAVE_UP_HOLDS:
+        snprintf(text, size,
+                 "the effort with which %s '%s' holds its coordinate was not found: it stays off "
+                 "by %.2g of its unit",
+                 n->hold < s->hold_count && s->holds[n->hold].coupling >= 0 ? "coupling" : "drive",
+                 held_name(s), n->off);
+        break;
+    case GAVE_UP_NORMALS:
+        snprintf(text, size,
+                 "friction '%s' and the reaction of its joint, which it depends on, did not settle "
+                 "in %d passes (reaction %.3g N)",
+                 held_name(s), DRIVE_NORMAL_PASSES, n->off);
+        break;
+    case GAVE_UP_MODES:
+        snprintf(text, size,
+                 "which of its frictions slide and which stick, and which stops hold, "
+                 "was not decided");
+        break;
+    case GAVE_UP_LEVELS:
+        snprintf(text, size, "sweeps over places and velocities did not settle");
+        break;
+    case GAVE_UP_CHOICE:
+        snprintf(text, size, "the step has several solutions, and its shortest parts too");
+        break;
+    case GAVE_UP_EVENT:
+        snprintf(text, size, "when drive '%s' is reached within the step was not found",
+                 held_name(s));
+        break;
+    case GAVE_UP_INNER:
+        snprintf(
+            text, size,
+            "inner steps became as short as %.2g s, and none of them has a solution that meets the "
+            "step_tolerance of %.2g",
+            s->control.step, s->def.step_tolerance);
+        break;
+    }
+    return true;
+}
+
+// Which of Newton's criteria was not met, or what around it.
 static void describe_criterion(const hn_simulation *s, char *text, size_t size)
 {
     const newton_report *n = &s->newton;
+    if (describe_outer_loop(s, text, size)) return;
     int last = n->history_count - 1;
     if (n->half_turn)
         snprintf(text, size, "its solution turns body '%s' by nearly half a turn",
@@ -1105,9 +1161,12 @@ static void describe_criterion(const hn_simulation *s, char *text, size_t size)
              n->history[last] > n->history[last - 1])
         snprintf(text, size, "the relative residual jumped from %.2g to %.2g in iteration %d",
                  n->history[last - 1], n->history[last], n->iterations);
+    else if (n->not_finite)
+        snprintf(text, size, "iteration %d left the finite numbers", n->iterations + 1);
     else if (n->iterations < s->def.iterations_max)
-        snprintf(text, size, "iteration %d left the finite numbers (relative residual %.2g before)",
-                 n->iterations + 1, n->residual);
+        snprintf(text, size,
+                 "what %d iterations found is no solution (relative residual %.2g, increment %.2g)",
+                 n->iterations, n->residual, n->increment);
     else if (n->increment > s->def.increment_tolerance)
         snprintf(text, size,
                  "after %d iterations the increment %.2g is above its tolerance %.2g (relative "
@@ -1118,6 +1177,34 @@ static void describe_criterion(const hn_simulation *s, char *text, size_t size)
                  "after %d iterations joints are still open, though the increment %.2g is within "
                  "its tolerance %.2g (relative residual %.2g)",
                  n->iterations, n->increment, s->def.increment_tolerance, n->residual);
+}
+
+static const char *usual_cause(const hn_simulation *s, hn_status status)
+{
+    if (status == HN_SINGULAR_SYSTEM)
+        return "the mechanism may pass a position where its joints lose rank; a smaller or "
+               "slightly "
+               "different step, or another reduction, may pass it";
+    bool beyond = s->newton.not_finite && s->newton.gave_up == GAVE_UP_NEWTON;
+    return beyond ? "a smaller step may help, or start values and loads are not what they should be"
+                  : "a smaller step may help";
+}
+
+// Halves have cost too much: because the motion is too fast for the step, or for what fails in all of them.
+static hn_status fail_at_cost(hn_simulation *s, hn_status status, const char *criterion,
+                              const system_body *fastest, double spin)
+{
+    newton_gave_up by = s->newton.gave_up;
+    bool fast = by == GAVE_UP_NEWTON || by == GAVE_UP_CHOICE;
+    return context_fail(
+        s->context, status,
+        "step %lld at t = %.9g s: the step of %.3g s is %s: in parts down to %.2g s the last ones "
+        "have taken as long as %.0f ordinary ones, beyond %d for each; at most %d are spent so "
+        "(%s%s%s: h|omega| = %.3g); take a smaller one",
+        (long long)s->step_count + 1, hn_simulation_time(s), s->def.step_size,
+        fast ? "far too long for the motion" : "halved too often", s->record.step_min,
+        step_cost_owed(s), STEP_COST_TIMES, STEP_COST_AT_ONCE, fast ? "" : criterion,
+        fast ? "body " : "; body ", fastest->name, spin);
 }
 
 static hn_status explain_failure(hn_simulation *s, hn_status status)
@@ -1155,12 +1242,8 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
     const joint *j = &system->joints[worst];
     const char *joint_name = j->model_joint >= 0 ? system->reports[j->model_joint].name : "free";
     double spin = largest_spin(s, &spinning);
-    char cause[320] =
-        "a smaller step may help, or start values and loads are not what they should be";
-    if (status == HN_SINGULAR_SYSTEM)
-        snprintf(cause, sizeof cause,
-                 "the mechanism may pass a position where its joints lose rank; a smaller or "
-                 "slightly different step, or another reduction, may pass it");
+    char cause[320];
+    snprintf(cause, sizeof cause, "%s", usual_cause(s, status));
     double limit = simulation_rotation_limit(s);
     if (limit > 0.0 && spin > 0.5 * limit)
         snprintf(cause, sizeof cause,
@@ -1213,8 +1296,9 @@ static hn_status explain_failure(hn_simulation *s, hn_status status)
             system->bodies[worst].name, joint_name,
             s->def.projected_rk.fixed_steps ? "a smaller step may help"
                                             : "wider tolerances may help");
-    char criterion[200];
+    char criterion[240];
     describe_criterion(s, criterion, sizeof criterion);
+    if (s->newton.spent) return fail_at_cost(s, status, criterion, &system->bodies[spinning], spin);
     return context_fail(
         s->context, status,
         "step %lld at t = %.9g s: Newton did not converge: %s (worst at body '%s', joint '%s'%s); "
@@ -1270,6 +1354,7 @@ static hn_status count_step(hn_simulation *s)
     s->statistics.step_count++;
     if (s->ambiguous) s->statistics.ambiguous_step_count++;
     s->ambiguous = false;
+    step_cost_end(s);
     return HN_OK;
 }
 
@@ -1278,6 +1363,7 @@ static hn_status one_step(hn_simulation *s)
     double h = s->def.step_size, time = hn_simulation_time(s);
     s->step_was_halved = s->step_had_event = false;
     s->rattling = -1;
+    step_cost_begin(s);
     if (inputs_changed(s)) s->steps[s->ahead].valid = false;
     bool may_halve = s->scheme->may_halve && s->def.halvings_max > 0;
     hn_status status = HN_OK;

@@ -23,6 +23,7 @@
 #include "simulation/outputs.h"
 #include "simulation/passages.h"
 #include "simulation/step_control.h"
+#include "simulation/step_cost.h"
 
 enum { HISTORY_DEPTH = 12 };
 /// Which increments of past steps are known, and how many of them predict the next (predictor.c).
@@ -221,6 +222,7 @@ struct hn_simulation {
     void *before;         ///< snapshot before a step that the ledger notes, or that inner steps fill
     void *control_point;  ///< snapshot where inner steps were last sure
     newton_report newton;
+    step_cost cost;
     hn_statistics statistics;
     int *dampers;         ///< elements with a damper
     int damper_count;

@@ -185,7 +185,10 @@ hn_status step_control_fill(hn_simulation *s, double whole, double time)
         verdict v = attempt(s, h, time + done, &error, &status);
         // one that failed is tried again, shorter
         bool least = v == STEP_TOO_LONG && !(c->step > LEAST_PART * whole);
-        if (least && status == HN_OK) status = HN_NOT_CONVERGED;
+        if (least && status == HN_OK) {
+            s->newton.gave_up = GAVE_UP_INNER;
+            status = HN_NOT_CONVERGED;
+        }
         if (v == STEP_FAILED || least) {
             // cancelled, it is made again: nothing of it counts
             if (status == HN_CANCELLED) snapshot_take_back(s, s->before);

@@ -6,6 +6,7 @@
 #include "support/generic_models.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,4 +335,95 @@ TEST(definitions, that_make_no_sense_are_refused)
     CHECK_CONTAINS(hn_context_message(p.context), "no bodies");
     hn_model_destroy(empty);
     destroy(&p);
+}
+
+// ---- what gave up, and what halving may cost ----------------------------------------------------------------
+
+// An effort that is another one by 1e-3 N m whenever it is asked for: below what Newton's method sees in a short step,
+// far above what a motion is held to.
+static double restless(const hn_law_step *step, double *slope, void *user)
+{
+    (void)step;
+    int *count = user;
+    *slope = 0.0;
+    return 1e-3 * sin(12.9898 * ++*count);
+}
+
+TEST(step_failures, names_the_drive_whose_effort_is_not_found)
+{
+    pendulum p = make_pendulum(0.0);
+    int count = 0;
+    hn_drive_id id;
+    hn_drive_def motion = hn_drive_def_default(HN_DRIVE_MOTION);
+    motion.name = "lead";
+    motion.joint = hn_model_joint(p.model, 0);
+    motion.function = (hn_profile){.kind = HN_PROFILE_EXPRESSION, .expression = "sin(t)^2"};
+    CHECK_OK(p.context, hn_model_add_drive(p.model, &motion, &id));
+    hn_drive_def effort = hn_drive_def_default(HN_DRIVE_EFFORT);
+    effort.joint = hn_model_joint(p.model, 1);
+    effort.law = restless;
+    effort.law_user = &count;
+    CHECK_OK(p.context, hn_model_add_drive(p.model, &effort, &id));
+    hn_simulation_def def = options(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.01);
+    hn_simulation *s = NULL;
+    CHECK_OK(p.context, hn_simulation_create(p.model, &def, &s));
+    CHECK(hn_simulation_step(s, 10) == HN_NOT_CONVERGED);
+    const char *message = hn_context_message(p.context);
+    CHECK_CONTAINS(message,
+                   "the effort with which drive 'lead' holds its coordinate was not found");
+    CHECK(strstr(message, "finite numbers") ==
+          NULL); // as it said of all that is not Newton's method
+    CHECK(strstr(message, "start values and loads") == NULL);
+    hn_simulation_destroy(s);
+    destroy(&p);
+}
+
+// A hanging chain of ten rods, let go from level.
+static hn_model *make_chain(hn_context *context)
+{
+    char text[4096] = "holonom: 1\ngravity: [0, 0, -9.81]\nbodies:\n";
+    size_t used = strlen(text);
+    hn_model *model = NULL;
+    for (int i = 0; i < 10; ++i)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used,
+                             "  b%d: {shape: {box: {size: [0.1, 0.1]}}, mass: 1, between: [[%d, 0, "
+                             "0], [%d, 0, 0]]}\n",
+                             i, i, i + 1);
+    used += (size_t)snprintf(text + used, sizeof text - used, "joints:\n");
+    for (int i = 0; i < 10; ++i)
+        used += (size_t)snprintf(
+            text + used, sizeof text - used,
+            "  j%d: {revolute: {bodies: [%s%.*s, b%d], at: [%d, 0, 0], axis: y}}\n", i,
+            i == 0 ? "ground" : "b", i == 0 ? 0 : 1, &"0123456789"[i == 0 ? 0 : i - 1], i, i);
+    CHECK_OK(context, hn_model_parse(context, text, used, "chain", &model));
+    return model;
+}
+
+// Half a period of the fastest rods and more in a step: halves of halves took 160 iterations a step, for ever.
+TEST(step_failures, halving_has_a_price)
+{
+    enum { STEPS = 500, RIGHT = 30 };
+    hn_context *context = hn_context_create(NULL);
+    hn_model *model = make_chain(context);
+    hn_simulation_def def = options(HN_SCHEME_ENERGY_MOMENTUM, HN_REDUCTION_REDUCED, 0.3);
+    hn_simulation *s = NULL;
+    CHECK_OK(context, hn_simulation_create(model, &def, &s));
+    CHECK(hn_simulation_step(s, STEPS) == HN_NOT_CONVERGED);
+    CHECK_CONTAINS(hn_context_message(context), "is far too long for the motion");
+    CHECK_CONTAINS(hn_context_message(context), "take a smaller one");
+    int64_t done = hn_simulation_step_count(s);
+    CHECK(done > 10 && done < STEPS);
+    // what is owed stays owed, and the state is the last good one
+    CHECK(hn_simulation_step(s, 1) == HN_NOT_CONVERGED);
+    CHECK(hn_simulation_step_count(s) == done);
+    hn_simulation_destroy(s);
+    // a step of the right size goes all the way
+    def.step_size /= RIGHT;
+    CHECK_OK(context, hn_simulation_create(model, &def, &s));
+    CHECK_OK(context, hn_simulation_step(s, RIGHT * done));
+    CHECK(hn_simulation_statistics(s).halved_step_count == 0);
+    hn_simulation_destroy(s);
+    hn_model_destroy(model);
+    hn_context_destroy(context);
 }
