@@ -286,8 +286,8 @@ static local_error differences_of(hn_simulation *s)
     return e;
 }
 
-// What a motion leads is where it should be at nodes, and has the mean rate of the motion in between. How far it goes in
-// half a step by the difference of its rate at the node to that of the motion (U5).
+// What a motion leads is where it should be at nodes, and has the mean rate of the motion in between: how far it goes
+// in half a step by the difference of its rate at the node to that of the motion (U5).
 static local_error error_of_led_rates(const hn_simulation *s)
 {
     const hn_system *system = s->system;

@@ -290,7 +290,7 @@ TEST(accuracy, rates_of_what_is_led)
     CHECK_BELOW(a.position_sum, 0.1); // measured 0.021
 }
 
-// A shaker ten times as fast as the steps, led, and a pendulum on it: third differences of the one pass zero, which says
+// A shaker with ten steps in a period, led, and a pendulum on it: third differences of the one pass zero, which says
 // nothing of the error of the other. The line said 1.5, and 1000 summed.
 TEST(accuracy, a_shaker_and_what_stands_on_it)
 {
