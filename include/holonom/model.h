@@ -230,6 +230,16 @@ typedef enum hn_beam_shape {
 HN_API const char *hn_beam_shape_name(hn_beam_shape shape);
 HN_API bool hn_beam_shape_from_name(const char *name, hn_beam_shape *shape);
 
+/// What is between nodes. Docs: docs/manual/beams.md, docs/theory/beams.md
+typedef enum hn_beam_element {
+    HN_BEAM_HELICAL,   ///< two nodes, and an axis of one curvature and torsion between them
+    HN_BEAM_LINEAR,    ///< two nodes, place and directors interpolated linearly: softer
+    HN_BEAM_QUADRATIC, ///< three nodes, interpolated by parabolas
+} hn_beam_element;
+/// "helical", "linear", "quadratic"; since 0.2.
+HN_API const char *hn_beam_element_name(hn_beam_element element);
+HN_API bool hn_beam_element_from_name(const char *name, hn_beam_element *element);
+
 /// The reference shape, free of stress, is the shape at the start.
 typedef struct hn_beam_def {
     size_t size; ///< bytes of this struct: set by hn_beam_def_default
@@ -238,17 +248,18 @@ typedef struct hn_beam_def {
     const hn_vec3 *points;    ///< m, world; copied
     int point_count;
     const hn_mat3 *frames;    ///< HN_BEAM_NODES: columns d1, d2, d3 of every node; NULL elsewhere
-    int element_count;        ///< linear ones: nodes less one; quadratic ones: half as many
-    int order;                ///< 1: linear elements of two nodes; 2: quadratic ones with a node in the middle
+    int element_count;        ///< of two nodes: nodes less one; quadratic ones: half as many
+    int order;                ///< 1: as `element` says; 2: quadratic ones
     hn_vec3 direction;        ///< world direction of d1 at the start, as far as it is at right angles to the axis;
                               ///< zero: chosen
     double twist;             ///< rad, by which the section turns about the axis from start to end, beyond what the
                               ///< axis asks
     hn_beam_section section;
     double damping;           ///< s, of the stiffness: resultants gain damping times stiffness times strain rate
+    hn_beam_element element;  ///< since 0.2
 } hn_beam_def;
 
-/// Defaults: a polyline of ten elements, no section (to be set).
+/// Defaults: a polyline of ten helical elements, no section (to be set).
 HN_API void hn_beam_def_init(hn_beam_def *def, size_t size);
 static inline hn_beam_def hn_beam_def_default(void)
 {

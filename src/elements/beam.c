@@ -36,6 +36,11 @@ void beam_strain_measures(double length, const double *a, const double *b, doubl
                            vec3_dot(vec3_load(b + 3 * PLUS[i]), vec3_load(a + 3 * MINUS[i])));
 }
 
+void beam_measures(const beam_element *beam, const double *a, const double *b, double *measures)
+{
+    (beam->helical ? beam_helical_measures : beam_strain_measures)(beam->length, a, b, measures);
+}
+
 void beam_stress(const beam_element *beam, double factor, const double *strain, double *stress)
 {
     for (int i = 0; i < BEAM_STRAINS; ++i) {
@@ -48,21 +53,27 @@ void beam_stress(const beam_element *beam, double factor, const double *strain, 
 void beam_resultants(const beam_element *beam, const double *a, const double *b, double *strain,
                      double *resultant)
 {
-    beam_strain_measures(beam->length, a, b, strain);
-    for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= beam->rest[i];
+    if (beam->helical) {
+        beam_helical_strain(beam, a, b, strain);
+    } else {
+        beam_strain_measures(beam->length, a, b, strain);
+        for (int i = 0; i < BEAM_STRAINS; ++i) strain[i] -= beam->rest[i];
+    }
     beam_stress(beam, 1.0, strain, resultant);
+    for (int i = 0; i < 2; ++i)
+        for (int k = 0; k < 2; ++k) strain[i] -= beam->bow[i][k] * resultant[k];
 }
 
-// K_i l is the sine of the angle about d_i for one axis alone; both together: of the whole rotation, about
+// K_i l is the angle about d_i for one axis alone, (W1) has its sine; all together: of the whole rotation, about
 double beam_bend(const beam_element *beam, const double *a, const double *b)
 {
     double measures[BEAM_STRAINS], square = 0.0;
-    beam_strain_measures(beam->length, a, b, measures);
+    beam_measures(beam, a, b, measures);
     for (int i = 3; i < BEAM_STRAINS; ++i) {
-        double sine = beam->length * measures[i] - beam->turn[i - 3];
-        square += sine * sine;
+        double part = beam->length * measures[i] - beam->turn[i - 3];
+        square += part * part;
     }
-    return asin(fmin(1.0, sqrt(square)));
+    return beam->helical ? sqrt(square) : asin(fmin(1.0, sqrt(square)));
 }
 
 // (W8) with the smaller one of both bending stiffnesses
@@ -71,7 +82,7 @@ double beam_tension(const beam_element *beam, bool quadratic, const double *stra
 {
     double force = resultant[2] * (strain[2] + beam->rest[2]),
            length = quadratic ? 2.0 * beam->weight : beam->weight;
-    if (!(force > 0.0)) return 0.0;
+    if (!(force > 0.0) || beam->helical) return 0.0;
     double first = beam->stiffness[3][3], second = beam->stiffness[4][4],
            half = hypot(0.5 * (first - second), beam->stiffness[3][4]),
            bending = 0.5 * (first + second) - half;
@@ -274,7 +285,7 @@ static int beam_strain_changes(const element *e, const element_step *step, doubl
     return BEAM_STRAINS;
 }
 
-static double beam_strain_product(const element *e, const double *x, const double *y)
+double beam_strain_product(const element *e, const double *x, const double *y)
 {
     double stress[BEAM_STRAINS], sum = 0.0;
     beam_stress(e->beam, e->beam->length, x, stress);
@@ -283,8 +294,8 @@ static double beam_strain_product(const element *e, const double *x, const doubl
 }
 
 // symmetric in q and v, as strains are quadratic
-static int beam_rates(const element *e, bool by_place, const double *a, const double *b,
-                      double rows[][ELEMENT_COLUMNS])
+int beam_rates(const element *e, bool by_place, const double *a, const double *b,
+               double rows[][ELEMENT_COLUMNS])
 {
     (void)by_place;
     strain_rows slots;

@@ -15,6 +15,7 @@ const element_type *element_type_of(element_kind kind)
         [ELEMENT_DRIVE] = &element_drive,
         [ELEMENT_BEAM_QUADRATIC] = &element_beam_quadratic,
         [ELEMENT_BUSHING] = &element_bushing,
+        [ELEMENT_BEAM_HELICAL] = &element_beam_helical,
     };
     return types[kind];
 }

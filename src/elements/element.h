@@ -27,6 +27,7 @@ typedef enum element_kind {
     ELEMENT_DRIVE,
     ELEMENT_BEAM_QUADRATIC,
     ELEMENT_BUSHING,
+    ELEMENT_BEAM_HELICAL,
 } element_kind;
 
 typedef struct element {
@@ -160,7 +161,12 @@ double element_energy(const element *e, const double *a, const double *b, const 
                       const double *slots);
 /// Follow a drive through a step: `slots` are its own, at t_n and then at t_n+1, where it has the given angle.
 void drive_follow(const element *e, const element_step *step, double angle, double *slots);
+extern const element_type element_beam_helical;
 extern const element_type element_beam_quadratic;
+
+/// What elements of two nodes share: C, and the rates of (W1).
+double beam_strain_product(const element *e, const double *x, const double *y);
+int beam_rates(const element *e, bool by_place, const double *a, const double *b, double rows[][ELEMENT_COLUMNS]);
 
 /// Strains of a quadratic beam's own point of quadrature, and stress resultants (N, N m).
 void beam_quadratic_resultants(const element *e, const double *a, const double *b, const double *third, double *strain,

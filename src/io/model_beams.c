@@ -12,7 +12,7 @@ static const char *const BEAM_WORDS[] = {
     "spline",  "frames",  "elements",        "direction",
     "twist",   "section", "material",        "stiffness",
     "clamped", "damping", "mass_per_length", "inertia_per_length",
-    "masses",  "order",   "mass_matrix",
+    "masses",  "order",   "mass_matrix",     "element",
 };
 
 // ---- shape ---------------------------------------------------------------------------------------------------
@@ -54,13 +54,26 @@ typedef struct shape_memory {
 
 static hn_status read_order(const model_reader *r, int map, hn_beam_def *def)
 {
-    int node = reader_find(r, map, "order");
+    static const char *const ELEMENTS[] = {"helical", "linear", "quadratic"};
+    int node = reader_find(r, map, "order"), word_node = reader_find(r, map, "element");
     double order;
+    if (word_node >= 0) {
+        const char *word = NULL;
+        TRY(reader_word(r, word_node, "element", &word));
+        if (!hn_beam_element_from_name(word, &def->element))
+            return reader_fail_word(r, word_node, "element of a beam", NULL, word, ELEMENTS,
+                                    WORD_COUNT(ELEMENTS));
+        if (def->element == HN_BEAM_QUADRATIC) def->order = 2;
+    }
     if (node < 0) return HN_OK;
     TRY(reader_number(r, node, "order", QUANTITY_NUMBER, &order));
     if (order != 1.0 && order != 2.0)
-        return reader_fail(
-            r, node, "order is %g; expected 1 (linear elements) or 2 (quadratic ones)", order);
+        return reader_fail(r, node,
+                           "order is %g; expected 1 (elements of two nodes) or 2 (quadratic ones)",
+                           order);
+    if (word_node >= 0)
+        return reader_fail(r, node, "order is %g beside element: %s; expected one of them", order,
+                           hn_beam_element_name(def->element));
     def->order = (int)order;
     return HN_OK;
 }

@@ -126,8 +126,8 @@ void model_quadratic_mass(double l1, double l2, double mass[3][3])
     }
 }
 
-// Lengths that a node's own block of the mass matrix and all of its mass stand for. Consistent mass: linear elements
-// have a third on each node and a sixth between them.
+// Lengths that a node's own block of the mass matrix and all of its mass stand for. Consistent mass: those of
+// two nodes have a third on each node and a sixth between them.
 static void node_lengths(const model_beam *beam, int node, double *own, double *all)
 {
     const double *lengths = beam->lengths;
@@ -151,6 +151,8 @@ static model_body node_body(const hn_beam_section *section, const beam_parts *pa
 {
     double third, half;
     node_lengths(&parts->beam, i, &third, &half);
+    // directors of a helix do not go through their mean, which is shorter
+    double turning = parts->beam.element == HN_BEAM_HELICAL ? half : third;
     double e1 = half * section->inertia[0], e2 = half * section->inertia[1];
     return (model_body){
         .name = parts->names[i],
@@ -159,8 +161,8 @@ static model_body node_body(const hn_beam_section *section, const beam_parts *pa
         .inertia = {{{e2, 0.0, 0.0}, {0.0, e1, 0.0}, {0.0, 0.0, e1 + e2}}},
         .position = parts->nodes.places[i],
         .orientation = parts->nodes.frames[i],
-        .node_inertia = {third * section->mass, third * section->inertia[0],
-                         third * section->inertia[1], 0.0},
+        .node_inertia = {third * section->mass, turning * section->inertia[0],
+                         turning * section->inertia[1], 0.0},
     };
 }
 
@@ -172,8 +174,18 @@ static hn_status count_pieces(hn_context *context, const hn_beam_def *given, hn_
     if (def->order == 0) def->order = 1;
     if (def->order != 1 && def->order != 2)
         return context_fail(context, HN_INVALID_MODEL,
-                            "beam '%s': elements of order %d; expected 1 (linear) or 2 (quadratic)",
+                            "beam '%s': elements of order %d; expected 1 (of two nodes) or 2 "
+                            "(quadratic)",
                             name, def->order);
+    if (hn_beam_element_name(def->element)[0] == '\0')
+        return context_fail(context, HN_INVALID_MODEL,
+                            "beam '%s': unknown element %d; expected one of hn_beam_element", name,
+                            (int)def->element);
+    if (def->order == 2 && def->element == HN_BEAM_LINEAR)
+        return context_fail(context, HN_INVALID_MODEL,
+                            "beam '%s': linear elements of order 2; expected one of them", name);
+    if (def->order == 2) def->element = HN_BEAM_QUADRATIC;
+    if (def->element == HN_BEAM_QUADRATIC) def->order = 2;
     if (def->element_count > INT32_MAX / 4)
         return context_fail(context, HN_INVALID_MODEL, "beam '%s': %d elements are too many", name,
                             def->element_count);
@@ -209,6 +221,7 @@ hn_status hn_model_add_beam(hn_model *model, const hn_beam_def *given, hn_beam_i
     hn_status status = make_parts(model, def, &parts);
     parts.beam.element_count = count;
     parts.beam.order = def->order;
+    parts.beam.element = def->element;
     if (status == HN_OK) status = check_middles(context, &parts.beam);
     if (status == HN_OK) status = make_room(model, count + 1);
     if (status != HN_OK) {

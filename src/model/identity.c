@@ -103,6 +103,7 @@ static uint64_t hash_beam(uint64_t hash, const model_beam *b)
     hash = hash_integer(hash, b->first_body);
     hash = hash_integer(hash, b->element_count);
     hash = hash_integer(hash, b->order);
+    hash = hash_integer(hash, (int)b->element);
     hash = hash_doubles(hash, b->lengths, (size_t)b->element_count);
     hash = hash_doubles(hash, b->section.stiffness[0], 36);
     hash = hash_doubles(hash, &b->section.mass, 1);

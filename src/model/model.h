@@ -122,6 +122,7 @@ typedef struct model_beam {
     int first_body;
     int element_count;      ///< pieces between neighbouring nodes; a quadratic element has two
     int order;              ///< of elements: 1 or 2
+    hn_beam_element element;
     double *lengths;        ///< m, per piece, of the reference axis
     hn_beam_section section;
     double damping;         ///< s

@@ -11,6 +11,7 @@ static const char *const
     SHAPES[] = {"box", "sphere", "cylinder", "hollow_cylinder", "cone", "pyramid", "tetrahedron"},
     *const BODIES[] = {"rigid", "point_mass", "planar_point_mass", "beam_node"},
     *const BEAMS[] = {"polyline", "arc", "spline", "nodes"},
+    *const BEAM_ELEMENTS[] = {"helical", "linear", "quadratic"},
     *const PROFILES[] = {"constant", "table", "pulse", "spline", "step", "expression"},
     *const PROJECTIONS[] = {"quasi-orthogonal", "orthogonal", "along-joints"},
     *const STARTS[] = {"regular", "branches", "immobile"}, *const DRIVES[] = {"effort",   "servo",
@@ -53,6 +54,7 @@ static const char *const SCHEMES[] = {[HN_SCHEME_ENERGY_MOMENTUM] = "energy-mome
 WORDS(hn_shape_kind, hn_shape_kind, SHAPES)
 WORDS(hn_body_kind, hn_body_kind, BODIES)
 WORDS(hn_beam_shape, hn_beam_shape, BEAMS)
+WORDS(hn_beam_element, hn_beam_element, BEAM_ELEMENTS)
 WORDS(hn_profile_kind, hn_profile_kind, PROFILES)
 WORDS(hn_projection, hn_projection, PROJECTIONS)
 WORDS(hn_start_kind, hn_start_kind, STARTS)

@@ -458,7 +458,11 @@ void accuracy_note_beams(hn_simulation *s)
         a->tension_time = hn_simulation_time(s);
     }
     double bend = statics_largest_bend(s, &beam, &place);
-    if (!(bend > a->bend)) return;
+    if (beam < 0) return;
+    double part =
+        bend / beam_bend_large(s->system->elements[s->system->beam_first[beam] + place].beam);
+    if (!(part > a->bend_part)) return;
+    a->bend_part = part;
     a->bend = bend;
     a->bend_time = hn_simulation_time(s);
     a->bend_beam = beam;

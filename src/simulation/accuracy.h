@@ -20,7 +20,8 @@ typedef struct accuracy_record {
     double recent[2][ERROR_MEASURES]; ///< third differences of the last two steps
     double spin_step, spin_time; ///< largest h |omega|, and when (s)
     int spin_body;
-    double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s)
+    double bend, bend_time;      ///< largest angle between neighbouring nodes of a beam (rad), and when (s):
+    double bend_part;            ///< largest by what its element bears
     int bend_beam, bend_element;
     hn_beam_tension tension;     ///< the worst, and when (s)
     double tension_time;

@@ -20,7 +20,6 @@ static const double START_SPIN_PART =
 static const double ERROR_STEP_LARGE =
     0.02; // rad, or parts of a body's size: a step that is further off is too long
 static const double DEGREES = 57.29577951308232;
-static const double BEND_LARGE = 30.0, BEND_LARGEST = 44.9; // degrees between neighbouring nodes
 
 typedef struct caution_list {
     int count;
@@ -161,8 +160,7 @@ static void add_beams(caution_list *list, const hn_simulation *s, const hn_model
 {
     hn_beam_tension tension = a != NULL ? a->beam_tension : statics_largest_tension(s);
     int beam = -1, place = 0;
-    double angle = a != NULL ? a->beam_angle : statics_largest_bend(s, &beam, &place),
-           bend = DEGREES * angle;
+    double bend = a != NULL ? a->beam_angle : statics_largest_bend(s, &beam, &place);
     char when[40] = "here";
     if (a != NULL) beam = a->beam, place = a->beam_element;
     if (tension.ratio > 1.0) {
@@ -174,20 +172,23 @@ static void add_beams(caution_list *list, const hn_simulation *s, const hn_model
             "what is said of stability is that of the elements; take at least %d elements",
             name, name, tension.element, when, tension.ratio, tension.limit, tension.least_count);
     }
-    if (beam < 0 || !(bend > BEND_LARGE)) return;
+    if (beam < 0 || !(bend > 0.0)) return;
+    const beam_element *own = s->system->elements[s->system->beam_first[beam] + place].beam;
+    if (!(bend > beam_bend_large(own))) return;
     const char *name = beam_name(model, beam);
     if (a != NULL) snprintf(when, sizeof when, "at t = %.6g s", a->beam_angle_time);
-    if (bend < BEND_LARGEST)
+    if (bend < beam_bend_limit(own))
         add(list,
             "beam %s: neighbouring nodes are turned by %.1f degrees against each other %s, "
-            "most in element %s.%d: above %.0f its moments are off by a sixth or more; more "
-            "elements help",
-            name, bend, when, name, place, BEND_LARGE);
+            "most in element %s.%d: above %.0f %s; more elements help",
+            name, DEGREES * bend, when, name, place, DEGREES * beam_bend_large(own),
+            own->helical ? "one curvature says little of what is between them"
+                         : "its moments are off by a sixth or more");
     else
         add(list,
-            "beam %s: element %s.%d is bent by %.1f degrees %s: from 45 on it bears less moment "
+            "beam %s: element %s.%d is bent by %.1f degrees %s: from %.0f on it bears less moment "
             "for being bent more, and results mean nothing; more elements help",
-            name, name, place, bend, when);
+            name, name, place, DEGREES * bend, when, DEGREES * beam_bend_limit(own));
 }
 
 static void add_outputs(caution_list *list, const hn_simulation *s, const hn_model *model)

@@ -35,7 +35,9 @@ static const double MANY_BODIES = 20.0;
 static const double ASYMMETRY = 1e-6; // of the largest force: loads without a potential
 static const double ROUND_OFF =
     1e-6; // of the largest stiffness times the extent: forces below are no forces
-static const double BENT = 0.7;  // rad between nodes of a beam: near what an element can bear
+static const double DEGREES = 57.29577951308232;
+static const double BENT =
+    0.89; // of the angle between nodes of a beam that an element can bear: near that
 static const double TENSE = 0.9; // of the tension that an element of its length bears: near that
 static const double STEP_GROWTH = 1.5;
 enum { FEW_ITERATIONS = 8 }; // then the next load step may be longer
@@ -303,15 +305,16 @@ static void accept(statics *x)
 double statics_largest_bend(const hn_simulation *s, int *beam, int *place)
 {
     const hn_system *system = s->system;
-    double largest = 0.0;
+    double largest = 0.0, worst = 0.0;
     *beam = *place = -1;
     for (int b = 0; b < system->beam_count; ++b)
         for (int i = system->beam_first[b]; i < system->beam_first[b + 1]; ++i) {
             const element *e = &system->elements[i];
             double bend =
                 beam_bend(e->beam, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b));
-            if (bend <= largest && *beam >= 0) continue;
-            largest = bend, *beam = b, *place = i - system->beam_first[b];
+            double part = bend / beam_bend_large(e->beam);
+            if (part <= worst && *beam >= 0) continue;
+            worst = part, largest = bend, *beam = b, *place = i - system->beam_first[b];
         }
     return largest;
 }
@@ -573,14 +576,16 @@ static hn_status explain(statics *x, hn_status status, double factor, double siz
                             factor, s->system->bodies[body].name);
     int beam, place;
     double bend = statics_largest_bend(s, &beam, &place);
-    if (bend > BENT) {
-        const element *e = &s->system->elements[s->system->beam_first[beam] + place];
+    const element *bent =
+        beam < 0 ? NULL : &s->system->elements[s->system->beam_first[beam] + place];
+    if (bent != NULL && bend > BENT * beam_bend_limit(bent->beam)) {
         return context_fail(s->context, status,
                             "no equilibrium above load factor %.6g: the element between '%s' and "
-                            "'%s' is bent by %.1f degrees, and from 45 on it bears less moment for "
-                            "being bent more; more elements help",
-                            factor, s->system->bodies[e->a].name, s->system->bodies[e->b].name,
-                            57.29577951308232 * bend);
+                            "'%s' is bent by %.1f degrees, and from %.0f on it bears less moment "
+                            "for being bent more; more elements help",
+                            factor, s->system->bodies[bent->a].name,
+                            s->system->bodies[bent->b].name, DEGREES * bend,
+                            DEGREES * beam_bend_limit(bent->beam));
     }
     const hn_beam_tension tension = statics_largest_tension(s);
     if (tension.ratio > TENSE) {

@@ -330,7 +330,7 @@ typedef struct beam_counts {
         edge; // pieces of beams; elements, at the end of the list; edges of the mass matrix
 } beam_counts;
 
-// The section, and what a linear element between nodes a and b of the reference shape would have.
+// The section, and what an element of two nodes a and b of the reference shape would have.
 static beam_element piece_of(const model_beam *from, int piece, const double *a, const double *b)
 {
     double length = from->lengths[piece], measures[BEAM_STRAINS];
@@ -339,7 +339,8 @@ static beam_element piece_of(const model_beam *from, int piece, const double *a,
         for (int c = 0; c < BEAM_STRAINS; ++c)
             beam.stiffness[r][c] =
                 0.5 * (from->section.stiffness[r][c] + from->section.stiffness[c][r]);
-    beam_strain_measures(length, a, b, measures);
+    if (from->element == HN_BEAM_HELICAL) beam_make_helical(&beam);
+    beam_measures(&beam, a, b, measures);
     memcpy(beam.rest, measures, sizeof beam.rest);
     for (int k = 0; k < 3; ++k) beam.turn[k] = length * measures[3 + k];
     return beam;
@@ -352,16 +353,17 @@ static void node_pose(const hn_model *model, int body, double *pose)
     for (int c = 0; c < 3; ++c) vec3_store(mat3_column(&node->orientation, c), pose + 3 + 3 * c);
 }
 
-static void compile_linear(hn_system *system, const hn_model *model, const tree *t,
-                           const model_beam *from, int piece, beam_counts *count)
+static void compile_two_nodes(hn_system *system, const hn_model *model, const tree *t,
+                              const model_beam *from, int piece, beam_counts *count)
 {
     int node = from->first_body + piece;
     double poses[2][POSE_SIZE], sixth = from->lengths[piece] / 6.0;
     beam_element *beam = &system->beam_elements[count->piece];
     for (int k = 0; k < 2; ++k) node_pose(model, node + k, poses[k]);
     *beam = piece_of(from, piece, poses[0], poses[1]);
+    const double turning = beam->helical ? 0.0 : sixth;
     element *e = &system->elements[model->load_count + count->piece++];
-    *e = (element){.kind = ELEMENT_BEAM,
+    *e = (element){.kind = beam->helical ? ELEMENT_BEAM_HELICAL : ELEMENT_BEAM,
                    .a = t->place[node],
                    .b = t->place[node + 1],
                    .angle = -1,
@@ -371,8 +373,8 @@ static void compile_linear(hn_system *system, const hn_model *model, const tree 
     system->mass_edges[count->edge++] =
         (mass_edge){.a = e->a,
                     .b = e->b,
-                    .mass = {sixth * from->section.mass, sixth * from->section.inertia[0],
-                             sixth * from->section.inertia[1], 0.0}};
+                    .mass = {sixth * from->section.mass, turning * from->section.inertia[0],
+                             turning * from->section.inertia[1], 0.0}};
 }
 
 // Three pairs of nodes: two pieces, and the ends with each other after all pieces.
@@ -425,8 +427,8 @@ static void compile_beams(hn_system *system, const hn_model *model, const tree *
         const model_beam *from = &model->beams[i];
         system->beam_first[i] = model->load_count + count.piece;
         for (int k = 0; k < from->element_count; k += from->order)
-            (from->order == 2 ? compile_quadratic : compile_linear)(system, model, t, from, k,
-                                                                    &count);
+            (from->order == 2 ? compile_quadratic : compile_two_nodes)(system, model, t, from, k,
+                                                                       &count);
     }
     system->beam_first[model->beam_count] = model->load_count + count.piece;
     system->element_count = count.extra;

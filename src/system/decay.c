@@ -26,12 +26,11 @@ static void apply_mobility(const hn_system *system, const element *e, const int 
     for (int i = 0; i < 4; ++i)
         for (int c = 3 * i; c < 3 * i + 3; ++c) {
             y[c] = y[12 + c] = 0.0;
-            if (e->mass_edge >= 0) {
-                double m = mass_edge_of(system, e->mass_edge)->mass[i];
-                if (!(m > 0.0)) continue;
+            double between = e->mass_edge < 0 ? 0.0 : mass_edge_of(system, e->mass_edge)->mass[i];
+            if (between > 0.0) {
                 // consistent: 2 m on the nodes, m between them
-                y[c] = (2.0 * x[c] - x[12 + c]) / (3.0 * m);
-                y[12 + c] = (2.0 * x[12 + c] - x[c]) / (3.0 * m);
+                y[c] = (2.0 * x[c] - x[12 + c]) / (3.0 * between);
+                y[12 + c] = (2.0 * x[12 + c] - x[c]) / (3.0 * between);
                 continue;
             }
             for (int side = 0; side < 2; ++side) {

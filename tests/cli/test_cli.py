@@ -785,20 +785,27 @@ class StaticTest(ToolTest):
     def test_bent_elements_are_named(self):
         with open(os.path.join(SOURCE, "models/roll-up.yaml")) as file:
             text = file.read()
-        self.write("coarse.yaml", text.replace("elements: 20", "elements: 13"))
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 13\n    element: linear"))
         done = self.check(0, "static", "coarse.yaml", "--no-output", "--load-steps", "40")
         self.assertIn("more elements help", done.stderr)
         self.assertIn("element strip.", done.stderr)
         done = self.check(0, "run", "coarse.yaml", "--no-output", "--quiet")
         self.assertRegex(done.stderr, "beam strip: neighbouring nodes are turned by 3[0-9.]+ degrees .* element strip.")
         # an element bears EI/2l at most, at 45 degrees: ten bear 10/4 pi of the moment
-        self.write("coarse.yaml", text.replace("elements: 20", "elements: 10"))
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 10\n    element: linear"))
         done = self.check(1, "static", "coarse.yaml", "--no-output")
         self.assertRegex(done.stderr, "above load factor 0.795[0-9]+: the element between 'strip.*is bent by 4[0-9]")
+        # helical ones are bent by what the moment says: 72 degrees of five elements, which is coarse but right, and 180 of two
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 5"))
+        done = self.check(0, "static", "coarse.yaml", "--no-output")
+        self.assertRegex(done.stderr, "turned by 72.0 degrees .* one curvature says little")
+        self.write("coarse.yaml", text.replace("elements: 20", "elements: 2"))
+        done = self.check(1, "static", "coarse.yaml", "--no-output")
+        self.assertRegex(done.stderr, "is bent by 1[0-9.]+ degrees, and from 132 on it bears less")
 
     def test_elements_too_long_for_their_tension_are_named(self):
         self.write("hanging.yaml", "holonom: 1\nparameters: {n: 10, push: 0}\n"
-                   "beams:\n  q: {from: [0, 0, 0], to: [0, 0, -2], elements: n, section: {rectangle: [0.02, 0.01]},\n"
+                   "beams:\n  q: {from: [0, 0, 0], to: [0, 0, -2], elements: n, element: linear, section: {rectangle: [0.02, 0.01]},\n"
                    "    material: {young: 1e8, poisson: 0.3, density: 1000}, clamped: start, masses: [{at: 2, mass: 3}]}\n"
                    "loads: {p: {force: {body: q.end, vector: [push, 0, 0]}}}\n"
                    "run: {step: 0.002, end: 0.06}\n")
@@ -816,6 +823,14 @@ class StaticTest(ToolTest):
             self.assertNotIn("tension", done.stderr)
         done = self.check(1, "static", "hanging.yaml", "--parameter", "n=4", "--parameter", "push=0.5", "--no-output")
         self.assertRegex(done.stderr, r"no equilibrium above .* too long for its tension: N l\^2 = .* take at least 1[0-9] elements")
+        # helical ones are stiffened by tension as the beam is
+        with open(os.path.join(self.folder, "hanging.yaml")) as file:
+            text = file.read()
+        self.write("hanging.yaml", text.replace("element: linear, ", ""))
+        for command in ("static", "modes", "run"):
+            done = self.check(0, command, "hanging.yaml", "--parameter", "n=2", "--no-output")
+            self.assertNotIn("tension", done.stderr)
+            self.assertNotRegex(done.stdout + done.stderr, "UNSTABLE|[1-9] unstable|is unstable")
 
 
 if __name__ == "__main__":

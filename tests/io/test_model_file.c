@@ -79,6 +79,10 @@ static const bad_file BAD_FILES[] = {
      "most 45: take more elements, or two beams and a fixed joint at a corner"},
     {"beam-with-half-an-element", HN_FILE_FORMAT, 3, 51,
      "elements is 2.5; expected a whole number from 1 on"},
+    {"beam-of-an-unknown-element", HN_FILE_FORMAT, 3, 63,
+     "unknown element of a beam 'cubic'; expected one of helical, linear, quadratic"},
+    {"beam-of-linear-elements-of-order-two", HN_FILE_FORMAT, 3, 78,
+     "order is 2 beside element: linear; expected one of them"},
     {"beam-without-material", HN_FILE_FORMAT, 3, 63,
      "beam 'bar' has a section and no material; expected both, or stiffness, mass_per_length "
      "and inertia_per_length"},

@@ -216,7 +216,7 @@ TEST(beam_models, strains_do_not_see_rigid_rotations)
     const hn_system *system = r.sim->system;
     for (int e = 0; e < system->element_count; ++e) {
         const element *x = &system->elements[e];
-        if (x->kind != ELEMENT_BEAM) continue;
+        if (x->kind != ELEMENT_BEAM_HELICAL) continue;
         for (int turn = 1; turn < 12; ++turn) {
             double a[12], b[12], strain[6], turned[6], force[6];
             hn_mat3 rotation = rotation_exponential(vec3(0.6 * turn, -0.9 * turn, 0.4 * turn));

@@ -224,7 +224,7 @@ TEST(three_bar_swing, stiff_material_passes_event_x)
 
 // ---- at rest ----------------------------------------------------------------------------------------
 
-// A cantilever of n elements rolled up by the moment 2 pi EI/L, at rest: its tip in the plane, relative to its length.
+// A cantilever of n linear elements rolled up by the moment 2 pi EI/L, at rest: its tip in the plane, by its length.
 static hn_vec3 rolled_up(int elements)
 {
     hn_context *context = hn_context_create(NULL);
@@ -244,6 +244,7 @@ static hn_vec3 rolled_up(int elements)
     def.points = points;
     def.point_count = 2;
     def.element_count = elements;
+    def.element = HN_BEAM_LINEAR;
     def.direction = (hn_vec3){0.0, 1.0, 0.0};
     def.damping = 0.05;
     CHECK_OK(context, hn_model_add_beam(model, &def, &beam));
@@ -273,7 +274,7 @@ static hn_vec3 rolled_up(int elements)
     return tip.position;
 }
 
-// Elements under a moment alone turn by sin 2 theta = 2 M l/EI and have no strain but bending (docs/theory/beams.md).
+// Linear elements under a moment alone turn by sin 2 theta = 2 M l/EI and have no strain but bending (theory/beams.md).
 TEST(roll_up, tip_is_where_the_elements_must_take_it_and_converges_with_order_two)
 {
     const int counts[3] = {20, 40, 80};

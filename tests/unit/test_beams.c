@@ -41,6 +41,80 @@ static void complex_strain(double length, const double complex *q, double comple
         strain[3 + i] = 0.5 * (product(mean[K[i]], slope[J[i]]) - product(mean[J[i]], slope[K[i]]));
 }
 
+// Likewise (W9): of the helix, with H(c) = (theta/sin(theta) - 1)/(1 - c) as a sum over eight points of Gauss on
+// (-1, 1); and dH/dc.
+static double complex complex_h(double complex c, double complex *slope)
+{
+    static const double T[8] = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290,
+                                -0.1834346424956498, 0.1834346424956498,  0.5255324099163290,
+                                0.7966664774136267,  0.9602898564975363},
+                        W[8] = {0.1012285362903763, 0.2223810344533745, 0.3137066458778873,
+                                0.3626837833783620, 0.3626837833783620, 0.3137066458778873,
+                                0.2223810344533745, 0.1012285362903763};
+    double complex sum = 0.0;
+    *slope = 0.0;
+    for (int i = 0; i < 8; ++i) {
+        double rest = 1.0 - T[i] * T[i];
+        double complex part = 0.5 * W[i] * rest / (1.0 + c + (1.0 - c) * T[i] * T[i]);
+        sum += part;
+        *slope -= part * part * 2.0 / W[i];
+    }
+    return sum;
+}
+
+// What its strains are products of, each quadratic in q, or a change of them
+typedef struct invariants {
+    double complex linear[6], s[3][3], c;
+} invariants;
+
+static void find_invariants(double length, const double complex *q, invariants *x)
+{
+    double complex r[3][3];
+    complex_strain(length, q, x->linear);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) r[i][j] = product(q + 3 + 3 * i, q + 15 + 3 * j);
+    x->c = 0.5 * (r[0][0] + r[1][1] + r[2][2] - 1.0);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) x->s[i][j] = 0.5 * (r[i][j] + r[j][i]);
+}
+
+static void complex_helix(double length, const double complex *q, double complex *strain)
+{
+    invariants x;
+    find_invariants(length, q, &x);
+    double complex slope, h = complex_h(x.c, &slope);
+    for (int i = 0; i < 3; ++i) {
+        strain[i] = x.linear[i] * (1.0 + h);
+        for (int j = 0; j < 3; ++j) strain[i] -= h * x.s[i][j] * x.linear[j];
+        strain[3 + i] = x.linear[3 + i] * (1.0 + (1.0 - x.c) * h);
+    }
+}
+
+// (W10): what the strains change by along `by`, every product by means, quotients of H as they stand or at one
+// pose its derivative
+static void discrete_change(const invariants *x, const invariants *y, const invariants *by,
+                            double complex *change)
+{
+    double complex slope, h0 = complex_h(x->c, &slope), h1 = complex_h(y->c, &slope),
+                          f0 = 1.0 + (1.0 - x->c) * h0, f1 = 1.0 + (1.0 - y->c) * h1,
+                          dh = slope * by->c, df = (1.0 - x->c) * dh - h0 * by->c;
+    if (x->c != y->c) {
+        dh = (h1 - h0) / (y->c - x->c) * by->c;
+        df = (f1 - f0) / (y->c - x->c) * by->c;
+    }
+    for (int i = 0; i < 3; ++i) {
+        double complex v0 = x->linear[i], v1 = y->linear[i], v = by->linear[i];
+        for (int j = 0; j < 3; ++j) {
+            v0 -= x->s[i][j] * x->linear[j], v1 -= y->s[i][j] * y->linear[j];
+            v -= 0.5 * (x->s[i][j] + y->s[i][j]) * by->linear[j] +
+                 0.5 * (x->linear[j] + y->linear[j]) * by->s[i][j];
+        }
+        change[i] = by->linear[i] + 0.5 * (h0 + h1) * v + 0.5 * (v0 + v1) * dh;
+        change[3 + i] =
+            0.5 * (f0 + f1) * by->linear[3 + i] + 0.5 * (x->linear[3 + i] + y->linear[3 + i]) * df;
+    }
+}
+
 static void next_pose(number_source *numbers, double *q)
 {
     hn_mat3 r = next_rotation(numbers);
@@ -63,17 +137,32 @@ static beam_element next_element(number_source *numbers)
     return beam;
 }
 
+// Kinds of two nodes
+static const struct {
+    element_kind kind;
+    const element_type *type;
+    void (*strain)(double length, const double complex *q, double complex *strain);
+    double bow; // (W12)
+} KINDS[] = {{ELEMENT_BEAM, &element_beam, complex_strain, 0.0},
+             {ELEMENT_BEAM_HELICAL, &element_beam_helical, complex_helix, 0.3}};
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+
 typedef struct fixture {
+    int kind;
     beam_element beam;
     element e;
     double start[24], end[24];
     element_step step;
 } fixture;
 
-static void make(fixture *f, number_source *numbers, bool discrete, double weight)
+static void make(fixture *f, int kind, number_source *numbers, bool discrete, double weight)
 {
+    f->kind = kind;
     f->beam = next_element(numbers);
-    f->e = (element){.kind = ELEMENT_BEAM, .a = 0, .b = 1, .angle = -1, .beam = &f->beam};
+    f->beam.helical = KINDS[kind].kind == ELEMENT_BEAM_HELICAL;
+    for (int i = 0; i < 4; ++i)
+        f->beam.bow_stretch[i / 2][i % 2] = KINDS[kind].bow * (i % 3 == 0 ? 1.0 + i : 0.7);
+    f->e = (element){.kind = KINDS[kind].kind, .a = 0, .b = 1, .angle = -1, .beam = &f->beam};
     for (int k = 0; k < 24; k += 12) {
         next_pose(numbers, f->start + k);
         next_pose(numbers, f->end + k);
@@ -89,35 +178,45 @@ static void make(fixture *f, number_source *numbers, bool discrete, double weigh
                              .factor = 1.3};
 }
 
+// Strains, those of the reference shape taken off
+static void strain_of(const fixture *f, const double complex *q, double complex *strain)
+{
+    KINDS[f->kind].strain(f->beam.length, q, strain);
+    for (int i = 0; i < 6; ++i) strain[i] -= f->beam.rest[i];
+    for (int i = 0; i < 4; ++i)
+        strain[2] += f->beam.bow_stretch[i / 2][i % 2] * strain[i / 2] * strain[i % 2];
+}
+
 static void residual_of(const fixture *f, bool damper, double *residual)
 {
     memset(residual, 0, 24 * sizeof(double));
     element_output out = {.residual_a = residual, .residual_b = residual + 12};
-    if (damper) element_beam.load(&f->e, &f->step, &out);
-    else element_beam.gradient(&f->e, &f->step, &out);
+    if (damper) KINDS[f->kind].type->load(&f->e, &f->step, &out);
+    else KINDS[f->kind].type->gradient(&f->e, &f->step, &out);
 }
 
 TEST(beam_element, gradient_is_that_of_the_energy)
 {
     number_source numbers = {21};
-    fixture f;
-    make(&f, &numbers, false, 1.0);
-    double residual[24], worst = 0.0, size = 0.0;
-    residual_of(&f, false, residual);
-    for (int k = 0; k < 24; ++k) {
-        const double tiny = 1e-30;
-        double complex q[24], strain[6], energy = 0.0;
-        for (int i = 0; i < 24; ++i) q[i] = complex_of(f.end[i], i == k ? tiny : 0.0);
-        complex_strain(f.beam.length, q, strain);
-        for (int i = 0; i < 6; ++i)
-            for (int m = 0; m < 6; ++m)
-                energy += 0.5 * f.beam.length * f.beam.stiffness[i][m] *
-                          (strain[i] - f.beam.rest[i]) * (strain[m] - f.beam.rest[m]);
-        double expected = f.step.factor * cimag(energy) / tiny;
-        worst = fmax(worst, fabs(residual[k] - expected));
-        size = fmax(size, fabs(expected));
+    for (int kind = 0; kind < KIND_COUNT; ++kind) {
+        fixture f;
+        make(&f, kind, &numbers, false, 1.0);
+        double residual[24], worst = 0.0, size = 0.0;
+        residual_of(&f, false, residual);
+        for (int k = 0; k < 24; ++k) {
+            const double tiny = 1e-30;
+            double complex q[24], strain[6], energy = 0.0;
+            for (int i = 0; i < 24; ++i) q[i] = complex_of(f.end[i], i == k ? tiny : 0.0);
+            strain_of(&f, q, strain);
+            for (int i = 0; i < 6; ++i)
+                for (int m = 0; m < 6; ++m)
+                    energy += 0.5 * f.beam.length * f.beam.stiffness[i][m] * strain[i] * strain[m];
+            double expected = f.step.factor * cimag(energy) / tiny;
+            worst = fmax(worst, fabs(residual[k] - expected));
+            size = fmax(size, fabs(expected));
+        }
+        CHECK_BELOW(worst / size, 1e-14); // measured 6e-16
     }
-    CHECK_BELOW(worst / size, 1e-14); // measured 4e-16
 }
 
 // residual in complex numbers: factor l B(q_w)^T S
@@ -128,29 +227,38 @@ static void complex_residual(const fixture *f, const double complex *end, bool d
            w = damper || f->step.discrete_gradient ? 0.5 : f->step.gradient_weight;
     double complex start[24], at[24], e0[6], e1[6], here[6], strain[6], stress[6];
     for (int k = 0; k < 24; ++k) start[k] = f->start[k], at[k] = (1.0 - w) * start[k] + w * end[k];
-    complex_strain(length, start, e0);
-    complex_strain(length, end, e1);
-    complex_strain(length, at, here);
+    strain_of(f, start, e0);
+    strain_of(f, end, e1);
+    strain_of(f, at, here);
     for (int i = 0; i < 6; ++i) {
         strain[i] = f->step.discrete_gradient ? 0.5 * (e0[i] + e1[i]) : here[i];
-        strain[i] -= f->beam.rest[i];
         if (damper) strain[i] = f->beam.damping * (e1[i] - e0[i]) / f->step.step_size;
     }
     for (int i = 0; i < 6; ++i) {
         stress[i] = 0.0;
         for (int k = 0; k < 6; ++k) stress[i] += f->beam.stiffness[i][k] * strain[k];
     }
-    // B is linear in q: its columns from differences of the quadratic strains are exact
+    // what is quadratic has exact columns from its differences, and products of that are (W10)
+    invariants from, to, up, down, by;
+    bool between = damper || f->step.discrete_gradient;
+    find_invariants(length, between ? start : at, &from);
+    find_invariants(length, between ? end : at, &to);
     for (int k = 0; k < 24; ++k) {
-        double complex plus[24], minus[24], up[6], down[6];
+        double complex plus[24], minus[24], row[6];
         memcpy(plus, at, sizeof plus);
         memcpy(minus, at, sizeof minus);
         plus[k] += 0.5, minus[k] -= 0.5;
-        complex_strain(length, plus, up);
-        complex_strain(length, minus, down);
+        find_invariants(length, plus, &up);
+        find_invariants(length, minus, &down);
+        by.c = up.c - down.c;
+        for (int i = 0; i < 6; ++i) row[i] = by.linear[i] = up.linear[i] - down.linear[i];
+        for (int i = 0; i < 9; ++i) by.s[i / 3][i % 3] = up.s[i / 3][i % 3] - down.s[i / 3][i % 3];
+        if (f->beam.helical) discrete_change(&from, &to, &by, row);
+        for (int i = 0; i < 4; ++i)
+            row[2] += f->beam.bow_stretch[i / 2][i % 2] * row[i / 2] *
+                      (between ? e0[i % 2] + e1[i % 2] : 2.0 * here[i % 2]);
         residual[k] = 0.0;
-        for (int i = 0; i < 6; ++i)
-            residual[k] += f->step.factor * length * (up[i] - down[i]) * stress[i];
+        for (int i = 0; i < 6; ++i) residual[k] += f->step.factor * length * row[i] * stress[i];
     }
 }
 
@@ -161,20 +269,22 @@ TEST(beam_element, tangent_is_that_of_the_residual)
         bool discrete, damper;
         double weight;
     } cases[] = {{true, false, 0.5}, {false, false, 0.5}, {false, false, 1.0}, {true, true, 0.5}};
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+    for (size_t c = 0; c < KIND_COUNT * sizeof cases / sizeof cases[0]; ++c) {
         fixture f;
-        make(&f, &numbers, cases[c].discrete, cases[c].weight);
+        int kind = c % KIND_COUNT;
+        const bool discrete = cases[c / KIND_COUNT].discrete, damper = cases[c / KIND_COUNT].damper;
+        make(&f, kind, &numbers, discrete, cases[c / KIND_COUNT].weight);
         element_block block = {{{0.0}}};
         double ignored[24] = {0.0}, residual[24], worst = 0.0, size = 0.0;
         element_output out = {.residual_a = ignored, .residual_b = ignored + 12, .block = &block};
-        if (cases[c].damper) element_beam.load(&f.e, &f.step, &out);
-        else element_beam.gradient(&f.e, &f.step, &out);
-        residual_of(&f, cases[c].damper, residual);
+        if (damper) KINDS[kind].type->load(&f.e, &f.step, &out);
+        else KINDS[kind].type->gradient(&f.e, &f.step, &out);
+        residual_of(&f, damper, residual);
         for (int k = 0; k < 24; ++k) {
             const double tiny = 1e-30;
             double complex q[24], expected[24];
             for (int i = 0; i < 24; ++i) q[i] = complex_of(f.end[i], i == k ? tiny : 0.0);
-            complex_residual(&f, q, cases[c].damper, expected);
+            complex_residual(&f, q, damper, expected);
             for (int i = 0; i < 24; ++i) {
                 worst = fmax(worst, fabs(creal(expected[i]) - residual[i]));
                 worst = fmax(worst, fabs(cimag(expected[i]) / tiny - block.k[i][k]));
@@ -189,20 +299,21 @@ TEST(beam_element, discrete_gradient_gives_the_energy_difference)
 {
     number_source numbers = {23};
     double worst = 0.0, sign = 0.0;
-    for (int trial = 0; trial < 20; ++trial) {
+    for (int trial = 0; trial < 20 * KIND_COUNT; ++trial) {
         fixture f;
-        make(&f, &numbers, true, 0.5);
+        make(&f, trial % KIND_COUNT, &numbers, true, 0.5);
+        const element_type *type = KINDS[f.kind].type;
         double residual[24], work = 0.0, lost = 0.0;
         residual_of(&f, false, residual);
         for (int k = 0; k < 24; ++k) work += residual[k] * (f.end[k] - f.start[k]);
-        double before = element_beam.potential(&f.e, f.start, f.start + 12, NULL, 0.0),
-               after = element_beam.potential(&f.e, f.end, f.end + 12, NULL, 0.0);
+        double before = type->potential(&f.e, f.start, f.start + 12, NULL, 0.0),
+               after = type->potential(&f.e, f.end, f.end + 12, NULL, 0.0);
         worst = fmax(worst, fabs(work / f.step.factor - (after - before)) / (before + after));
         residual_of(&f, true, residual);
         for (int k = 0; k < 24; ++k) lost += residual[k] * (f.end[k] - f.start[k]);
         sign = fmin(sign, lost); // the damper takes energy, whatever the step
     }
-    CHECK_BELOW(worst, 1e-14); // relative; measured 5e-16
+    CHECK_BELOW(worst, 1e-14); // relative; measured 1.5e-15
     CHECK(sign >= 0.0);
 }
 
@@ -212,6 +323,7 @@ TEST(beam_element, strains_do_not_see_rigid_motions)
     double worst = 0.0;
     for (int trial = 0; trial < 100; ++trial) {
         double q[24], moved[24], before[6], after[6];
+        beam_element beam = {.length = 0.4, .helical = trial % 2 == 1};
         next_pose(&numbers, q);
         next_pose(&numbers, q + 12);
         hn_mat3 turn = next_rotation(&numbers);
@@ -220,11 +332,59 @@ TEST(beam_element, strains_do_not_see_rigid_motions)
             hn_vec3 v = mat3_apply(&turn, vec3_load(q + x));
             vec3_store(x % 12 == 0 ? vec3_add(v, shift) : v, moved + x);
         }
-        beam_strain_measures(0.4, q, q + 12, before);
-        beam_strain_measures(0.4, moved, moved + 12, after);
+        beam_measures(&beam, q, q + 12, before);
+        beam_measures(&beam, moved, moved + 12, after);
         for (int i = 0; i < 6; ++i) worst = fmax(worst, fabs(before[i] - after[i]));
     }
-    CHECK_BELOW(worst, 1e-13); // measured 1e-14; promised 1e-12
+    CHECK_BELOW(worst, 1e-13); // measured 1.6e-14; promised 1e-12
+}
+
+// phi' = R Gamma, R' = R K^ with constant Gamma, K: R(s) by Rodrigues, its integral by Simpson's rule in 200 parts
+TEST(beam_element, strains_are_those_of_the_helix_between_its_nodes)
+{
+    number_source numbers = {25};
+    const double length = 0.7;
+    const struct {
+        double angle, bound;
+    } cases[] = {{1e-4, 1e-13},
+                 {0.1, 1e-13},
+                 {0.7853981633974483, 2e-11},
+                 {1.5707963267948966, 2e-6},
+                 {2.0943951023931953, 1e-3}};
+    for (size_t n = 0; n < sizeof cases / sizeof cases[0]; ++n) {
+        double worst = 0.0;
+        for (int trial = 0; trial < 10; ++trial) {
+            enum { PARTS = 200 };
+            double q[24], measures[6];
+            hn_vec3 gamma = next_vector(&numbers, 1.0), axis = next_vector(&numbers, 1.0),
+                    end = vec3(0.0, 0.0, 0.0);
+            axis = vec3_scale(1.0 / vec3_norm(axis), axis);
+            hn_mat3 start = next_rotation(&numbers), last = start;
+            for (int k = 0; k <= 2 * PARTS; ++k) {
+                double weight = k == 0 || k == 2 * PARTS ? 1.0 : k % 2 == 1 ? 4.0 : 2.0;
+                hn_mat3 turn =
+                    rotation_exponential(vec3_scale(cases[n].angle * k / (2.0 * PARTS), axis));
+                last = mat3_multiply(&start, &turn);
+                end =
+                    vec3_add_scaled(end, weight * length / (6.0 * PARTS), mat3_apply(&last, gamma));
+            }
+            hn_vec3 from = next_vector(&numbers, 1.0);
+            vec3_store(from, q);
+            vec3_store(vec3_add(from, end), q + 12);
+            for (int k = 0; k < 3; ++k) {
+                vec3_store(mat3_column(&start, k), q + 3 + 3 * k);
+                vec3_store(mat3_column(&last, k), q + 15 + 3 * k);
+            }
+            beam_helical_measures(length, q, q + 12, measures);
+            hn_vec3 shear = vec3_load(measures),
+                    bend = vec3_subtract(vec3_load(measures + 3),
+                                         vec3_scale(cases[n].angle / length, axis));
+            worst = fmax(worst, vec3_norm(vec3_subtract(shear, gamma)));
+            worst = fmax(worst, length * vec3_norm(bend));
+        }
+        print_message("%.3g rad: %.2g\n", cases[n].angle, worst);
+        CHECK_BELOW(worst, cases[n].bound);
+    }
 }
 
 // ---- sections ---------------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ TEST(misuse, of_a_model)
     hn_shape_kind shape_kind;
     hn_body_kind body_kind;
     hn_beam_shape beam;
+    hn_beam_element element;
     hn_profile_kind profile;
     hn_status status;
     CHECK(!hn_shape_kind_from_name(NULL, &shape_kind) && !hn_shape_kind_from_name("box", NULL));
@@ -147,6 +148,9 @@ TEST(misuse, of_a_model)
     CHECK_TEXT(hn_output_frame_name((hn_output_frame)3), "");
     CHECK(!hn_body_kind_from_name(NULL, &body_kind) && !hn_body_kind_from_name("soft", &body_kind));
     CHECK(!hn_beam_shape_from_name(NULL, &beam) && !hn_beam_shape_from_name("bow", &beam));
+    CHECK(!hn_beam_element_from_name("cubic", &element) &&
+          !hn_beam_element_from_name("linear", NULL));
+    CHECK_TEXT(hn_beam_element_name((hn_beam_element)3), "");
     CHECK(!hn_profile_kind_from_name(NULL, &profile) && !hn_profile_kind_from_name("?", &profile));
     CHECK(!hn_status_from_name(NULL, &status) && !hn_status_from_name("HN_FINE", &status));
     CHECK(hn_status_from_name("HN_CANCELLED", &status) && status == HN_CANCELLED);

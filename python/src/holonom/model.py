@@ -617,16 +617,17 @@ class Model:
 
     def beam(self, name: str | None = None, *, start: Vector | None = None, to: Vector | None = None,
              points: Any = None, arc: Any = None, spline: Any = None, frames: Any = None, elements: int = 10,
-             order: int | None = None, direction: Direction | None = None, twist: Number | None = None,
+             element: str | None = None, order: int | None = None, direction: Direction | None = None, twist: Number | None = None,
              section: Mapping[str, Any] | None = None, material: Mapping[str, Number] | None = None, stiffness: Any = None,
              mass_per_length: Number | None = None, inertia_per_length: Vector | None = None, mass_matrix: Any = None,
              damping: Number | None = None, masses: Sequence[Mapping[str, Any]] | None = None,
              clamped: str | Sequence[str] | None = None) -> Beam:
         """Add a beam: from start to `to`, through points, along an arc or a spline (m, world), with a section
         {"rectangle": [a, b]} and material {"young": Pa, "poisson": 0.3, "density": kg/m^3}, or with stiffnesses, mass and
-        inertia by length. clamped: "start", "end" or both. The words are those of model files; `start` is their `from`."""
+        inertia by length. clamped: "start", "end" or both. element: "helical" (the default), "linear" or "quadratic". The words are those of
+        model files; `start` is their `from`."""
         entry = {"from": start, "to": to, "points": points, "arc": arc, "spline": spline, "frames": frames,
-                 "elements": elements, "order": order, "direction": direction, "twist": twist, "section": section,
+                 "elements": elements, "element": element, "order": order, "direction": direction, "twist": twist, "section": section,
                  "material": material, "stiffness": stiffness, "mass_per_length": mass_per_length,
                  "inertia_per_length": inertia_per_length, "mass_matrix": mass_matrix, "damping": damping, "masses": masses,
                  "clamped": clamped}
