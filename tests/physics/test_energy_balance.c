@@ -151,8 +151,7 @@ static hn_vec3 cayley_turn(const hn_mat3 *d0, const hn_mat3 *d1)
 }
 
 // Work of a load in one step of energy-momentum.
-static double work_of_step(int kind, const instant *a, const instant *b, double h, double middle,
-                           double lag, double rate)
+static double work_of_step(int kind, const instant *a, const instant *b, double h, double middle)
 {
     hn_vec3 way = vec3_subtract(b->place, a->place),
             turn = cayley_turn(&a->directors, &b->directors);
@@ -172,8 +171,8 @@ static double work_of_step(int kind, const instant *a, const instant *b, double 
     case TORQUE_PULSE:
         return mean_factor(pulse_factor, PULSE_TIMES, middle - 0.5 * h, middle + 0.5 * h) *
                vec3_dot(TORQUE, turn);
-    case DAMPER: return -DAMPING * ((1.0 + lag) * stretch / h - lag * rate) * stretch;
-    case TORSION_DAMPER: return -TORSION_DAMPING * ((1.0 + lag) * angle / h - lag * rate) * angle;
+    case DAMPER: return -DAMPING * stretch / h * stretch;
+    case TORSION_DAMPER: return -TORSION_DAMPING * angle / h * angle;
     default: return 0.0; // springs: potential energy
     }
 }
@@ -202,21 +201,10 @@ static void balance(int first, int last, hn_reduction way, double h, double *imb
     *imbalance = *work_error = 0.0;
     for (int n = 0; n < 200; ++n) {
         instant before = now;
-        // how far a damper looks ahead in this step, and its rate before it (F16)
-        double lags[LOAD_KINDS] = {0.0}, rates[LOAD_KINDS] = {0.0};
-        for (int kind = first; kind <= last; ++kind) {
-            const element *e = &r.sim->system->elements[kind - first];
-            double z = h * e->damping * e->mobility;
-            if (!(z > 0.0)) continue;
-            lags[kind - first] =
-                z < 0.02 ? z / 6.0 - z * z * z / 360.0 : 1.0 / tanh(0.5 * z) - 2.0 / z;
-            rates[kind - first] = simulation_rate(e, r.sim->state.q, r.sim->state.impetus);
-        }
         run_step(&r, 1);
         now = observe(&r, &g, arm_a, arm_b);
         for (int kind = first; kind <= last; ++kind)
-            work += work_of_step(kind, &before, &now, h, (n + 0.5) * h, lags[kind - first],
-                                 rates[kind - first]);
+            work += work_of_step(kind, &before, &now, h, (n + 0.5) * h);
         CHECK_OK(r.context, hn_simulation_energy(r.sim, &energy));
         *imbalance = fmax(*imbalance, fabs(energy.kinetic + energy.potential - start - work));
         *work_error = fmax(*work_error, fabs(energy.external_work - work));
