@@ -50,6 +50,27 @@ void beam_stress(const beam_element *beam, double factor, const double *strain, 
     }
 }
 
+// C is positive semidefinite: a pivot that is not beyond round-off is none
+void beam_root(const beam_element *beam, double factor, double root[BEAM_STRAINS][BEAM_STRAINS])
+{
+    const double NO_PIVOT = 1e-14; // of its number on the diagonal
+    for (int k = 0; k < BEAM_STRAINS; ++k)
+        for (int i = 0; i < BEAM_STRAINS; ++i) {
+            double sum = i < k ? 0.0 : factor * beam->stiffness[i][k];
+            for (int j = 0; j < k && i >= k; ++j) sum -= root[i][j] * root[k][j];
+            if (i == k) sum = sum > NO_PIVOT * factor * beam->stiffness[k][k] ? sqrt(sum) : 0.0;
+            else if (i > k) sum = root[k][k] > 0.0 ? sum / root[k][k] : 0.0;
+            root[i][k] = sum;
+        }
+}
+
+void beam_take_owed(double root[BEAM_STRAINS][BEAM_STRAINS], double factor, const double *x,
+                    double *stress)
+{
+    for (int i = 0; i < BEAM_STRAINS; ++i)
+        for (int k = 0; k <= i; ++k) stress[i] -= factor * root[i][k] * x[k];
+}
+
 void beam_resultants(const beam_element *beam, const double *a, const double *b, double *strain,
                      double *resultant)
 {
@@ -247,12 +268,47 @@ static void beam_load(const element *e, const element_step *step, element_output
     beam_strain_measures(beam->length, step->a, step->b, change);
     for (int i = 0; i < BEAM_STRAINS; ++i) change[i] -= start[i];
     beam_stress(beam, factor, change, stress);
+    if (step->owed != NULL) {
+        double root[BEAM_STRAINS][BEAM_STRAINS];
+        beam_root(beam, beam->length * beam->damping, root);
+        beam_take_owed(root, step->factor * (1.0 + step->damper_excess) / step->step_size,
+                       step->owed, stress);
+    }
     find_rows(beam->length, a, b, &rows);
     add_stress(&rows, stress, out);
     if (out->block == NULL) return;
     find_rows(beam->length, step->a, step->b, &end);
     add_material(beam, factor, &rows, &end, out->block);
     add_geometric(beam->length, 0.5, stress, out->block);
+}
+
+static int beam_damped_count(const element *e)
+{
+    return e->beam->damping > 0.0 ? BEAM_STRAINS : 0;
+}
+
+// Rates L^T dE/dt, with eta l C = L L^T: each has the coefficient 1
+static void beam_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    const beam_element *beam = e->beam;
+    double start[BEAM_STRAINS], end[BEAM_STRAINS], root[BEAM_STRAINS][BEAM_STRAINS];
+    strain_rows slots;
+    beam_root(beam, beam->length * beam->damping, root);
+    beam_strain_measures(beam->length, step->a_start, step->b_start, start);
+    beam_strain_measures(beam->length, step->a, step->b, end);
+    find_rows(beam->length, step->a, step->b, &slots);
+    for (int k = 0; k < BEAM_STRAINS; ++k) {
+        double change = 0.0;
+        for (int i = k; i < BEAM_STRAINS; ++i) change += root[i][k] * (end[i] - start[i]);
+        rates->coefficient[k] = 1.0;
+        rates->mean[k] = change / step->step_size;
+        for (int x = 0; x < 8; ++x)
+            for (int r = 0; r < 3; ++r) {
+                double *to = rates->row[k] + 3 * x;
+                hn_vec3 slot = slots.slot[x][r];
+                vec3_store(vec3_add_scaled(vec3_load(to), root[STRAINS_OF[x % 4][r]][k], slot), to);
+            }
+    }
 }
 
 // E and E_0 are of size one, their difference is small: C E and C E_0 are what is subtracted
@@ -314,6 +370,8 @@ const element_type element_beam = {
     .potential = beam_potential,
     .gradient = beam_gradient,
     .load = beam_load,
+    .damped_count = beam_damped_count,
+    .damped = beam_damped,
     .cancelling = beam_cancelling,
     .strain_changes = beam_strain_changes,
     .strain_product = beam_strain_product,

@@ -45,6 +45,11 @@ void beam_resultants(const beam_element *beam, const double *a, const double *b,
 /// factor C strain.
 void beam_stress(const beam_element *beam, double factor, const double *strain, double *stress);
 
+/// Lower triangular L with factor C = L L^T, row-major.
+void beam_root(const beam_element *beam, double factor, double root[BEAM_STRAINS][BEAM_STRAINS]);
+/// stress -= factor L x: what its dampers are owed, per column of L.
+void beam_take_owed(double root[BEAM_STRAINS][BEAM_STRAINS], double factor, const double *x, double *stress);
+
 /// Sizes of what cancels in its stresses, as a force and a moment on each node.
 void beam_sizes(const beam_element *beam, double factor, const double *measures, double *force, double *moment);
 

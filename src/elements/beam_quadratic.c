@@ -266,7 +266,51 @@ static void quadratic_load(const element *e, const element_step *step, element_o
         find_measures(point, &end, change);
         for (int i = 0; i < BEAM_STRAINS; ++i) change[i] -= before[i];
         beam_stress(point, factor, change, part.stress);
+        if (step->owed != NULL) {
+            double root[BEAM_STRAINS][BEAM_STRAINS];
+            beam_root(point, point->weight * point->damping, root);
+            beam_take_owed(root, step->factor * (1.0 + step->damper_excess) / step->step_size,
+                           step->owed + BEAM_STRAINS * g, part.stress);
+        }
         add_part(e, &part, out);
+    }
+}
+
+static int quadratic_damped_count(const element *e)
+{
+    return e->damping > 0.0 && e->pair == 0 ? POINTS * BEAM_STRAINS : 0;
+}
+
+// Of all three nodes, with the first pair: rates L^T dE/dt, with eta l C = L L^T of each point
+static void quadratic_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    node_poses start = poses_of(e, step->a_start, step->b_start, step->third_start),
+               end = poses_of(e, step->a, step->b, step->third);
+    for (int g = 0; g < POINTS; ++g) {
+        const beam_element *point = &e->points[g];
+        double before[BEAM_STRAINS], after[BEAM_STRAINS], root[BEAM_STRAINS][BEAM_STRAINS];
+        point_vectors v = interpolate(point, &end);
+        beam_root(point, point->weight * point->damping, root);
+        find_measures(point, &start, before);
+        measures_at(&v, after);
+        for (int k = 0; k < BEAM_STRAINS; ++k) {
+            int row = BEAM_STRAINS * g + k;
+            double change = 0.0;
+            for (int i = k; i < BEAM_STRAINS; ++i) change += root[i][k] * (after[i] - before[i]);
+            rates->coefficient[row] = 1.0;
+            rates->mean[row] = change / step->step_size;
+        }
+        for (int n = 0; n < NODES; ++n) {
+            // the pair (first, middle): nodes in their order
+            node_rows slots;
+            find_rows(point, &v, n, &slots);
+            for (int x = 0; x < 3 * VECTORS; ++x)
+                for (int k = 0; k < BEAM_STRAINS; ++k) {
+                    double *to = rates->row[BEAM_STRAINS * g + k] + 12 * n + 3 * (x / 3);
+                    double part = root[STRAINS_OF[x / 3][x % 3]][k];
+                    vec3_store(vec3_add_scaled(vec3_load(to), part, slots.slot[x / 3][x % 3]), to);
+                }
+        }
     }
 }
 
@@ -321,6 +365,8 @@ const element_type element_beam_quadratic = {
     .potential = quadratic_potential,
     .gradient = quadratic_gradient,
     .load = quadratic_load,
+    .damped_count = quadratic_damped_count,
+    .damped = quadratic_damped,
     .cancelling = quadratic_cancelling,
     .strain_changes = quadratic_strain_changes,
     .strain_product = quadratic_strain_product,

@@ -97,14 +97,14 @@ static void bushing_gradient(const element *e, const element_step *step, element
     }
 }
 
-// c times the rate of U . W over the step, in its middle
-static void add_damper(const double *u, const double *w, double c, const element_step *step,
-                       element_output *out)
+// c times the rate of U . W over the step, in its middle, less what is owed
+static void add_damper(const double *u, const double *w, double c, double owed,
+                       const element_step *step, element_output *out)
 {
     if (c == 0.0) return;
     product_values x = values_of(u, w, step);
     double by_time = (1.0 + step->damper_excess) * c / step->step_size;
-    product_effort(u, w, step, 0.5, by_time * (x.end - x.start), 0.0, by_time, out);
+    product_effort(u, w, step, 0.5, by_time * (x.end - x.start) - owed, 0.0, by_time, out);
 }
 
 static void bushing_load(const element *e, const element_step *step, element_output *out)
@@ -116,11 +116,11 @@ static void bushing_load(const element *e, const element_step *step, element_out
     for (int i = 0; i < 3; ++i) {
         double axis[8] = {0.0};
         set_vector(own->a[i], 1.0, axis);
-        add_damper(axis, e->link, own->damping[i], step, out);
+        add_damper(axis, e->link, own->damping[i], element_owed(step, 4 * i), step, out);
         for (int k = 0; k < 3; ++k) {
             double other[8] = {0.0};
             set_vector(own->b[k], 1.0, other + 4);
-            add_damper(axis, other, weights[i], step, out);
+            add_damper(axis, other, weights[i], element_owed(step, 4 * i + 1 + k), step, out);
         }
     }
 }
@@ -147,6 +147,25 @@ static int bushing_dampers(const element *e, const double *a, const double *b,
     return count;
 }
 
+static int bushing_damped_count(const element *e)
+{
+    return e->damping > 0.0 ? ELEMENT_DAMPERS_MAX : 0;
+}
+
+static void bushing_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    double rows[ELEMENT_DAMPERS_MAX][ELEMENT_COLUMNS];
+    bushing_dampers(e, step->a, step->b, rows, rates->coefficient);
+    for (int r = 0; r < ELEMENT_DAMPERS_MAX; ++r) {
+        double axis[8] = {0.0}, other[8] = {0.0};
+        set_vector(e->bushing->a[r / 4], 1.0, axis);
+        if (r % 4 > 0) set_vector(e->bushing->b[r % 4 - 1], 1.0, other + 4);
+        product_values x = values_of(axis, r % 4 == 0 ? e->link : other, step);
+        rates->mean[r] = (x.end - x.start) / step->step_size;
+        memcpy(rates->row[r], rows[r], sizeof rows[r]);
+    }
+}
+
 const element_type element_bushing = {
     .name = "bushing",
     .many_terms = true,
@@ -156,4 +175,6 @@ const element_type element_bushing = {
     .gradient = bushing_gradient,
     .load = bushing_load,
     .dampers = bushing_dampers,
+    .damped_count = bushing_damped_count,
+    .damped = bushing_damped,
 };

@@ -1,34 +1,49 @@
 // SPDX-License-Identifier: MIT
-// Dampers of springs and torsional springs: their rates, and what of them acts in `rattle`.
+// Dampers: what they pull with in a step, and the rates that are filtered after it.
 // Note: docs/theory/forces.md
 //
-//   (F11)  `rattle`:  c x/z with 1 - x + x^2/2 = e^(-z); from z = log 2 on x = 1, the least it can do
+//   (DF1)  force = -(c change - owed)/h,   `owed` the impulse that the filter of the step before took
 #include "elements/element.h"
 
 #include <string.h>
 
-// z below which the part is 1 + z^2/6; next term z^4/120
-static const double PART_SERIES = 1e-4;
-
-// Part of a damper's coefficient that acts (F9, F11)
-static double part_of(damper_form form, double z)
-{
-    if (form != DAMPER_EXPLICIT || !(z > 0.0)) return 1.0;
-    if (z < PART_SERIES) return 1.0 + z * z / 6.0;
-    double lost = -2.0 * expm1(-z); // 2 (1 - e^(-z))
-    return lost < 1.0 ? lost / (1.0 + sqrt(1.0 - lost)) / z : 1.0 / z;
-}
-
-double damper_steady_part(damper_form form, double z)
-{
-    return part_of(form, z);
-}
-
 damper_pull element_damper_pull(const element *e, const element_step *step)
 {
-    double z = step->step_size * e->damping * e->mobility;
-    return (damper_pull){(1.0 + step->damper_excess) * e->damping * part_of(step->damper_form, z),
-                         0.0};
+    return (damper_pull){(1.0 + step->damper_excess) * e->damping, -element_owed(step, 0)};
+}
+
+int element_damped_one(const element *e)
+{
+    return e->damping > 0.0 ? 1 : 0;
+}
+
+int element_damped_count(const element *e)
+{
+    const element_type *type = element_type_of(e->kind);
+    return type->damped_count == NULL ? 0 : type->damped_count(e);
+}
+
+void element_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    rates->count = element_damped_count(e);
+    rates->strength = 1.0;
+    memset(rates->row, 0, (size_t)rates->count * sizeof rates->row[0]);
+    if (rates->count > 0) element_type_of(e->kind)->damped(e, step, rates);
+}
+
+double element_damped_least(const element *e)
+{
+    return e->law == NULL ? 1.0 : drive_least_damping(e);
+}
+
+void element_damped_change(const element *e, const element_step *step, double change,
+                           damped_rates *rates)
+{
+    rates->coefficient[0] = e->damping;
+    rates->mean[0] = change / step->step_size;
+    // without a direction there is nothing to damp
+    if (!element_type_of(e->kind)->rate_row(e, step->a, step->b, rates->row[0]))
+        rates->coefficient[0] = 0.0;
 }
 
 void element_add_to_row(const double *coefficients, hn_vec3 x, double *row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drives and laws on a joint's coordinate x (docs/theory/drives.md), with bars for means over the step, D x = x_n+1 -
+// Drives and laws on a joint's coordinate x (docs/theory/drives.md, docs/theory/forces.md), with bars for means over the step, D x = x_n+1 -
 // x_n.
 //
 //   (D1)  effort   tau = mean of u(t)
@@ -10,7 +10,7 @@
 //   (D4)  spring   tau = -(V(x_n+1) - V(x_n))/D x = -(mean of f over [x_n, x_n+1]), of a table too
 //   (D8)  stop     tau = -k <x - u> in the mean over the way, and -c D<x - u>/h, which never pulls; likewise below
 //   (D11) friction tau = -+ F(D x/h) while it slides, lambda while it holds: found by holds.c
-//   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table
+//   (D5)  damper   tau = -c D x/h, or -f(D x/h) of a table; it, (D2) and (D3) with what they are owed (DF1)
 //   (D6)  rotor    tau = -J (w_n+1 - w_n)/h,  w_n+1 = 2 D x/h - w_n: what it takes is J/2 (w_n+1^2 - w_n^2)
 //
 // All but (D4) and (D6) are loads, whose work tau D x is booked.
@@ -160,10 +160,10 @@ static effort_value servo_effort(const drive_law *law, const element_step *step,
     double h = step->step_size;
     double sum = step->memory == NULL ? 0.0 : step->memory[DRIVE_INTEGRAL];
     *error = mean_command(law, step) - 0.5 * (from + to);
-    effort_value v = {law->proportional * *error +
-                          law->derivative * (command_rate(law, step) - (to - from) / h) +
-                          law->integral * (sum + 0.5 * h * *error),
-                      -0.5 * law->proportional - law->derivative / h - 0.25 * h * law->integral};
+    effort_value v = {
+        law->proportional * *error + law->derivative * (command_rate(law, step) - (to - from) / h) +
+            law->integral * (sum + 0.5 * h * *error) + law->sign * element_owed(step, 0),
+        -0.5 * law->proportional - law->derivative / h - 0.25 * h * law->integral};
     *limited = fabs(v.effort) > law->limit;
     return *limited ? (effort_value){copysign(law->limit, v.effort), 0.0} : v;
 }
@@ -268,7 +268,8 @@ static effort_value load_effort(const element *e, const element_step *step, doub
     case HN_DRIVE_EFFORT: return (effort_value){mean_command(law, step), 0.0};
     case HN_DRIVE_MOTOR: {
         double command = mean_command(law, step);
-        return (effort_value){law->stall * (command - rate / law->no_load),
+        return (effort_value){law->stall * (command - rate / law->no_load) +
+                                  law->sign * element_owed(step, 0),
                               -law->stall / (law->no_load * h)};
     }
     default: break;
@@ -287,6 +288,80 @@ static effort_value load_effort(const element *e, const element_step *step, doub
         v.slope -= f.rate / h;
     }
     return v;
+}
+
+// ---- what is damped ---------------------------------------------------------------------------------------
+
+double drive_least_damping(const element *e)
+{
+    const drive_law *law = e->law;
+    if (law->kind == HN_DRIVE_SERVO) return law->derivative;
+    if (law->kind == HN_DRIVE_MOTOR) return law->stall / law->no_load;
+    if (law->kind != HN_DRIVE_SPRING) return 0.0;
+    const hn_profile *f = law->damper;
+    if (f == NULL) return e->damping;
+    double least = f->times != NULL ? fmax(profile_at(f, 0.0).rate, 0.0) : 0.0;
+    for (int i = 0; f->times != NULL && i < f->count; ++i)
+        if (f->times[i] != 0.0) least = fmin(least, fmax(f->factors[i] / f->times[i], 0.0));
+    return e->damping + least;
+}
+
+static int drive_damped_count(const element *e)
+{
+    switch (e->law->kind) {
+    case HN_DRIVE_SERVO:
+    case HN_DRIVE_MOTOR: return 1;
+    case HN_DRIVE_STOP: return e->law->rigid ? 0 : 1;
+    default: return e->damping > 0.0 || e->law->damper != NULL || e->law->armature > 0.0 ? 1 : 0;
+    }
+}
+
+// An effort over its rate; at rest the slope
+static double secant(double effort, double rate, double slope)
+{
+    return fmax(rate != 0.0 ? effort / rate : slope, 0.0);
+}
+
+// Coefficient and mean rate along the coordinate; where a target moves, what that makes of the rate at the end
+static void drive_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    const drive_law *law = e->law;
+    double h = step->step_size, from = law->sign * step->angle_start,
+           to = law->sign * element_angle_after(e, step), rate = (to - from) / h, c = 0.0, error;
+    bool limited, moves = isnan(law->held) && law->function != NULL;
+    rates->strength = 0.0;
+    switch (law->kind) {
+    case HN_DRIVE_SERVO:
+        (void)servo_effort(law, step, from, to, &error, &limited);
+        rates->strength = c = limited ? 0.0 : law->derivative;
+        if (moves)
+            rate += law->scale * profile_at(law->function, step->load_end).rate -
+                    command_rate(law, step);
+        break;
+    case HN_DRIVE_MOTOR:
+        rates->strength = c = law->stall / law->no_load;
+        if (moves)
+            rate += law->no_load * (law->scale * profile_at(law->function, step->load_end).value -
+                                    mean_command(law, step));
+        break;
+    case HN_DRIVE_STOP: {
+        effort_value taken = stop_effort(law, from, to, h, true);
+        c = secant(taken.effort, rate, 0.0);
+        break;
+    }
+    case HN_DRIVE_SPRING:
+        c = e->damping;
+        if (law->damper != NULL) {
+            time_jet f = profile_at(law->damper, rate);
+            c += secant(f.value, rate, f.rate);
+        }
+        rates->strength = c;
+        break;
+    default: break;
+    }
+    rates->coefficient[0] = c;
+    rates->mean[0] = law->sign * rate;
+    if (!joint_coordinate_rate_row(e, step->a, step->b, rates->row[0])) rates->coefficient[0] = 0.0;
 }
 
 // ---- at an instant --------------------------------------------------------------------------------------------
@@ -417,6 +492,8 @@ const element_type element_drive = {
     .gradient = drive_gradient,
     .load = drive_load,
     .rate_row = joint_coordinate_rate_row,
+    .damped_count = drive_damped_count,
+    .damped = drive_damped,
 };
 
 double element_energy(const element *e, const double *a, const double *b, const double *third,

@@ -67,6 +67,10 @@ double drive_command_gain(const drive_law *law);
 const char *drive_command_unit(const drive_law *law, const char *unit);
 /// What its effort falls by with the rate, N s/m or N m s, at most; 0: not by a damping of its own.
 double drive_damping(const drive_law *law);
+struct element;
+struct element_step;
+/// The least coefficient of its dampers in any step, as a secant of their effort over the rate.
+double drive_least_damping(const struct element *e);
 /// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
 /// Is its effort one that holds the coordinate, in this mode of the drive? Terms of couplings are motions.
@@ -81,8 +85,6 @@ typedef struct drive_instant {
     double by_integral; ///< of a servo that is not at its limit
     double stored;      ///< the part of the effort that takes from or adds to the energy of a spring, or of a buffer
 } drive_instant;
-struct element;
-struct element_step;
 drive_instant drive_at_instant(const struct element *e, const struct element_step *now, double x, double rate);
 /// Does its coordinate move in a step, on the way from one place to another, beyond round-off?
 bool drive_moves(const struct element *e, const struct element_step *step, double from, double to);

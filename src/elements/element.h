@@ -39,8 +39,6 @@ typedef struct element {
     hn_vec3 vector;         ///< force, torque: N, N m; world, or directors of b when body_fixed
     bool body_fixed;
     double stiffness, damping, rest;
-    double mobility;        ///< damper: rate that an impulse between its ends makes, with its share of the others, 1/kg
-                            ///< or 1/(kg m^2); see (F10)
     const hn_profile *profile; ///< force, torque
     known_mean mean;        ///< of it in the step that is being solved, in its own time
     bool input;             ///< force, torque: from outside, held over a step
@@ -63,15 +61,8 @@ typedef struct element {
     double turning[2][3];   ///< torsional spring: of directors j, k the part of j in the angular velocity along i
     const double *rate_mass; ///< of its rates (Z4), strains by strains; NULL: none, or not wanted
     int mass_edge;          ///< block of the mass matrix that it brings, or -1
+    int damped;             ///< place of the first of its rates among all that are damped, or -1 (`damped_rates`)
 } element;
-
-/// What becomes of a damper in a step, where h c/m may be anything (F9, F11, F16).
-typedef enum damper_form {
-    DAMPER_PLAIN,    ///< nothing
-    DAMPER_NODES,    ///< in rules that know the rate at t_n: it sees a rate between those at both nodes (F16)
-    DAMPER_MIDPOINT, ///< in rules with the mean rate of the step alone: tanh(z/2)/(z/2) of its coefficient (F9)
-    DAMPER_EXPLICIT, ///< in `rattle`
-} damper_form;
 
 /// The element's view of a step.
 typedef struct element_step {
@@ -87,9 +78,8 @@ typedef struct element_step {
     double weight;                   ///< loads act at (1 - weight) q_n + weight q_n+1: 0, 1/2 or 1
     double damper_excess;            ///< dampers act with 1 + this times their force in the middle of the step
     bool damper_middle;              ///< torsional dampers act in the middle of the step, wherever loads do
-    damper_form damper_form;
-    double damper_rate;              ///< DAMPER_NODES: m/s, rad/s, of the damper at t_n
     bool inputs_apart;               ///< inputs are no part of the forces here
+    const double *owed;              ///< impulses that its dampers give back (DF1), one per rate; NULL: none
     bool at_rest;                    ///< statics: nothing moves, and coordinates are those at t_n+1
     double factor;                   ///< multiplies everything that is added
     double decay;                    ///< `energy-decaying`: alpha of (Z1); discrete gradients alone
@@ -116,6 +106,16 @@ typedef struct element_output {
     element_block *block;            ///< of a dense element, added to; NULL: not wanted
 } element_output;
 
+enum { DAMPED_COLUMNS = 36 };
+/// The rates that an element damps, at the end of a step that has been solved: what the filter needs (DF2).
+typedef struct damped_rates {
+    int count;
+    double row[ELEMENT_DAMPERS_MAX][DAMPED_COLUMNS]; ///< by the velocities of a, of b, and of the third node
+    double coefficient[ELEMENT_DAMPERS_MAX]; ///< c of the step, N s/m or N m s
+    double mean[ELEMENT_DAMPERS_MAX];        ///< r: mean in the step, or what a moving target makes of it
+    double strength; ///< c of (DF7): 1 where it is the same in all steps; 0: nothing is given back
+} damped_rates;
+
 /// An element kind: one file each.
 typedef struct element_type {
     const char *name;
@@ -136,6 +136,9 @@ typedef struct element_type {
     /// Several rates, each with its own damper: rows and coefficients; their number. NULL: as `rate_row` says.
     int (*dampers)(const element *e, const double *a, const double *b, double rows[][ELEMENT_COLUMNS],
                    double *coefficients);
+    /// How many rates it damps, or may; NULL: none. And these (rows are zero before).
+    int (*damped_count)(const element *e);
+    void (*damped)(const element *e, const element_step *step, damped_rates *rates);
     /// Sizes of what cancels inside the gradient, as a force and a moment on each of its bodies; NULL: nothing does.
     void (*cancelling)(const element *e, const element_step *step, double *force, double *moment);
     /// For `energy-decaying`; NULL in a kind without a potential. The changes of its strains in a step; their number.
@@ -195,14 +198,25 @@ static inline double element_load_mean(const element *e, double begin, double en
                        : profile_kept_mean(e->profile, &e->mean, shift + begin, shift + end);
 }
 
-/// What a damper pulls with in a step: so much by its mean rate there, and a constant.
+/// What a damper pulls with in a step (DF1): so much by its mean rate there, and a constant.
 typedef struct damper_pull {
     double by_rate;  ///< N s/m, N m s
     double constant; ///< N, N m
 } damper_pull;
 damper_pull element_damper_pull(const element *e, const element_step *step);
-/// Part of its coefficient that a steady load meets.
-double damper_steady_part(damper_form form, double z);
+/// N, N m: what its rate number `index` is owed, over the step.
+static inline double element_owed(const element_step *step, int index)
+{
+    return step->owed == NULL ? 0.0 : (1.0 + step->damper_excess) * step->owed[index] / step->step_size;
+}
+int element_damped_count(const element *e);
+/// The rates that it damps, with their rows at the end of the step.
+void element_damped(const element *e, const element_step *step, damped_rates *rates);
+/// The least `strength` that it can have in a step.
+double element_damped_least(const element *e);
+/// Of a spring or an angle: 1 where there is a damper; its rate with the mean of a change over the step.
+int element_damped_one(const element *e);
+void element_damped_change(const element *e, const element_step *step, double change, damped_rates *rates);
 /// The rate of a damper's length or angle as a row on the velocities of its two bodies, 24 numbers; false: it has none.
 bool element_rate_row(const element *e, const double *a, const double *b, double *row);
 /// All rates that are damped, and by what; their number.

@@ -3,7 +3,7 @@
 //
 // Discrete gradient (docs/theory/forces.md):  k (1 - 2L/(l_n + l_n+1)) e_mid     with respect to e
 // Gradient at a pose, e = e_mid for the midpoint:  k (1 - L/|e|) e
-// Damper, both schemes:                           -c (l_n+1 - l_n)/h along 2 e_mid/(l_n + l_n+1)
+// Damper, all schemes:                            -(c (l_n+1 - l_n) - owed)/h along 2 e_mid/(l_n + l_n+1)   (DF1)
 // `energy-decaying` (docs/theory/energy-decaying.md): the strain is l, the rate e . de/dt over a fixed length
 #include "elements/element.h"
 
@@ -85,6 +85,12 @@ static void spring_load(const element *e, const element_step *step, element_outp
     add_term(e, 0.5 * size, g.middle, vec3_scale(change, g.end), out);
 }
 
+static void spring_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    spring_geometry g = geometry_of(e, step);
+    element_damped_change(e, step, g.length_end - g.length_start, rates);
+}
+
 static bool spring_rate_row(const element *e, const double *a, const double *b, double *row)
 {
     hn_vec3 link = vec3_combination(e->link, a, b);
@@ -124,6 +130,8 @@ const element_type element_spring = {
     .gradient = spring_gradient,
     .load = spring_load,
     .rate_row = spring_rate_row,
+    .damped_count = element_damped_one,
+    .damped = spring_damped,
     .strain_changes = spring_strain_changes,
     .strain_product = spring_strain_product,
     .rates = spring_rates,

@@ -2,7 +2,7 @@
 // Torsional spring and damper on the angle theta of b about the axis of a joint, V = k/2 (theta - theta_0)^2.
 // Note: docs/theory/energy-decaying.md
 //
-//   torque   k (theta_mid - theta_0), d (theta_n+1 - theta_n)/h     in the forms of joint_effort.c
+//   torque   k (theta_mid - theta_0), (d (theta_n+1 - theta_n) - owed)/h     in the forms of joint_effort.c
 #include "elements/joint_effort.h"
 
 static double torsion_potential(const element *e, const double *a, const double *b,
@@ -48,6 +48,11 @@ static void torsion_load(const element *e, const element_step *step, element_out
     joint_effort_at(e, step, weight, torque, 0.0, rate, out);
 }
 
+static void torsion_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    element_damped_change(e, step, element_angle_after(e, step) - step->angle_start, rates);
+}
+
 static int torsion_strain_changes(const element *e, const element_step *step, double *changes)
 {
     if (e->stiffness == 0.0) return 0;
@@ -90,6 +95,8 @@ const element_type element_torsion_spring = {
     .gradient = torsion_gradient,
     .load = torsion_load,
     .rate_row = joint_coordinate_rate_row,
+    .damped_count = element_damped_one,
+    .damped = torsion_damped,
     .strain_changes = torsion_strain_changes,
     .strain_product = torsion_strain_product,
     .rates = torsion_rates,

@@ -817,8 +817,7 @@ static double row_curvature(const constraint_row *row, const double *xa, const d
     return row->factor * (vec3_dot(ux, wy) + vec3_dot(uy, wx));
 }
 
-// The mass matrix with the rows as they were chosen, projected at (1 - weight) q_start + weight q.
-static hn_status factor_mass(saddle *s, const double *q_start, const double *q, double weight)
+static void assemble_mass(saddle *s, const double *q_start, const double *q, double weight)
 {
     step_equations equations = {.mass_factor = 1.0, .weight = weight};
     step_data step = {.q_start = q_start, .q = (double *)q};
@@ -828,6 +827,12 @@ static hn_status factor_mass(saddle *s, const double *q_start, const double *q, 
     find_projection_poses(&x);
     memset(s->total, 0, POSE_SIZE * (size_t)s->system->body_count * sizeof(double));
     add_mass_and_rows(&x);
+}
+
+// The mass matrix with the rows as they were chosen, projected at (1 - weight) q_start + weight q.
+static hn_status factor_mass(saddle *s, const double *q_start, const double *q, double weight)
+{
+    assemble_mass(s, q_start, q, weight);
     s->factored = block_lu_factor(s->lu) < 0;
     return s->factored ? HN_OK : HN_SINGULAR_SYSTEM;
 }
@@ -837,6 +842,46 @@ hn_status saddle_factor_mass(saddle *s, const double *q)
     saddle_choice choice;
     TRY(saddle_choose_rows(s, q, &choice));
     return factor_mass(s, q, q, 0.0);
+}
+
+// A wrench in the unknowns of a body that it acts on
+static void unknowns_of_wrench(const saddle *s, int body, const double *wrench, double *to)
+{
+    const system_body *b = &s->system->bodies[body];
+    if (b->has_directors) memcpy(to, wrench, TWIST_SIZE * sizeof(double));
+    else coordinates_of(b, vec3_load(wrench), to);
+}
+
+// += strength J^T J of a row, divided as the equations are
+static void add_rate(saddle *s, const rate_row *row, double strength)
+{
+    double on[3][TWIST_SIZE];
+    for (int a = 0; a < 3; ++a)
+        if (row->body[a] >= 0) unknowns_of_wrench(s, row->body[a], row->on[a], on[a]);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; row->body[a] >= 0 && b < 3; ++b) {
+            if (row->body[b] < 0) continue;
+            int stride = block_lu_node_size(s->lu, row->body[b]);
+            double *block = block_lu_block(s->lu, row->body[a], row->body[b]),
+                   scale = strength / s->system->unit_mass[row->body[a]];
+            for (int i = 0; i < body_unknowns(s, row->body[a]); ++i)
+                for (int k = 0; k < body_unknowns(s, row->body[b]); ++k)
+                    block[i * stride + k] += scale * on[a][i] * on[b][k];
+        }
+}
+
+hn_status saddle_factor_rates(saddle *s, const double *q, const rate_row *rows, int count,
+                              bool damped)
+{
+    saddle_choice choice;
+    TRY(saddle_choose_rows(s, q, &choice));
+    assemble_mass(s, q, q, 0.0);
+    for (int r = 0; r < count; ++r) {
+        double strength = rows[r].inertia + (damped ? rows[r].strength : 0.0);
+        if (strength != 0.0) add_rate(s, &rows[r], strength);
+    }
+    s->factored = block_lu_factor(s->lu) < 0;
+    return s->factored ? HN_OK : HN_SINGULAR_SYSTEM;
 }
 
 static const double *numbers_of(const double *x, int body)
@@ -985,6 +1030,19 @@ static void solve_twists(saddle *s, double *twists)
     block_lu_solve(s->lu, s->right);
     for (int i = 0; i < s->system->body_count; ++i)
         saddle_body_increment(s, i, twists + TWIST_SIZE * (size_t)i);
+}
+
+void saddle_solve_wrenches(saddle *s, const double *wrenches, double *twists)
+{
+    const hn_system *system = s->system;
+    memset(s->right, 0, (size_t)block_lu_size(s->lu) * sizeof(double));
+    for (int i = 0; i < system->body_count; ++i) {
+        double scaled[TWIST_SIZE];
+        for (int k = 0; k < TWIST_SIZE; ++k)
+            scaled[k] = wrenches[TWIST_SIZE * (size_t)i + (size_t)k] / system->unit_mass[i];
+        unknowns_of_wrench(s, i, scaled, s->right + block_lu_offset(s->lu, i));
+    }
+    solve_twists(s, twists);
 }
 
 void saddle_project_again(saddle *s, const double *q, const double *p, double *twists)

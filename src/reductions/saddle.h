@@ -104,6 +104,20 @@ hn_status saddle_project(saddle *s, const double *q, const double *p, double *tw
 hn_status saddle_factor_mass(saddle *s, const double *q);
 void saddle_project_again(saddle *s, const double *q, const double *p, double *twists);
 
+/// A rate of up to three bodies by their twists, and what acts on it.
+typedef struct rate_row {
+    int body[3]; ///< or GROUND
+    double on[3][6];
+    double strength; ///< h c, kg or kg m^2
+    double inertia;  ///< of a rotor that moves with it, likewise
+} rate_row;
+/// Factor the mass matrix with the rotors of rows, and their dampers if `damped`, with the independent rows of joints
+/// at q.
+/// @return HN_OK or HN_SINGULAR_SYSTEM
+hn_status saddle_factor_rates(saddle *s, const double *q, const rate_row *rows, int count, bool damped);
+/// With these factors: twists (6 per body) that wrenches (6 per body) make.
+void saddle_solve_wrenches(saddle *s, const double *wrenches, double *twists);
+
 /// Multipliers of joints to and from memory of the caller: `saddle_multiplier_count` numbers.
 int saddle_multiplier_count(const saddle *s);
 void saddle_keep_multipliers(const saddle *s, double *to);

@@ -285,6 +285,9 @@ bool tree_eliminate(tree_solver *solver, int body, const joint_step *step,
             memory->pivots[dof * i + k] =
                 vec3_dot(upper, inner->linear[k]) + vec3_dot(lower, inner->angular[k]);
     }
+    for (int k = 0; solver->own != NULL && k < dof * dof; ++k)
+        memory->pivots[k] +=
+            solver->own[JOINT_DOF_MAX * (size_t)(b->dof_offset + k / dof) + (size_t)(k % dof)];
     if (!small_lu_factor(dof, dof, memory->pivots, memory->exchange)) return false;
 
     // (T3)

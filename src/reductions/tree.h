@@ -4,7 +4,7 @@
 // For body c with parent p (docs/theory/reduced.md):
 //
 //   (T1)  delta W_c = S_c delta t_c + U_c delta t_p + s_c           S starts as K_c, s as 0, U is an elastic edge
-//   (T2)  H = (B^T S + Y^c) b
+//   (T2)  H = (B^T S + Y^c) b, and what belongs to the joint's own freedoms alone
 //   (T3)  k = -H^-1 (r_c + B^T s),   L = H^-1 ((B^T S + Y^c) a + Y^p + B^T U)
 //   (T4)  S_p += (A^T S + X^c + K_pc)(a - b L) + A^T U + X^p
 //         s_p += (A^T S + X^c + K_pc) b k + A^T s
@@ -110,6 +110,7 @@ typedef struct tree_solver {
     tree_general_memory *general_memories; ///< per general
     double *twists;       ///< delta t, 6 per body, of the reference points
     double *increments;   ///< delta u, dof
+    const double *own;    ///< JOINT_DOF_MAX times dof: what is added to H of each joint, row by row; NULL: nothing
     double *edges;        ///< U and K_pc, 72 per edge
     int *edge_of;         ///< per body: place in `edges`, or -1
     int edge_count;

@@ -155,6 +155,7 @@ static inline bool eliminate_symmetric(tree_mass *x, const double *q, int body)
     hn_vec3 on_v = vec3(vec3_dot(c0, n), vec3_dot(c1, n), vec3_dot(c2, n));
     hn_vec3 on_omega = vec3(vec3_dot(j0, n), vec3_dot(j1, n), vec3_dot(j2, n));
     double h = vec3_dot(n, on_omega);
+    if (tree->own != NULL) h += tree->own[JOINT_DOF_MAX * (size_t)b->dof_offset];
     if (h == 0.0 || !isfinite(h)) return false;
     double inverse = 1.0 / h, step = -inverse * vec3_dot(n, vec3_load(node->load + 3));
     hn_vec3 v = vec3_scale(inverse, on_v), omega = vec3_scale(inverse, on_omega);
@@ -257,6 +258,28 @@ void tree_mass_solve(tree_mass *x, const double *wrenches)
 {
     for (int k = 0; k < TWIST_SIZE * x->system->body_count; ++k) x->loads[k] = -wrenches[k];
     tree_solve(&x->tree, NULL, x->loads);
+}
+
+int tree_mass_freedoms(tree_mass *x, const double *q, int body,
+                       double freedoms[JOINT_DOF_MAX][TWIST_SIZE])
+{
+    const tree_body *b = &x->tree.bodies[body];
+    const joint *j = &x->system->joints[body];
+    const double *pose = q + POSE_SIZE * (size_t)body;
+    motion m;
+    if (b->pivot == PIVOT_AXIS) {
+        hn_vec3 n = pose_direction(pose, b->axis);
+        vec3_store(vec3_cross(pose_direction(pose, b->reference), n), freedoms[0]);
+        vec3_store(n, freedoms[0] + 3);
+        return 1;
+    }
+    joint_type_of(j->kind)->begin(j, system_pose(q, j->parent), pose, &x->steps[body]);
+    tree_motion(x->system, x->steps, q, body, &m);
+    for (int k = 0; k < m.dof; ++k) {
+        vec3_store(m.linear[k], freedoms[k]);
+        vec3_store(m.angular[k], freedoms[k] + 3);
+    }
+    return m.dof;
 }
 
 // The same for a body whose joint is no pivot

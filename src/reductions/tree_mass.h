@@ -37,6 +37,9 @@ typedef struct tree_place {
 /// Factor (T10) and solve it for wrenches (force, moment about the centre of mass: 6 per body; NULL: factor alone).
 /// Twists of the centres of mass are then in x->tree.twists. False when the matrix is singular.
 bool tree_mass_factor(tree_mass *x, const tree_place *place, const double *wrenches);
+/// Twists of the centre of mass that unit rates of the freedoms of a body's joint make at q: their number. Not of a
+/// free pivot.
+int tree_mass_freedoms(tree_mass *x, const double *q, int body, double freedoms[JOINT_DOF_MAX][TWIST_SIZE]);
 /// Once more with the same factors.
 void tree_mass_solve(tree_mass *x, const double *wrenches);
 

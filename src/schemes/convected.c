@@ -155,7 +155,6 @@ static step_equations equations_of(const scheme_solver *s, const scheme_step *st
         .weight = 0.5,
         .discrete_gradient = true,
         .gradient_weight = 0.5,
-        .damper_form = DAMPER_MIDPOINT,
         .time = step->time,
         .load_begin = step->time,
         .load_end = step->time + step->step_size,
@@ -175,6 +174,7 @@ static step_data data_of(const scheme_solver *s, const scheme_step *step)
         .force = s->force,
         .closure = s->closure,
         .bodies = s->bodies,
+        .owed = step->owed,
     };
 }
 
@@ -431,7 +431,7 @@ const scheme_type scheme_convected = {
     .takes_drives = true,
     .no_beams = "divides each body's momenta by its own moments of inertia, which the nodes of a "
                 "beam share",
-    .damper_form = DAMPER_MIDPOINT,
+    .filters_dampers = true,
     .symmetric = true,
     .impetus_is_momentum = true,
     .reaction_weight = 0.5,

@@ -117,7 +117,7 @@ const scheme_type scheme_energy_decaying = {
     .not_composed =
         "loses energy by its identity in every step and would gain it in substeps that go back in "
         "time",
-    .damper_form = DAMPER_NODES,
+    .filters_dampers = true,
     .may_halve = true,
     .energy_kept = true,
     .decays = true,

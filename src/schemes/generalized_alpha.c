@@ -8,7 +8,7 @@
 //   (A4)  (1 - alpha_m) w_n+1 + alpha_m w_n = (1 - alpha_f) a_n+1 + alpha_f a_n
 //   (A5)  alpha_m = (2 r - 1)/(r + 1), alpha_f = r/(r + 1), gamma = 1/2 + alpha_f - alpha_m,
 //         beta = (1 + alpha_f - alpha_m)^2/4, r the spectral radius at infinite frequency
-//   (A6)  dampers are no part of F: they add M^-1 F_n+1/2 to d, the force of the mean rate with coefficients by (F9)
+//   (A6)  dampers are no part of F: they add M^-1 F_n+1/2 to d, the force (DF1) of the mean rate
 //
 //   (A7)  loads: F_n+1 with the mean factor f_n+1 from t_n+1/2 to t_n+3/2, and what (A4) makes of it is completed to
 //   the
@@ -125,7 +125,6 @@ static void generalized_alpha_equations(const hn_system *system, const hn_simula
         .gradient_weight = 1.0,
         .damper_excess = apart - 1.0,
         .damper_middle = true,
-        .damper_form = DAMPER_MIDPOINT,
         .inputs_apart = true,
         .time = time,
         .load_begin = time + 0.5 * h,
@@ -202,7 +201,7 @@ const scheme_type scheme_generalized_alpha = {
     .no_holds =
         "has forces at the end of the step alone, where efforts by rates are of first order",
     .not_composed = "damps in every step and would grow in substeps that go back in time",
-    .damper_form = DAMPER_MIDPOINT,
+    .filters_dampers = true,
     .memory_count = 2,
     .element_memory_count = 2,
     .dampers_apart = true,

@@ -978,8 +978,8 @@ hn_status ggl_begin(scheme_solver *s, const scheme_step *step)
                 element_angle(e, system_pose(q, e->a), system_pose(q, e->b),
                               step->angles != NULL ? step->angles[e->angle] : s->angles[e->angle]);
     }
-    scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h,
-                      DAMPER_EXPLICIT, s->h, s->force);
+    scheme_add_forces(system, q, s->still, s->angles, step->time, step->time + s->h, s->h, s->h,
+                      s->force);
     for (int i = 0; step->parked != NULL && i < system->body_count; ++i)
         if (step->parked[i])
             memset(s->force + POSE_SIZE * (size_t)i, 0, POSE_SIZE * sizeof(double));

@@ -58,13 +58,11 @@ static void ggl_composed_equations(const hn_system *system, const hn_simulation_
                                    double time, double *momentum, step_equations *equations)
 {
     scheme_energy_momentum.equations(system, def, state, angles, h, time, momentum, equations);
-    equations->damper_form = DAMPER_PLAIN;
 }
 
 static const scheme_type scheme_ggl_composed = {
     .name = "ggl-energy-momentum",
     .takes_drives = true,
-    .damper_form = DAMPER_NODES,
     .symmetric = true,
     .may_halve = true,
     .both_levels = true,
@@ -79,7 +77,7 @@ const scheme_type scheme_ggl_energy_momentum = {
     .name = "ggl-energy-momentum",
     .takes_drives = true,
     .takes_motions = true,
-    .damper_form = DAMPER_NODES,
+    .filters_dampers = true,
     .symmetric = true,
     .may_halve = true,
     .both_levels = true,

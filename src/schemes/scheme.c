@@ -162,7 +162,7 @@ double scheme_work_of_halves(const hn_system *system, const step_equations *equa
 // Springs and loads see the pair of poses q -+ h v/2: their midpoint is q, and the secant rate of a damper its rate.
 static void add_element_forces(const hn_system *system, int index, const double *q, const double *v,
                                const double *angles, double load_begin, double load_end,
-                               double step_size, damper_form form, double factor, double *out)
+                               double step_size, double factor, double *out)
 {
     const element *e = &system->elements[index];
     const int body[3] = {e->a, e->b, e->points == NULL ? GROUND : e->third};
@@ -191,7 +191,6 @@ static void add_element_forces(const hn_system *system, int index, const double 
         .load_end = load_end,
         .gradient_weight = 0.5,
         .weight = 0.5,
-        .damper_form = form,
         .factor = -factor,
     };
     element_output to = {
@@ -204,12 +203,11 @@ static void add_element_forces(const hn_system *system, int index, const double 
 
 void scheme_add_forces(const hn_system *system, const double *q, const double *v,
                        const double *angles, double load_begin, double load_end, double step_size,
-                       damper_form form, double factor, double *out)
+                       double factor, double *out)
 {
     mass_add_weights(system, factor, out);
     for (int i = 0; i < system->element_count; ++i)
-        add_element_forces(system, i, q, v, angles, load_begin, load_end, step_size, form, factor,
-                           out);
+        add_element_forces(system, i, q, v, angles, load_begin, load_end, step_size, factor, out);
 }
 
 void scheme_add_step_dampers(const hn_system *system, const step_equations *equations,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A scheme states the discrete equations of a step over a system; it sees neither bodies' joints nor how they are
 // solved.
-// Note: docs/theory/ggl-energy-momentum.md
+// Notes: docs/theory/ggl-energy-momentum.md, docs/theory/forces.md
 #ifndef SCHEMES_SCHEME_H
 #define SCHEMES_SCHEME_H
 
@@ -28,6 +28,7 @@ typedef struct scheme_step {
     double time;          ///< s, t_n
     const double *angles; ///< rad, unwrapped angles of torsional springs at t_n
     const bool *parked;   ///< as in step_equations
+    const double *owed;   ///< as in step_data
     double *q;            ///< out: q_n+1, 12 per body
     double *delta;        ///< out: q_n+1 - q_n, 12 per body
     double *impetus;      ///< out: 12 per body
@@ -73,7 +74,7 @@ typedef struct scheme_type {
     bool linear_momentum_not_kept;  ///< momenta of translations are no promise
     bool angular_momentum_not_kept; ///< momenta of rotations are no promise
     bool no_equations; ///< explicit: a step solves none but constraints
-    damper_form damper_form; ///< what strong dampers need, see dampers.c; plain: nothing
+    bool filters_dampers; ///< after a step velocities are filtered by (DF2), and dampers remember (dampers.c)
     bool dampers_apart; ///< accelerations at the start are without dampers
     bool inputs_apart;  ///< and without inputs
     bool takes_motions; ///< what holds coordinates: motions, couplings, dry friction, latches, rigid stops
@@ -96,8 +97,6 @@ typedef struct scheme_type {
     /// Impetus at t_n+1 from the solved step (and memory, in place); returns the work of loads and dampers in the step.
     double (*finish)(const hn_system *system, const hn_simulation_def *def, const step_equations *equations,
                      const step_data *step, const scheme_state *state, double *next_impetus);
-    /// After a step, when `tangent_momenta` made the impetus tangent: bring the memory in line with it. May be NULL.
-    void (*settle)(const hn_system *system, const scheme_state *state);
     /// Momenta p_n at t_n; `ahead` is the solved step from t_n, or NULL where look_ahead is false.
     void (*momenta)(const hn_system *system, const scheme_state *state, const step_equations *ahead_equations,
                     const step_data *ahead, double *p);
@@ -148,10 +147,9 @@ void scheme_second_impulse(const hn_system *system, const step_equations *equati
 double scheme_work_of_halves(const hn_system *system, const step_equations *equations, const step_data *step);
 
 /// Forces F - grad V at one configuration with velocities v: twelve numbers per body, added times `factor` to `out`.
-/// Loads act with their mean from `load_begin` to `load_end`; dampers as `form` has them in a step of that size.
+/// Loads act with their mean from `load_begin` to `load_end`.
 void scheme_add_forces(const hn_system *system, const double *q, const double *v, const double *angles,
-                       double load_begin, double load_end, double step_size, damper_form form, double factor,
-                       double *out);
+                       double load_begin, double load_end, double step_size, double factor, double *out);
 /// Forces of dampers in a solved step, with its mean rates: twelve numbers per body, added.
 void scheme_add_step_dampers(const hn_system *system, const step_equations *equations, const step_data *step,
                              double *out);

@@ -34,7 +34,6 @@ static void variational_equations(const hn_system *system, const hn_simulation_d
         .weight = 0.0,
         .discrete_gradient = false,
         .gradient_weight = 0.5,
-        .damper_form = DAMPER_MIDPOINT,
         .time = time,
         .load_begin = time,
         .load_end = time + 0.5 * h,
@@ -77,13 +76,11 @@ static void variational_composed_equations(const hn_system *system, const hn_sim
 {
     variational_equations(system, def, state, angles, h, time, momentum, equations);
     equations->multiplier_factor = 0.5 * h;
-    equations->damper_form = DAMPER_PLAIN;
 }
 
 static const scheme_type scheme_variational_composed = {
     .name = "variational",
     .takes_drives = true,
-    .damper_form = DAMPER_MIDPOINT,
     .symmetric = true,
     .impetus_is_momentum = true,
     .tangent_momenta = true,
@@ -98,7 +95,7 @@ const scheme_type scheme_variational = {
     .name = "variational",
     .takes_drives = true,
     .takes_motions = true,
-    .damper_form = DAMPER_MIDPOINT,
+    .filters_dampers = true,
     .symmetric = true,
     .impetus_is_momentum = true,
     .may_halve = false,

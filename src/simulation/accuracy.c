@@ -95,6 +95,7 @@ static hn_status compare(hn_simulation *s, int parts, double *x, local_error *ve
     hn_simulation *r = s->reference;
     *velocity = (local_error){0};
     double h = s->def.step_size;
+    dampers_take_begin(r, s);
     TRY(simulation_run_reference(r, s->q_before, s->p_before, s->angles_before,
                                  hn_simulation_time(s) - h, h, parts));
     for (int i = 0; i < system->body_count; ++i) {
@@ -345,6 +346,7 @@ void accuracy_begin(hn_simulation *s)
     s->p_before = momenta;
     s->momenta_valid = false;
     memcpy(s->angles_before, s->angles, (size_t)system->angle_count * sizeof(double));
+    dampers_keep_begin(s);
 }
 
 static bool is_beyond(const accuracy_record *a, const local_error *third, double factor)

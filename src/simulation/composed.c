@@ -84,19 +84,17 @@ hn_status composed_choose(hn_simulation *s, const hn_model *model)
 
 hn_status composed_check_dampers(hn_simulation *s)
 {
+    const char *name;
     if (s->composition == NULL) return HN_OK;
-    for (int i = 0; i < s->damper_count; ++i) {
-        const element *e = &s->system->elements[s->dampers[i]];
-        double z = s->def.step_size * e->damping * e->mobility;
-        if (z > COMPOSED_DAMPER_MAX)
-            return context_fail(
-                s->context, HN_INVALID_MODEL,
-                "damper '%s': h c/m = %.3g; scheme '%s' of order %d makes substeps back in time, "
-                "in which strong dampers have no bound, and takes up to %g: a step below %.3g s, "
-                "or order 2",
-                e->name, z, s->scheme->name, s->def.order, COMPOSED_DAMPER_MAX,
-                s->def.step_size * COMPOSED_DAMPER_MAX / z);
-    }
+    double z = dampers_strongest(s, &name);
+    if (z > COMPOSED_DAMPER_MAX)
+        return context_fail(
+            s->context, HN_INVALID_MODEL,
+            "damper '%s': h c/m = %.3g; scheme '%s' of order %d makes substeps back in time, "
+            "in which strong dampers have no bound, and takes up to %g: a step below %.3g s, "
+            "or order 2",
+            name, z, s->scheme->name, s->def.order, COMPOSED_DAMPER_MAX,
+            s->def.step_size * COMPOSED_DAMPER_MAX / z);
     return HN_OK;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Mobilities of dampers: what z = h c/m is for a damper between bodies of a mechanism (docs/theory/forces.md).
+// Dampers of any strength: after a step its velocities are filtered, and what that takes is given back in the next one.
+// Note: docs/theory/forces.md
 //
-//   (F10)  mobility_i = W_ii sum_j s_ij r_ij,   W = J (mass of the mechanism)^-1 J^T,
-//          s_ij = |W_ij|/sqrt(W_ii W_jj),   r_ij = (c_j W_jj/(c_i W_ii))^(s_ij^8), J the rows of the dampers' rates
+//   (DF2)  M y_0 = M v*,   (M + h J^T C J) y_j+1 = M y_j + h J^T C r,   G y = 0
+//   (DF3)  v_n+1 = v* - w,   w = fourth difference of y_0 ... y_4,   M w = J^T owed + reactions
 //
-// r_ij r_ji = 1 makes diag(mobility) - W positive semidefinite: with (F9) or (F16) no motion changes its sign.
-// One damper has its own W_11, dampers side by side on one body the sum of their z each.
+// With e = J y_0 - r the differences are solutions for impulses on the rates alone,
+//
+//   (M + h J^T C J) x_1 = h J^T C e,   (M + h J^T C J) x_k+1 = h J^T C J x_k,   w = x_4,   owed = h C J (x_3 - x_4)
+//
+// so that nothing large cancels, and velocities that do not ring are left as they are.
+#include "reductions/damped_inertia.h"
 #include "simulation/composed.h"
 
 #include "system/mass.h"
@@ -13,312 +18,438 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double WEAK =
-    1e-2; // z below which mobilities of the start will do: they matter by z^2/12 of c
-static const double MOVED = 0.01; // rad: after such a turn of a body mobilities are found anew
-static const double RATTLE_LIMIT = 0.6931471805599453; // z beyond which (F11) is not e^(-z)
-static const double RINGING = 2.0; // z beyond which a rule with the mean rate changes its sign
+enum { SOLUTIONS = 4 };
+// h times the sum of c by mobilities without joints: below it the filter changes rates by its fourth power
+static const double WEAK = 1e-4;
+// Largest h c by the mass of the bodies at a damper that the filter takes for it: what rings is left by a part of four
+// times its inverse, and the mass beside it keeps eight digits. The damper itself acts with all of c
+static const double STRONGEST = 1e8;
+static const double CARRIED = 3.0;           // of (DF7)
 static const double RUNGE_KUTTA_LIMIT = 3.3; // z where a fixed step of Dormand-Prince grows
-static const double STEADY_PART = 0.98; // of its coefficient that a steady load meets: named below
-enum { SHARING_POWER = 8 };
 
-int dampers_find(const hn_system *system, int *list)
+bool dampers_filter_steps(const hn_simulation *s)
 {
-    int count = 0;
-    // the damping of a beam or a bushing has no single rate
-    for (int i = 0; i < system->element_count; ++i)
-        if (system->elements[i].damping > 0.0 &&
-            element_type_of(system->elements[i].kind)->rate_row != NULL) {
-            if (list != NULL) list[count] = i;
-            ++count;
+    return s->scheme->filters_dampers && s->system->damped_count > 0;
+}
+
+void dampers_layout(arena *a, hn_simulation *s)
+{
+    damper_record *d = &s->dampers;
+    bool filters = dampers_filter_steps(s);
+    size_t n = filters ? (size_t)s->system->body_count : 0,
+           rows = filters ? (size_t)s->system->damped_count : 0,
+           elements = filters ? (size_t)s->system->element_count : 0,
+           mechanisms = filters ? (size_t)s->system->mechanism_count : 0;
+    d->row_count = (int)rows;
+    d->owed = arena_doubles(a, rows);
+    d->strengths = arena_doubles(a, elements);
+    d->held = arena_doubles(a, mechanisms);
+    d->owed_before = arena_doubles(a, s->def.ledger ? rows : 0);
+    d->strengths_before = arena_doubles(a, s->def.ledger ? elements : 0);
+    d->rows = arena_bytes(a, rows * sizeof(rate_row));
+    d->element_of = arena_bytes(a, rows * sizeof(int));
+    d->means = arena_doubles(a, rows);
+    d->off = arena_doubles(a, rows);
+    d->impulses = arena_doubles(a, rows);
+    d->rates = arena_doubles(a, rows);
+    d->rates_before = arena_doubles(a, rows);
+    d->rotors = arena_doubles(a, rows);
+    d->momenta = arena_doubles(a, POSE_SIZE * n);
+    d->change = arena_doubles(a, POSE_SIZE * n);
+    d->twists = arena_doubles(a, TWIST_SIZE * n);
+    d->strong = arena_doubles(a, mechanisms);
+}
+
+// The bodies of a rate
+static void place_row(const element *e, rate_row *row)
+{
+    const int body[3] = {e->a, e->b, e->points == NULL ? GROUND : e->third};
+    memcpy(row->body, body, sizeof body);
+}
+
+hn_status dampers_create(hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    damper_record *d = &s->dampers;
+    if (d->row_count == 0) return HN_OK;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        int count = element_damped_count(e);
+        for (int k = 0; k < count; ++k) {
+            place_row(e, &d->rows[e->damped + k]);
+            d->element_of[e->damped + k] = i;
         }
-    return count;
+    }
+    return damped_inertia_create(s->system, d->rows, d->row_count, &d->matrix);
 }
 
-// Is its mechanism one that has moved?
-static bool is_due(const hn_simulation *s, int damper)
+void dampers_forget(hn_simulation *s)
 {
-    const element *e = &s->system->elements[s->dampers[damper]];
-    return s->damper_moved[s->system->mechanism[element_body(e)]];
+    const damper_record *d = &s->dampers;
+    if (d->row_count == 0) return;
+    memset(d->owed, 0, (size_t)d->row_count * sizeof(double));
+    memset(d->held, 0, (size_t)s->system->mechanism_count * sizeof(double));
 }
 
-// Rows at the current poses; those of bodies in the tree, in the order a, b
-static void find_rows(hn_simulation *s)
+double dampers_held(const hn_simulation *s)
+{
+    double sum = 0.0;
+    for (int m = 0; s->dampers.row_count > 0 && m < s->system->mechanism_count; ++m)
+        sum += s->dampers.held[m];
+    return sum;
+}
+
+// ---- what is given back -----------------------------------------------------------------------------------
+
+// (DF7): all of it, unless the step is much shorter than the one before, or the damper may be much weaker in it
+void dampers_begin(hn_simulation *s, solved_step *step, double h)
+{
+    const damper_record *d = &s->dampers;
+    step->data.owed = d->row_count > 0 ? step->owed : NULL;
+    for (int r = 0; r < d->row_count; ++r) {
+        const element *e = &s->system->elements[d->element_of[r]];
+        double before = d->strengths[d->element_of[r]], part = 0.0;
+        if (d->owed[r] != 0.0 && before > 0.0)
+            part = fmin(1.0, CARRIED * sqrt(h * element_damped_least(e) / before));
+        step->owed[r] = part * d->owed[r];
+    }
+}
+
+void dampers_keep_begin(hn_simulation *s)
+{
+    damper_record *d = &s->dampers;
+    if (d->row_count == 0) return;
+    memcpy(d->owed_before, d->owed, (size_t)d->row_count * sizeof(double));
+    memcpy(d->strengths_before, d->strengths, (size_t)s->system->element_count * sizeof(double));
+}
+
+void dampers_take_begin(hn_simulation *reference, const hn_simulation *from)
+{
+    damper_record *d = &reference->dampers;
+    dampers_forget(reference);
+    if (d->row_count == 0 || from->dampers.row_count == 0) return;
+    memcpy(d->owed, from->dampers.owed_before, (size_t)d->row_count * sizeof(double));
+    memcpy(d->strengths, from->dampers.strengths_before,
+           (size_t)reference->system->element_count * sizeof(double));
+}
+
+// ---- rows -------------------------------------------------------------------------------------------------
+
+// Rate that an impulse on a row makes of a body that is free, at most about any axis: 1/kg or 1/(kg m^2)
+static double free_mobility(const hn_system *system, int body, const double *on)
+{
+    double force = vec3_dot(vec3_load(on), vec3_load(on)),
+           moment = vec3_dot(vec3_load(on + 3), vec3_load(on + 3)),
+           sum = force / mass_weight(system, body), least = HUGE_VAL;
+    if (!system->bodies[body].has_directors || moment == 0.0) return sum;
+    hn_vec3 moments = mass_moments(system, body);
+    const double inertia[3] = {moments.x, moments.y, moments.z};
+    for (int k = 0; k < 3; ++k)
+        if (inertia[k] > 0.0) least = fmin(least, inertia[k]);
+    return sum + moment / least;
+}
+
+static double row_mobility(const hn_system *system, const rate_row *row)
+{
+    double sum = 0.0;
+    for (int b = 0; b < 3; ++b)
+        if (row->body[b] >= 0) sum += free_mobility(system, row->body[b], row->on[b]);
+    return sum;
+}
+
+static void set_row(const hn_system *system, const double *q, const double *columns, rate_row *row)
+{
+    for (int b = 0; b < 3; ++b) {
+        if (row->body[b] < 0) continue;
+        force_to_wrench(system_pose(q, row->body[b]), columns + POSE_SIZE * b, row->on[b]);
+        wrench_hold(&system->bodies[row->body[b]], row->on[b]);
+    }
+}
+
+static bool is_parked(const hn_simulation *s, const element *e)
+{
+    return s->parking && s->apart.parked[element_body(e)];
+}
+
+// All rates of an element at the end of the step; what they add to the strength of its mechanism
+static double find_rates(hn_simulation *s, const solved_step *step, int index)
 {
     const hn_system *system = s->system;
-    for (int i = 0; i < s->damper_count; ++i) {
-        const element *e = &system->elements[s->dampers[i]];
-        if (is_due(s, i))
-            element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b),
-                             s->damper_rows + 2 * POSE_SIZE * (size_t)i);
+    const element *e = &system->elements[index];
+    damper_record *d = &s->dampers;
+    const double h = step->equations.step_size;
+    damped_rates rates;
+    element_step view = step_element_view(system, &step->equations, &step->data, index);
+    view.load_begin = step->equations.time;
+    view.load_end = step->equations.time + h;
+    view.damper_excess = 0.0;
+    element_damped(e, &view, &rates);
+    d->strengths[index] = h * rates.strength;
+    double sum = 0.0, most = 0.0;
+    for (int k = 0; k < rates.count; ++k) {
+        rate_row *row = &d->rows[e->damped + k];
+        set_row(system, step->data.q, rates.row[k], row);
+        d->means[e->damped + k] = rates.mean[k];
+        row->strength = h * rates.coefficient[k];
+        row->inertia = e->law != NULL ? e->law->armature : 0.0;
+        if (rates.coefficient[k] == 0.0) continue;
+        double z = fabs(row->strength) * row_mobility(system, row);
+        sum += z;
+        most = fmax(most, z);
     }
-    for (int i = 0; i < system->body_count; ++i) {
-        size_t at = POSE_SIZE * (size_t)i;
-        if (s->damper_moved[system->mechanism[i]])
-            memcpy(s->damper_reference + at, s->state.q + at, POSE_SIZE * sizeof(double));
-    }
+    if (most > STRONGEST)
+        for (int k = 0; k < rates.count; ++k) d->rows[e->damped + k].strength *= STRONGEST / most;
+    return sum;
 }
 
-// Rate of a damper's length or angle when body number `side` of it has an impulse on its row
-static double free_mobility(const hn_simulation *s, int damper, int side)
+// Rows of all mechanisms; false: no damper is so strong that the filter would change anything.
+static bool find_rows(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
-    const element *e = &system->elements[s->dampers[damper]];
-    int body = side == 0 ? e->a : e->b;
-    if (body < 0) return 0.0;
-    const double *row = s->damper_rows + POSE_SIZE * (2 * (size_t)damper + (size_t)side),
-                 *q = system_pose(s->state.q, body);
-    double twist[TWIST_SIZE], v[POSE_SIZE], sum = 0.0;
-    mass_twist(system, body, q, row, twist);
-    twist_to_velocity(q, twist, v);
-    for (int k = 0; k < POSE_SIZE; ++k) sum += row[k] * v[k];
-    return mass_is_coupled(system, body) ? 2.0 * sum : sum;
-}
-
-// Bounds without joints: joints only make bodies heavier. Of n dampers on a body each takes n times its own part.
-static void mobilities_without_joints(hn_simulation *s)
-{
-    hn_system *system = s->system;
-    double *count = s->damper_impulse; // per body
-    memset(count, 0, (size_t)system->body_count * sizeof(double));
-    for (int i = 0; i < s->damper_count; ++i) {
-        const element *e = &system->elements[s->dampers[i]];
-        if (e->a >= 0) count[e->a] += 1.0;
-        if (e->b >= 0) count[e->b] += 1.0;
+    const damper_record *d = &s->dampers;
+    bool any = false;
+    memset(d->strong, 0, (size_t)system->mechanism_count * sizeof(double));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (element_damped_count(e) == 0 || is_parked(s, e)) continue;
+        d->strong[system->mechanism[element_body(e)]] += find_rates(s, step, i);
     }
-    for (int i = 0; i < s->damper_count; ++i) {
-        element *e = &system->elements[s->dampers[i]];
-        if (!is_due(s, i)) continue;
-        e->mobility = 0.0;
-        if (e->a >= 0) e->mobility += count[e->a] * free_mobility(s, i, 0);
-        if (e->b >= 0) e->mobility += count[e->b] * free_mobility(s, i, 1);
+    for (int r = 0; r < d->row_count; ++r) {
+        const element *e = &system->elements[d->element_of[r]];
+        bool parked = is_parked(s, e);
+        if (parked || !(d->strong[system->mechanism[element_body(e)]] > WEAK)) {
+            d->rows[r].strength = 0.0;
+            if (!parked) d->owed[r] = 0.0;
+        } else {
+            any = any || d->rows[r].strength != 0.0;
+        }
     }
-}
-
-// Which mechanisms have dampers that are not weak; is there one?
-static bool find_strong(const hn_simulation *s)
-{
-    const hn_system *system = s->system;
-    bool *strong = s->damper_moved + system->mechanism_count, any = false;
-    memset(strong, 0, (size_t)system->mechanism_count * sizeof(bool));
-    for (int i = 0; i < s->damper_count; ++i) {
-        const element *e = &system->elements[s->dampers[i]];
-        if (!(s->def.step_size * e->damping * e->mobility > WEAK)) continue;
-        strong[system->mechanism[element_body(e)]] = any = true;
-    }
+    for (int m = 0; m < system->mechanism_count; ++m)
+        if (d->strong[m] > WEAK) d->held[m] = 0.0;
     return any;
 }
 
-// Twists of all bodies after a unit impulse on a row of an element
-static void respond(const hn_simulation *s, const element *e, const double *row, double *twists)
-{
-    size_t size = POSE_SIZE * (size_t)s->system->body_count;
-    double *p = s->damper_impulse;
-    memset(p, 0, size * sizeof(double));
-    if (e->a >= 0) memcpy(p + POSE_SIZE * (size_t)e->a, row, POSE_SIZE * sizeof(double));
-    if (e->b >= 0)
-        memcpy(p + POSE_SIZE * (size_t)e->b, row + POSE_SIZE, POSE_SIZE * sizeof(double));
-    saddle_project_again(s->projection, s->state.q, p, twists);
-}
+// ---- the filter -------------------------------------------------------------------------------------------
 
-// The rate of a row by these twists
-static double rate_by(const hn_simulation *s, const element *e, const double *row,
-                      const double *twists)
-{
-    const int body[2] = {e->a, e->b};
-    double rate = 0.0;
-    for (int side = 0; side < 2; ++side) {
-        if (body[side] < 0) continue;
-        double v[POSE_SIZE];
-        twist_to_velocity(system_pose(s->state.q, body[side]),
-                          twists + TWIST_SIZE * (size_t)body[side], v);
-        for (int k = 0; k < POSE_SIZE; ++k) rate += row[POSE_SIZE * side + k] * v[k];
-    }
-    return rate;
-}
-
-static hn_status begin_responses(hn_simulation *s)
-{
-    if (s->projection == NULL) TRY(saddle_create(s->system, SADDLE_TWISTS, &s->projection));
-    return saddle_factor_mass(s->projection, s->state.q);
-}
-
-// W: column i are the rates of all dampers after a unit impulse of damper i on the mechanism
-static hn_status find_responses(hn_simulation *s, double *w)
+// Momenta p* of the step, and those of rotors, by row
+static void find_momenta(hn_simulation *s)
 {
     const hn_system *system = s->system;
-    double *twists = s->damper_impulse + POSE_SIZE * (size_t)system->body_count;
-    size_t n = (size_t)s->damper_count;
-    TRY(begin_responses(s));
-    for (size_t i = 0; i < n; ++i) {
-        respond(s, &system->elements[s->dampers[i]], s->damper_rows + 2 * POSE_SIZE * i, twists);
-        for (size_t j = 0; j < n; ++j)
-            w[n * j + i] = rate_by(s, &system->elements[s->dampers[j]],
-                                   s->damper_rows + 2 * POSE_SIZE * j, twists);
-    }
-    return HN_OK;
-}
-
-// (F10)
-static void share_mobilities(hn_simulation *s, const double *w)
-{
-    size_t n = (size_t)s->damper_count;
-    for (size_t i = 0; i < n; ++i) {
-        element *e = &s->system->elements[s->dampers[i]];
-        if (!is_due(s, (int)i)) continue;
-        double own = fmax(w[n * i + i], 0.0), sum = 1.0;
-        for (size_t j = 0; j < n; ++j) {
-            double other = w[n * j + j], both = own * other;
-            if (j == i || !(both > 0.0)) continue;
-            double shared = fmin(1.0, fabs(w[n * i + j]) / sqrt(both)),
-                   ratio = s->system->elements[s->dampers[j]].damping * other / (e->damping * own);
-            sum += shared * pow(ratio, pow(shared, SHARING_POWER));
-        }
-        e->mobility = own * sum;
+    const damper_record *d = &s->dampers;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
+    if (s->scheme->impetus_is_momentum) memcpy(d->momenta, s->next_impetus, count * sizeof(double));
+    else mass_apply(system, 1.0, s->next_impetus, d->momenta);
+    for (int r = 0; r < d->row_count; ++r) {
+        const element *e = &system->elements[d->element_of[r]];
+        double inertia = d->rows[r].inertia;
+        d->rotors[r] =
+            inertia == 0.0 ? 0.0 : inertia * e->law->sign * s->angles[e->angle + DRIVE_ROTOR];
     }
 }
 
-static void say_limits(hn_simulation *s)
+// e, then J x_1 ... J x_4; what is owed in d->impulses. False: a motion has no inertia.
+static bool solve(hn_simulation *s, const solved_step *step)
 {
-    size_t n = (size_t)s->damper_count;
-    damper_form form = s->scheme->damper_form;
-    for (size_t i = 0; i < n && !s->damper_warned; ++i) {
-        const element *e = &s->system->elements[s->dampers[i]];
-        double z = s->def.step_size * e->damping * e->mobility;
-        double part = damper_steady_part(form, z);
-        char what_part[160] = "";
-        const char *what = NULL;
-        if (s->scheme->any_rotation && s->def.projected_rk.fixed_steps && z > RUNGE_KUTTA_LIMIT)
-            what = "fixed steps of an explicit rule grow there";
-        if (form == DAMPER_EXPLICIT && z > RATTLE_LIMIT)
-            what = "it halves speeds at most in a step there, where they should fall by more";
-        if ((form == DAMPER_MIDPOINT || form == DAMPER_NODES) && part < STEADY_PART) {
-            snprintf(
-                what_part, sizeof what_part,
-                "motions end as they should, but loads and springs that move it meet %.3g of its "
-                "coefficient",
-                part);
-            what = what_part;
-        }
-        if (s->composition != NULL && z > COMPOSED_DAMPER_MAX)
-            what = "substeps back in time lose accuracy there";
-        if (what == NULL) continue;
-        context_log(
-            s->context,
-            "damper '%s' is strong for `%s`: h c/m = %.3g at t = %.6g s; %s: a smaller step helps",
-            e->name, s->scheme->name, z, hn_simulation_time(s), what);
-        s->damper_warned = true;
+    damper_record *d = &s->dampers;
+    find_momenta(s);
+    if (!damped_inertia_project(d->matrix, step->data.q, d->rows, d->momenta, d->rotors,
+                                d->rates) ||
+        !damped_inertia_factor(d->matrix))
+        return false;
+    for (int r = 0; r < d->row_count; ++r) d->off[r] = d->rates[r] -= d->means[r];
+    for (int k = 0; k < SOLUTIONS; ++k) {
+        memcpy(d->rates_before, d->rates, (size_t)d->row_count * sizeof(double));
+        for (int r = 0; r < d->row_count; ++r) d->impulses[r] = d->rows[r].strength * d->rates[r];
+        damped_inertia_respond(d->matrix, d->impulses, d->rates);
     }
+    for (int r = 0; r < d->row_count; ++r)
+        d->impulses[r] = d->rows[r].strength * (d->rates_before[r] - d->rates[r]);
+    damped_inertia_move(d->matrix, d->impulses, d->twists, d->rates);
+    return true;
 }
 
-// Rates of an element that its plain coefficients damp in a step, with the mean rate alone; their number
-static int plain_dampers(const hn_simulation *s, const element *e, double rows[][ELEMENT_COLUMNS],
-                         double *coefficients)
+static void book(hn_simulation *s, int mechanism, double lost)
 {
-    const double *a = system_pose(s->state.q, e->a), *b = system_pose(s->state.q, e->b);
-    if (e->kind == ELEMENT_BUSHING) return element_dampers(e, a, b, rows, coefficients);
-    coefficients[0] = e->law == NULL ? 0.0 : drive_damping(e->law);
-    return coefficients[0] > 0.0 && element_rate_row(e, a, b, rows[0]) ? 1 : 0;
+    s->work -= lost;
+    if (s->part_count > 0) s->works[mechanism] -= lost;
 }
 
-// Those that ring: bushings, and tables, servos and motors of drives.
-static hn_status say_ringing(hn_simulation *s)
+// v_n+1 = v* - w, or p_n+1 = p* - M w: T falls by p* . w - w . M w/2
+static void take_from_bodies(hn_simulation *s, const double *q)
 {
     const hn_system *system = s->system;
-    double *twists = s->damper_impulse + POSE_SIZE * (size_t)system->body_count;
-    bool begun = false;
-    for (int i = 0, count = 0; i < system->element_count && count < DAMPERS_MAX; ++i) {
-        const element *e = &system->elements[i];
-        double rows[ELEMENT_DAMPERS_MAX][ELEMENT_COLUMNS], c[ELEMENT_DAMPERS_MAX], z = 0.0;
-        int n = plain_dampers(s, e, rows, c);
-        if (n == 0) continue;
-        hn_status status = begun ? HN_OK : begin_responses(s);
-        if (status != HN_OK) return status == HN_OUT_OF_MEMORY ? status : HN_OK;
-        begun = true;
-        ++count;
-        for (int k = 0; k < n; ++k) {
-            respond(s, e, rows[k], twists);
-            double own = rate_by(s, e, rows[k], twists),
-                   rotor = e->law == NULL ? 0.0 : e->law->armature;
-            z = fmax(z, s->def.step_size * c[k] * own / (1.0 + rotor * own));
-        }
-        if (!(z > RINGING)) continue;
-        context_log(
-            s->context,
-            "the damping of '%s' is strong for `%s`: h c/m = %.3g at t = %.6g s; beyond 2 its rate "
-            "changes sign in every step: a smaller step helps",
-            e->name, s->scheme->name, z, hn_simulation_time(s));
-        return HN_OK;
-    }
-    return HN_OK;
-}
-
-// Of the mechanisms that have moved.
-static hn_status update(hn_simulation *s)
-{
-    find_rows(s);
-    mobilities_without_joints(s);
-    double *w = s->damper_responses;
-    // a motion without inertia has no response: then, and for many dampers, bounds without joints stay
-    hn_status status = s->damper_count <= DAMPERS_MAX ? find_responses(s, w) : HN_SINGULAR_SYSTEM;
-    if (status == HN_OUT_OF_MEMORY) return status;
-    if (status == HN_OK) share_mobilities(s, w);
-    s->dampers_strong = find_strong(s);
-    say_limits(s);
-    return HN_OK;
-}
-
-hn_status dampers_update(hn_simulation *s)
-{
-    bool explicit_steps = s->scheme->any_rotation && s->def.projected_rk.fixed_steps;
-    damper_form form = s->scheme->damper_form;
-    if (form == DAMPER_NODES || form == DAMPER_MIDPOINT) TRY(say_ringing(s));
-    if (s->damper_count == 0 || (s->scheme->damper_form == DAMPER_PLAIN && !explicit_steps))
-        return HN_OK;
-    for (int m = 0; m < s->system->mechanism_count; ++m) s->damper_moved[m] = true;
-    return update(s);
-}
-
-// Mechanism by mechanism: what others do changes no digit.
-void dampers_follow(hn_simulation *s)
-{
-    if (!s->dampers_strong) return;
-    const hn_system *system = s->system;
-    const bool *strong = s->damper_moved + system->mechanism_count;
-    bool any = false;
-    memset(s->damper_moved, 0, (size_t)system->mechanism_count * sizeof(bool));
-    (void)find_strong(s);
+    const damper_record *d = &s->dampers;
+    double *p = d->momenta, *w = d->change;
+    size_t count = POSE_SIZE * (size_t)system->body_count;
     for (int i = 0; i < system->body_count; ++i) {
-        bool *moved = &s->damper_moved[system->mechanism[i]];
-        if (!strong[system->mechanism[i]]) continue;
-        for (int k = 3; k < POSE_SIZE && !*moved; ++k) {
-            size_t at = POSE_SIZE * (size_t)i + (size_t)k;
-            *moved = fabs(s->state.q[at] - s->damper_reference[at]) > MOVED;
+        size_t at = POSE_SIZE * (size_t)i;
+        twist_to_velocity(q + at, d->twists + TWIST_SIZE * (size_t)i, w + at);
+        if (!system->bodies[i].has_directors)
+            memset(w + at + 3, 0, (POSE_SIZE - 3) * sizeof(double));
+    }
+    for (int i = 0; i < system->body_count; ++i) {
+        double lost = 0.0;
+        for (size_t k = POSE_SIZE * (size_t)i; k < POSE_SIZE * (size_t)(i + 1); ++k)
+            lost += p[k] * w[k];
+        book(s, system->mechanism[i], lost);
+    }
+    if (!s->scheme->impetus_is_momentum)
+        for (size_t k = 0; k < count; ++k) s->next_impetus[k] -= w[k];
+    double *taken = p; // M w
+    mass_apply(system, 1.0, w, taken);
+    for (int i = 0; i < system->body_count; ++i) {
+        double kept = 0.0;
+        size_t at = POSE_SIZE * (size_t)i;
+        for (size_t k = at; k < at + POSE_SIZE; ++k) kept += taken[k] * w[k];
+        book(s, system->mechanism[i], -0.5 * kept);
+        if (!s->scheme->impetus_is_momentum) continue;
+        double *to = s->next_impetus + at;
+        if (s->scheme->solver_step != NULL && system->bodies[i].has_directors) {
+            // such a scheme has momenta L x d/2 of directors
+            hn_vec3 moment = force_moment(q + at, taken + at);
+            for (int k = 3; k < POSE_SIZE; k += 3)
+                vec3_store(vec3_scale(0.5, vec3_cross(moment, vec3_load(q + at + k))),
+                           taken + at + k);
         }
-        any = any || *moved;
+        for (int k = 0; k < POSE_SIZE; ++k) to[k] -= taken[at + (size_t)k];
     }
-    for (int i = 0; i < s->damper_count; ++i) {
-        // the direction of a spring
-        const element *e = &system->elements[s->dampers[i]];
-        bool *moved = &s->damper_moved[system->mechanism[element_body(e)]];
-        bool weak = !strong[system->mechanism[element_body(e)]];
-        if (e->kind != ELEMENT_SPRING || *moved || weak) continue;
-        double row[2 * POSE_SIZE];
-        const double *old = s->damper_rows + 2 * POSE_SIZE * (size_t)i;
-        element_rate_row(e, system_pose(s->state.q, e->a), system_pose(s->state.q, e->b), row);
-        for (int k = 0; k < 3; ++k)
-            *moved = *moved || fabs(row[POSE_SIZE + k] - old[POSE_SIZE + k]) > MOVED;
-        any = any || *moved;
-    }
-    if (any) (void)update(s);
 }
 
-void dampers_begin(hn_simulation *s, solved_step *step)
+// The same of rotors, and what is held and owed
+static void take_from_rates(hn_simulation *s)
 {
-    bool needed = s->damper_count > 0 && step->equations.damper_form == DAMPER_NODES;
-    step->data.damper_rates = needed ? step->rates : NULL;
-    for (int i = 0; needed && i < s->damper_count; ++i) {
-        const element *e = &s->system->elements[s->dampers[i]];
-        step->rates[s->dampers[i]] = simulation_rate(e, s->state.q, s->state.impetus);
+    const hn_system *system = s->system;
+    const damper_record *d = &s->dampers;
+    for (int r = 0; r < d->row_count; ++r) {
+        const int index = d->element_of[r];
+        const element *e = &system->elements[index];
+        const int mechanism = system->mechanism[element_body(e)];
+        if (is_parked(s, e) || !(d->strong[mechanism] > WEAK)) continue;
+        double inertia = d->rows[r].inertia, change = d->rates[r];
+        if (inertia > 0.0) {
+            s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
+            book(s, mechanism, d->rotors[r] * change - 0.5 * inertia * change * change);
+        }
+        d->owed[r] = d->strengths[index] > 0.0 ? d->impulses[r] : 0.0;
+        d->held[mechanism] += 0.5 * d->owed[r] * d->off[r];
     }
+}
+
+void dampers_filter(hn_simulation *s, const solved_step *step)
+{
+    if (s->dampers.row_count == 0) return;
+    if (!find_rows(s, step)) return;
+    if (!solve(s, step)) {
+        dampers_forget(s);
+        return;
+    }
+    take_from_bodies(s, step->data.q);
+    take_from_rates(s);
+}
+
+// ---- where there is no filter -----------------------------------------------------------------------------
+
+enum { STRONGEST_PASSES = 40 };
+static const double STRONGEST_CHANGE = 1e-3; // of it, in a pass that is the last
+
+// Vectors of one number per row
+typedef struct strongest_search {
+    damped_inertia *matrix;
+    rate_row *rows;
+    int *element_of;
+    double *impulses, *rates, *momenta;
+    pool memory;
+} strongest_search;
+
+static hn_status begin_search(hn_simulation *s, strongest_search *x)
+{
+    const hn_system *system = s->system;
+    size_t count = (size_t)system->damped_count;
+    x->memory.context = s->context;
+    x->rows = pool_take(&x->memory, count, sizeof(rate_row));
+    x->element_of = pool_ints(&x->memory, count);
+    x->impulses = pool_doubles(&x->memory, count);
+    x->rates = pool_doubles(&x->memory, count);
+    x->momenta = pool_doubles(&x->memory, POSE_SIZE * (size_t)system->body_count);
+    TRY(pool_status(&x->memory));
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        const double *a = system_pose(s->state.q, e->a), *b = system_pose(s->state.q, e->b);
+        const double *third = e->points == NULL ? NULL : system_pose(s->state.q, e->third);
+        damped_rates rates;
+        // a step in which nothing moves
+        element_step now = {.a_start = a,
+                            .b_start = b,
+                            .a = a,
+                            .b = b,
+                            .third_start = third,
+                            .third = third,
+                            .angle_start = e->angle >= 0 ? s->angles[e->angle] : 0.0,
+                            .memory = e->law != NULL ? s->angles + e->angle : NULL,
+                            .step_size = s->def.step_size};
+        if (element_damped_count(e) == 0) continue;
+        element_damped(e, &now, &rates);
+        for (int k = 0; k < rates.count; ++k) {
+            rate_row *row = &x->rows[e->damped + k];
+            place_row(e, row);
+            set_row(system, s->state.q, rates.row[k], row);
+            row->inertia = e->law != NULL ? e->law->armature : 0.0;
+            x->element_of[e->damped + k] = i;
+            // the strength is applied by impulses
+            x->impulses[e->damped + k] = s->def.step_size * rates.coefficient[k];
+        }
+    }
+    return damped_inertia_create(s->system, x->rows, system->damped_count, &x->matrix);
+}
+
+// The largest z of a motion, an eigenvalue of h J M^-1 J^T C on the joints, by iteration; whose damper has most of it
+static double search(hn_simulation *s, strongest_search *x, const char **name)
+{
+    const hn_system *system = s->system;
+    const int count = system->damped_count;
+    double z = 0.0, *strengths = x->impulses, *next = pool_doubles(&x->memory, (size_t)count),
+           *old = pool_doubles(&x->memory, (size_t)count);
+    if (next == NULL || old == NULL ||
+        !damped_inertia_project(x->matrix, s->state.q, x->rows, x->momenta, old, x->rates) ||
+        !damped_inertia_factor(x->matrix))
+        return 0.0;
+    for (int r = 0; r < count; ++r) old[r] = 1.0 + 0.3 * sin(1.7 * r);
+    for (int pass = 0; pass < STRONGEST_PASSES; ++pass) {
+        double before = z, up = 0.0, down = 0.0, most = 0.0;
+        for (int r = 0; r < count; ++r) next[r] = strengths[r] * old[r];
+        damped_inertia_respond(x->matrix, next, x->rates);
+        for (int r = 0; r < count; ++r) {
+            double part = strengths[r] * x->rates[r] * x->rates[r];
+            up += part, down += strengths[r] * old[r] * x->rates[r];
+            if (part > most) most = part, *name = system->elements[x->element_of[r]].name;
+        }
+        if (!(up > 0.0) || !(down > 0.0)) return z;
+        z = up / down;
+        for (int r = 0; r < count; ++r) old[r] = x->rates[r] / z;
+        if (fabs(z - before) <= STRONGEST_CHANGE * z) break;
+    }
+    return z;
+}
+
+double dampers_strongest(hn_simulation *s, const char **name)
+{
+    strongest_search x = {0};
+    *name = "";
+    if (s->system->damped_count == 0) return 0.0;
+    double z = begin_search(s, &x) == HN_OK ? search(s, &x, name) : 0.0;
+    damped_inertia_destroy(x.matrix);
+    pool_release(&x.memory);
+    return z;
+}
+
+void dampers_say_limits(hn_simulation *s)
+{
+    const char *name;
+    if (!s->scheme->any_rotation || !s->def.projected_rk.fixed_steps) return;
+    double z = dampers_strongest(s, &name);
+    if (z > RUNGE_KUTTA_LIMIT)
+        context_log(s->context,
+                    "damper '%s' is strong for `%s`: h c/m = %.3g; fixed steps of an explicit rule "
+                    "grow beyond %g: a smaller step helps",
+                    name, s->scheme->name, z, RUNGE_KUTTA_LIMIT);
 }

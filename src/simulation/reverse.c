@@ -90,6 +90,7 @@ hn_status hn_simulation_reverse(hn_simulation *s)
     context_release(s->context, v);
     s->steps[0].valid = s->steps[1].valid = false;
     composed_forget(s);
+    dampers_forget(s);
     s->work = 0.0;
     s->accuracy = (accuracy_record){0};
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));

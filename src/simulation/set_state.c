@@ -129,7 +129,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v,
     if (s->scheme->inputs_apart) inputs_lift(s);
     if (s->scheme->memory_count > 0)
         status = simulation_accelerations(s, v, !s->scheme->dampers_apart, s->def.step_size,
-                                          DAMPER_EXPLICIT, acceleration);
+                                          acceleration);
     if (status == HN_OK) s->scheme->start(system, v, acceleration, &s->state);
     TRY(status);
     composed_forget(s);
@@ -138,7 +138,7 @@ static hn_status take_state(hn_simulation *s, const double *q, const double *v,
     step_control_forget(s);
     memset(s->works, 0, (size_t)system->mechanism_count * sizeof(double));
     memset(s->differences, 0, s->difference_count * sizeof(double));
-    dampers_follow(s);
+    dampers_forget(s);
     simulation_forget_derived(s);
     TRY(ledger_start(s));
     if (!observe_finite(s))
@@ -498,10 +498,10 @@ hn_status hn_simulation_accelerations(hn_simulation *s, double *linear, double *
     inputs_apply(s, 0.0);
     if (s->inputs.values != NULL) s->steps[s->ahead].valid = false;
     const double SHORT = 0.01; // of the step: dampers act by differences of second order
-    hn_status status = has_held_or_heavy_drives(s)
-                           ? dynamic_accelerations(s, acceleration)
-                           : simulation_accelerations(s, v, true, SHORT * s->def.step_size,
-                                                      DAMPER_PLAIN, acceleration);
+    hn_status status =
+        has_held_or_heavy_drives(s)
+            ? dynamic_accelerations(s, acceleration)
+            : simulation_accelerations(s, v, true, SHORT * s->def.step_size, acceleration);
     for (int i = 0; i < system->body_count && status == HN_OK; ++i) {
         // d_I'' = alpha x d_I + omega x (omega x d_I): the second part cancels in sum d_I x d_I''/2
         double twist[TWIST_SIZE];

@@ -80,8 +80,7 @@ static void layout_step(arena *a, const hn_system *system, const scheme_type *sc
     step->data.impulse = arena_doubles(a, 2 * POSE_SIZE * lagging);
     step->data.history = arena_doubles(a, DECAY_MEMORY * elements);
     step->curvature = arena_doubles(a, POSE_SIZE * tangent);
-    bool damped = scheme->damper_form == DAMPER_NODES && dampers_find(system, NULL) > 0;
-    step->rates = arena_doubles(a, damped ? (size_t)system->element_count : 0);
+    step->owed = arena_doubles(a, scheme->filters_dampers ? (size_t)system->damped_count : 0);
     step->data.q_start = step->q_start;
     step->data.angle_start = step->angle_start;
 }
@@ -109,17 +108,7 @@ static void layout(arena *a, hn_simulation *s)
     barriers_layout(a, s);
     size_t ranges = s->def.ledger ? (size_t)system->drive_count : 0;
     s->drive_ranges = arena_bytes(a, ranges * sizeof(function_range));
-    size_t dampers = (size_t)dampers_find(system, NULL),
-           responses = dampers <= DAMPERS_MAX ? dampers * dampers : 0;
-    s->damper_count = (int)dampers;
-    s->dampers = arena_bytes(a, dampers * sizeof(int));
-    s->damper_rows = arena_doubles(a, 2 * POSE_SIZE * dampers);
-    s->damper_reference = arena_doubles(a, dampers > 0 ? POSE_SIZE * n : 0);
-    s->damper_impulse =
-        arena_doubles(a, system->element_count > 0 ? (POSE_SIZE + TWIST_SIZE) * n : 0);
-    s->damper_responses = arena_doubles(a, responses);
-    s->damper_moved =
-        arena_bytes(a, dampers > 0 ? 2 * (size_t)system->mechanism_count * sizeof(bool) : 0);
+    dampers_layout(a, s);
     size_t holds = (size_t)holds_find(system, NULL);
     s->hold_count = (int)holds;
     s->holds = arena_bytes(a, holds * sizeof(hold));
@@ -237,7 +226,7 @@ static hn_status check_def(hn_context *context, const hn_simulation_def *def)
     "singular equations of motion at the start: masses and joints leave a motion without inertia"
 
 hn_status simulation_accelerations(hn_simulation *s, const double *v, bool dampers, double h,
-                                   damper_form form, double *acceleration)
+                                   double *acceleration)
 {
     saddle *rows;
     const double time = hn_simulation_time(s);
@@ -245,7 +234,7 @@ hn_status simulation_accelerations(hn_simulation *s, const double *v, bool dampe
     double *force = context_allocate(s->context, 2 * count * sizeof(double));
     if (force == NULL) return HN_OUT_OF_MEMORY;
     scheme_add_forces(s->system, s->state.q, dampers ? v : force + count, s->angles, time, time, h,
-                      form, 1.0, force);
+                      1.0, force);
     hn_status status = saddle_create(s->system, SADDLE_COORDINATES, &rows);
     if (status == HN_OK) {
         status = saddle_accelerations(rows, s->state.q, v, force, acceleration);
@@ -416,15 +405,15 @@ static hn_status initialise(hn_simulation *s, const hn_model *model)
     TRY(unless_cancelled(s));
     if (s->scheme->memory_count > 0)
         TRY(simulation_accelerations(s, s->momenta, !s->scheme->dampers_apart, s->def.step_size,
-                                     DAMPER_EXPLICIT, acceleration));
+                                     acceleration));
     s->scheme->start(system, s->momenta, acceleration, &s->state);
     memset(acceleration, 0, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     if (s->scheme->decays) TRY(decay_prepare(s->system));
     s->turning_count = turns_find(system, s->turning, &s->pair_count);
     turns_begin(s, model);
     s->has_links = has_links(system);
-    dampers_find(system, s->dampers);
-    TRY(dampers_update(s));
+    TRY(dampers_create(s));
+    dampers_say_limits(s);
     TRY(composed_check_dampers(s));
     simulation_update_angles(s);
     TRY(unless_cancelled(s));
@@ -475,6 +464,7 @@ static hn_status create_reference(hn_simulation *s)
     r->turning_count = turns_find(r->system, r->turning, &r->pair_count);
     r->has_links = s->has_links;
     holds_find(r->system, r->holds);
+    TRY(dampers_create(r));
     r->stuck = r->rattling = r->blocked.hold = r->blocked.motion = -1;
     if (r->composition != NULL || r->barriers.momentum != NULL)
         TRY(saddle_create(r->system, SADDLE_TWISTS, &r->projection));
@@ -638,6 +628,7 @@ void hn_simulation_destroy(hn_simulation *s)
     s->reduction_kind->destroy(s->reduction);
     if (s->scheme->solver_destroy != NULL) s->scheme->solver_destroy(s->solver);
     saddle_destroy(s->projection);
+    damped_inertia_destroy(s->dampers.matrix);
     observation_destroy(s);
     redundancy_destroy(s);
     hn_simulation_destroy(s->reference);
@@ -789,11 +780,13 @@ static hn_status solve_with_own_solver(hn_simulation *s, solved_step *step, doub
                                        .load_begin = time,
                                        .load_end = time + step_size,
                                        .reaction_time = time + 0.5 * step_size};
+    dampers_begin(s, step, step_size);
     scheme_step own = {.state = &s->state,
                        .step_size = step_size,
                        .time = time,
                        .angles = s->angles,
                        .parked = s->parking ? s->apart.parked : NULL,
+                       .owed = step->data.owed,
                        .q = step->data.q,
                        .delta = step->data.delta,
                        .impetus = s->next_impetus,
@@ -899,7 +892,7 @@ hn_status simulation_solve_ahead(hn_simulation *s, double step_size, double time
     step_hold_parked(system, &step->equations, step->momentum);
     memcpy(step->q_start, s->state.q, POSE_SIZE * (size_t)system->body_count * sizeof(double));
     memcpy(step->angle_start, s->angles, (size_t)system->angle_count * sizeof(double));
-    dampers_begin(s, step);
+    dampers_begin(s, step, step_size);
     if (s->scheme->begin != NULL)
         s->scheme->begin(system, &s->state, &step->equations, &step->data);
     newton_options options = newton_options_of(s);
@@ -995,6 +988,7 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
     step->data.losses = step->data.work_round_off = NULL;
     for (int m = 0; m < s->part_count; ++m) s->works[m] += s->next_works[m];
     turns_follow(s, step);
+    dampers_filter(s, step);
     double *impetus = s->state.impetus;
     s->state.impetus = s->next_impetus;
     s->next_impetus = impetus;
@@ -1012,7 +1006,6 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
         if (simulation_project_momenta(s, s->loose, s->state.impetus, NULL) != HN_OK)
             memcpy(s->state.impetus, s->loose, size);
     }
-    if (s->scheme->settle != NULL) s->scheme->settle(system, &s->state);
     if (s->scheme->both_levels) both_levels_record(s, step, keep_history);
     if (s->scheme->solver_step != NULL) s->past.count = 0;
     else if (keep_history && !step->foreign) predict_record(s, step);
@@ -1020,7 +1013,6 @@ hn_status simulation_commit(hn_simulation *s, bool keep_history)
     s->ahead = 1 - s->ahead;
     s->steps[s->ahead].valid = false;
     simulation_forget_derived(s);
-    dampers_follow(s);
     return HN_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <holonom/simulation.h>
 
 #include "base/arena.h"
+#include "reductions/damped_inertia.h"
 #include "reductions/reduction.h"
 #include "reductions/saddle.h"
 #include "reductions/self_stress.h"
@@ -38,8 +39,21 @@ typedef struct predicted_body {
     unsigned char lengths; ///< of these, the first ones are in metres
     unsigned char pivot; ///< a pivot_kind; none: not from joints, or of another kind
 } predicted_body;
-/// More dampers than these have mobilities without joints.
-enum { DAMPERS_MAX = 64 };
+/// What dampers remember, and what their filter works with (dampers.c). By row: a rate that is damped.
+typedef struct damper_record {
+    int row_count;      ///< 0: the scheme has no filter, or there are no dampers
+    double *owed;       ///< per row: impulse that is given back in the next step, N s or N m s
+    double *strengths;  ///< per element: h c that it belongs to
+    double *held;       ///< J, per mechanism: energy that comes back with it
+    double *owed_before, *strengths_before; ///< at the begin of the last nominal step; with a ledger
+    damped_inertia *matrix;
+    rate_row *rows;
+    int *element_of;
+    double *means, *off, *impulses, *rates, *rates_before, *rotors; ///< per row
+    double *momenta, *change; ///< 12 per body
+    double *twists;           ///< 6 per body
+    double *strong;           ///< per mechanism: h times the sum of c by mobilities
+} damper_record;
 
 /// A step with all its data, so that reactions can be found afterwards.
 typedef struct solved_step {
@@ -54,7 +68,7 @@ typedef struct solved_step {
     double *q_start;     ///< 12 per body, owned copy
     double *angle_start; ///< owned copy
     double *momentum;    ///< b
-    double *rates;       ///< of dampers, per element
+    double *owed;        ///< what dampers give back in it, per row
     double *curvature;   ///< `both_levels`: c of (B5), 12 per body
 } solved_step;
 
@@ -224,15 +238,7 @@ struct hn_simulation {
     newton_report newton;
     step_cost cost;
     hn_statistics statistics;
-    int *dampers;         ///< elements with a damper
-    int damper_count;
-    bool dampers_strong;  ///< their mobilities are followed
-    bool damper_warned;
-    double *damper_rows;  ///< 24 per damper: their rates by velocities, when mobilities were found
-    double *damper_reference; ///< 12 per body: poses then
-    double *damper_impulse;   ///< 18 per body: scratch
-    bool *damper_moved;       ///< per mechanism: its mobilities are to be found anew; then: has strong ones
-    double *damper_responses; ///< W of (F10), up to DAMPERS_MAX squared
+    damper_record dampers;
     int hold_count;       ///< relations of joint coordinates that hold, or may
     hold *holds;
     int held_count;       ///< those that hold in the step that is being solved
@@ -354,18 +360,30 @@ void turns_begin(hn_simulation *simulation, const hn_model *model);
 void turns_follow(hn_simulation *simulation, const solved_step *step);
 /// All of them at the current state.
 void simulation_update_angles(hn_simulation *simulation);
-/// Mobilities of dampers (dampers.c): list the elements that have one (NULL: count them), find mobilities at the state,
-/// find them anew where it has moved. @return HN_OK or HN_OUT_OF_MEMORY
-int dampers_find(const hn_system *system, int *list);
-hn_status dampers_update(hn_simulation *simulation);
-void dampers_follow(hn_simulation *simulation);
-/// Their rates at the state, where a step from there needs them.
-void dampers_begin(hn_simulation *simulation, solved_step *step);
+/// The filter of dampers (dampers.c): its memory, and what it solves with. @return HN_OK or HN_OUT_OF_MEMORY
+bool dampers_filter_steps(const hn_simulation *simulation);
+void dampers_layout(arena *a, hn_simulation *simulation);
+hn_status dampers_create(hn_simulation *simulation);
+/// What they give back in a step of size h from the state.
+void dampers_begin(hn_simulation *simulation, solved_step *step, double h);
+/// Filter what a solved step gave the state in next_impetus.
+void dampers_filter(hn_simulation *simulation, const solved_step *step);
+/// Nothing is owed.
+void dampers_forget(hn_simulation *simulation);
+/// J, what comes back with all that is owed.
+double dampers_held(const hn_simulation *simulation);
+/// What is owed at the begin of a nominal step, and for a reference that starts there.
+void dampers_keep_begin(hn_simulation *simulation);
+void dampers_take_begin(hn_simulation *reference, const hn_simulation *from);
+/// Largest h c/m of a motion that the joints allow, and whose it is; 0: no dampers.
+double dampers_strongest(hn_simulation *simulation, const char **name);
+/// Say where a scheme without a filter has none.
+void dampers_say_limits(hn_simulation *simulation);
 
 /// Accelerations at the current configuration with velocities v: M a + G^T lambda = F - grad V, G a + dG/dt v = 0.
-/// With or without dampers, whose rates are differences over h, in the form of a step that long or plain.
+/// With or without dampers, whose rates are differences over h.
 hn_status simulation_accelerations(hn_simulation *simulation, const double *v, bool dampers, double h,
-                                   damper_form form, double *acceleration);
+                                   double *acceleration);
 
 /// Take `parts` equal steps of `energy-momentum`, or composed ones, from q, p at `time`, together h long. No message is
 /// set on failure.

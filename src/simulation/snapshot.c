@@ -56,16 +56,12 @@ static size_t snapshot_walk(hn_simulation *s, snapshot_action action, state_bloc
                   buffer, &used);
     snapshot_part(action, s->joint_slack, (size_t)system->joint_count * sizeof(double), buffer,
                   &used);
-    for (int i = 0; i < s->damper_count; ++i) {
-        // while memory is counted there is no list yet
-        int damper = action == SNAPSHOT_COUNT ? 0 : s->dampers[i];
-        snapshot_part(action, &s->system->elements[damper].mobility, sizeof(double), buffer, &used);
-    }
-    if (s->damper_count > 0) {
-        size_t rows = 2 * POSE_SIZE * (size_t)s->damper_count;
-        snapshot_part(action, &s->dampers_strong, sizeof s->dampers_strong, buffer, &used);
-        snapshot_part(action, s->damper_rows, rows * sizeof(double), buffer, &used);
-        snapshot_part(action, s->damper_reference, POSE_SIZE * n * sizeof(double), buffer, &used);
+    if (s->dampers.row_count > 0) {
+        size_t rows = (size_t)s->dampers.row_count, elements = (size_t)system->element_count,
+               mechanisms = (size_t)system->mechanism_count;
+        snapshot_part(action, s->dampers.owed, rows * sizeof(double), buffer, &used);
+        snapshot_part(action, s->dampers.strengths, elements * sizeof(double), buffer, &used);
+        snapshot_part(action, s->dampers.held, mechanisms * sizeof(double), buffer, &used);
     }
     snapshot_part(action, s->rows, s->rows_size, buffer, &used);
     // of all substeps; between steps the first one is selected
@@ -100,7 +96,7 @@ typedef struct snapshot_head {
     uint64_t checksum; // of what follows
 } snapshot_head;
 
-static const char MAGIC[8] = "hnsnap8";
+static const char MAGIC[8] = "hnsnap9";
 
 // Settings that give the state its meaning; how precisely steps are solved and controlled is not among them.
 static uint64_t method_identity(const hn_simulation *s)

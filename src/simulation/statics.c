@@ -838,7 +838,7 @@ static hn_status start_over(hn_simulation *s)
     memset(s->differences, 0, s->difference_count * sizeof(double));
     simulation_forget_derived(s);
     simulation_update_angles(s);
-    TRY(dampers_update(s));
+    dampers_forget(s);
     return ledger_start(s);
 }
 

@@ -85,7 +85,6 @@ static void follow_drive(hn_simulation *s, const solved_step *step, int index, d
     view.load_begin = step->equations.time;
     view.load_end = step->equations.time + step->equations.step_size;
     view.damper_excess = 0.0;
-    if (s->scheme->solver_step != NULL) view.damper_form = s->scheme->damper_form;
     view.angle_start = s->angles[e->angle];
     drive_follow(e, &view, angle, s->angles + e->angle);
 }

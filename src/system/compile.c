@@ -935,6 +935,22 @@ static hn_status compile_start(hn_system *system, const hn_model *model, double 
     return system_start_velocities(system, model, start_tolerance);
 }
 
+// Every rate that an element damps has a place of its own.
+static void number_damped_rates(hn_system *system)
+{
+    for (int i = 0; i < system->element_count; ++i) {
+        element *e = &system->elements[i];
+        int count = element_damped_count(e);
+        e->damped = count > 0 ? system->damped_count : -1;
+        system->damped_count += count;
+    }
+    // the three pairs of a quadratic beam have those of the first
+    for (int i = 0; i < system->element_count; ++i) {
+        element *e = &system->elements[i];
+        if (e->points != NULL) e->damped = system->elements[e->group].damped;
+    }
+}
+
 static hn_status create_parts(hn_context *context, const hn_model *model, bool inputs,
                               hn_system **out)
 {
@@ -955,6 +971,7 @@ static hn_status create_parts(hn_context *context, const hn_model *model, bool i
         system_destroy(system);
         return status;
     }
+    number_damped_rates(system);
     *out = system;
     return HN_OK;
 }

@@ -27,7 +27,6 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
                                const step_data *step, int index)
 {
     const element *e = &system->elements[index];
-    bool unknown = equations->damper_form == DAMPER_NODES && step->damper_rates == NULL;
     return (element_step){
         .a_start = system_pose(step->q_start, e->a),
         .b_start = system_pose(step->q_start, e->b),
@@ -45,9 +44,8 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
         .weight = equations->weight,
         .damper_excess = equations->damper_excess,
         .damper_middle = equations->damper_middle,
-        .damper_form = unknown ? DAMPER_PLAIN : equations->damper_form,
-        .damper_rate = step->damper_rates == NULL ? 0.0 : step->damper_rates[index],
         .inputs_apart = equations->inputs_apart,
+        .owed = step->owed == NULL || e->damped < 0 ? NULL : step->owed + e->damped,
         .at_rest = equations->at_rest,
         .factor = equations->force_factor,
         .decay = equations->decay,

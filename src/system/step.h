@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One step as schemes state it and reductions solve it.
-// Notes: docs/theory/energy-momentum.md, docs/theory/energy-decaying.md, docs/theory/convected.md
+// Notes: docs/theory/energy-momentum.md, docs/theory/energy-decaying.md, docs/theory/convected.md,
+// docs/theory/forces.md
 //
 // Both schemes have the form, with Delta = q_n+1 - q_n,
 //
@@ -24,7 +25,6 @@ typedef struct step_equations {
     double gradient_weight;   ///< that pose: (1 - weight) q_n + weight q_n+1
     double damper_excess;     ///< dampers act with 1 + this times their force in the middle of the step
     bool damper_middle;       ///< torsional dampers act in the middle of the step, wherever loads do
-    damper_form damper_form;
     bool inputs_apart;        ///< efforts and wrenches from outside are in `momentum`, not among the forces
     bool at_rest;             ///< statics: drives see no rates, and the iterate alone
     double time;              ///< s, t_n
@@ -48,7 +48,7 @@ typedef struct step_data {
     double *works;             ///< J, per mechanism: scheme_load_work adds to them; NULL: not wanted
     double *work_round_off;    ///< J, per mechanism: what their places leave open of that work; NULL: not wanted
     double *losses;            ///< J: what the scheme takes from T + V, and what of it never returns; NULL: not wanted
-    double *damper_rates;      ///< per element: rate of its damper at t_n, for DAMPER_NODES; NULL: none has one
+    const double *owed;        ///< per damped rate: impulse that its damper gives back in the step (DF1); NULL: none
     double *velocity_start;    ///< `energy-decaying`, as what follows: v_n, 12 per body
     double *history;           ///< per element, changes of strains and of rates in the step before (decay.h)
     double *impulse;           ///< D of (Z2), 12 per body

@@ -77,6 +77,7 @@ typedef struct hn_system {
     int body_count;
     int joint_count;      ///< of the model
     int element_count;
+    int damped_count;     ///< rates that elements damp, or may (damper.c)
     int angle_count;      ///< slots of torsional springs and drives in the state
     int loop_count;
     int coordinate_count; ///< n

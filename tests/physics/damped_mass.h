@@ -5,6 +5,8 @@
 
 #include "support/check.h"
 
+#include <math.h>
+
 #include <holonom/holonom.h>
 
 static const double DAMPED_MASS = 2.0; // kg
@@ -32,6 +34,20 @@ static inline hn_model *damped_mass(hn_context *context, double speed, double da
     damper.damping = damping;
     CHECK_OK(context, hn_model_add_spring(model, &damper, &id));
     return model;
+}
+
+/// The rule of dampers on that mass (DF1) to (DF4), z = h c/m: v and what is owed over m, from step to step, for
+/// schemes whose velocity is v + 2 (dx/h - v) at the end of a step.
+typedef struct filtered_mass {
+    double v, owed;
+} filtered_mass;
+
+static inline void filtered_step(filtered_mass *x, double z)
+{
+    double mean = (x->v + 0.5 * x->owed) / (1.0 + 0.5 * z); // over the step
+    double part = pow(z / (1.0 + z), 4), end = 2.0 * mean - x->v;
+    x->owed = part * (end - mean);
+    x->v = end - x->owed;
 }
 
 #endif

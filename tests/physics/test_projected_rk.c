@@ -449,8 +449,7 @@ TEST(projected_rk, multipliers_balance_forces_in_twelve_coordinates)
         for (size_t k = 0; k < count; ++k)
             rho[k] =
                 r.system->inertia[4 * (k / 12) + k % 12 / 3] * (after[k] - before[k]) / (2.0 * h);
-        scheme_add_forces(r.system, q, middle, r.system->angle_start, 0.2, 0.2, 1e-6,
-                          DAMPER_EXPLICIT, -1.0, rho);
+        scheme_add_forces(r.system, q, middle, r.system->angle_start, 0.2, 0.2, 1e-6, -1.0, rho);
         double scale = 0.0, worst = 0.0;
         for (size_t k = 0; k < count; ++k) scale = fmax(scale, fabs(rho[k]));
         for (int i = 0; i < r.system->body_count; ++i)

@@ -18,8 +18,8 @@ static const hn_profile CONSTANT = {.kind = HN_PROFILE_CONSTANT};
 typedef struct element_states {
     double start[PAIR], end[PAIR];
     double angle_start, angle_end; // torsional spring
-    damper_form damper_form;
-    double damper_rate; // m/s, rad/s, at the start
+    double owed[ELEMENT_DAMPERS_MAX]; // N s, N m s
+    bool owes;
 } element_states;
 
 static inline void store_pose(hn_vec3 center, const hn_mat3 *d, double *q)
@@ -112,8 +112,7 @@ static inline element_step view_of(const element_states *s, bool discrete, doubl
                           .discrete_gradient = discrete,
                           .gradient_weight = weight == 1.0 ? 1.0 : 0.5,
                           .weight = weight,
-                          .damper_form = s->damper_form,
-                          .damper_rate = s->damper_rate,
+                          .owed = s->owes ? s->owed : NULL,
                           .factor = 0.7};
 }
 
