@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drives and laws on a joint's coordinate x (docs/theory/drives.md, docs/theory/forces.md), with bars for means over the step, D x = x_n+1 -
-// x_n.
+// Drives and laws on a joint's coordinate x, with bars for means over the step, D x = x_n+1 - x_n.
+// Notes: docs/theory/drives.md, docs/theory/forces.md
 //
 //   (D1)  effort   tau = mean of u(t)
 //   (D2)  servo    tau = clamp( k_p e + k_d (dr - D x/h) + k_i (I_n + h e/2) ),  e = mean r(t) - x_mid,
@@ -306,12 +306,23 @@ double drive_least_damping(const element *e)
     return e->damping + least;
 }
 
+bool drive_may_damp(const element *e)
+{
+    const drive_law *law = e->law;
+    return e->damping > 0.0 || law->damper != NULL || law->kind == HN_DRIVE_SERVO ||
+           law->kind == HN_DRIVE_MOTOR || (law->kind == HN_DRIVE_STOP && !law->rigid);
+}
+
+// What may hold its coordinate has a row, without a coefficient
 static int drive_damped_count(const element *e)
 {
     switch (e->law->kind) {
     case HN_DRIVE_SERVO:
-    case HN_DRIVE_MOTOR: return 1;
-    case HN_DRIVE_STOP: return e->law->rigid ? 0 : 1;
+    case HN_DRIVE_MOTOR:
+    case HN_DRIVE_STOP:
+    case HN_DRIVE_MOTION:
+    case HN_DRIVE_LATCH:
+    case HN_DRIVE_FRICTION: return 1;
     default: return e->damping > 0.0 || e->law->damper != NULL || e->law->armature > 0.0 ? 1 : 0;
     }
 }
@@ -345,6 +356,7 @@ static void drive_damped(const element *e, const element_step *step, damped_rate
                                     mean_command(law, step));
         break;
     case HN_DRIVE_STOP: {
+        if (law->rigid) break;
         effort_value taken = stop_effort(law, from, to, h, true);
         c = secant(taken.effort, rate, 0.0);
         break;

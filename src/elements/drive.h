@@ -71,6 +71,8 @@ struct element;
 struct element_step;
 /// The least coefficient of its dampers in any step, as a secant of their effort over the rate.
 double drive_least_damping(const struct element *e);
+/// Has it a damper, or may it get one?
+bool drive_may_damp(const struct element *e);
 /// Largest effort of friction at a rate of its coordinate, with the reaction force `normal`, and its slope by the rate.
 double drive_friction(const drive_law *law, double normal, double rate, double *slope);
 /// Is its effort one that holds the coordinate, in this mode of the drive? Terms of couplings are motions.

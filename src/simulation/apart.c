@@ -30,6 +30,10 @@ static void layout_state(arena *a, const hn_simulation *s, size_t bodies, apart_
     state->joint_angles = arena_doubles(a, any ? system_joint_angle_count(system) : 0);
     state->joint_slack = arena_doubles(a, any ? (size_t)system->joint_count : 0);
     state->multipliers = arena_doubles(a, own ? (size_t)system->constraint_count : 0);
+    bool damped = any && dampers_filter_steps(s);
+    state->owed = arena_doubles(a, damped ? (size_t)system->damped_count : 0);
+    state->strengths = arena_doubles(a, damped ? (size_t)system->element_count : 0);
+    state->held = arena_doubles(a, damped ? (size_t)system->mechanism_count : 0);
 }
 
 bool apart_is_possible(const hn_simulation *s)
@@ -129,6 +133,22 @@ static void copy_multipliers(const hn_simulation *s, const double *from, double 
     }
 }
 
+// What dampers owe and hold
+static void copy_dampers(const hn_simulation *s, const apart_state *from, const apart_state *to)
+{
+    const hn_system *system = s->system;
+    if (s->dampers.row_count == 0) return;
+    for (int i = 0; i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        size_t count = (size_t)element_damped_count(e);
+        if (count == 0 || is_parked(s, e->a, e->b)) continue;
+        memcpy(to->owed + e->damped, from->owed + e->damped, count * sizeof(double));
+        to->strengths[i] = from->strengths[i];
+    }
+    for (int i = 0; i < system->body_count; ++i)
+        if (!s->apart.parked[i]) to->held[system->mechanism[i]] = from->held[system->mechanism[i]];
+}
+
 static apart_state state_of(hn_simulation *s)
 {
     return (apart_state){.q = s->state.q,
@@ -137,7 +157,10 @@ static apart_state state_of(hn_simulation *s)
                          .angles = s->angles,
                          .joint_angles = s->joint_angles,
                          .joint_slack = s->joint_slack,
-                         .multipliers = s->multipliers};
+                         .multipliers = s->multipliers,
+                         .owed = s->dampers.owed,
+                         .strengths = s->dampers.strengths,
+                         .held = s->dampers.held};
 }
 
 static void copy_state(const hn_simulation *s, const apart_state *from, const apart_state *to)
@@ -150,6 +173,7 @@ static void copy_state(const hn_simulation *s, const apart_state *from, const ap
     copy_pairs(s, from->joint_angles, to->joint_angles);
     copy_joints(s, from->joint_slack, to->joint_slack);
     copy_multipliers(s, from->multipliers, to->multipliers);
+    copy_dampers(s, from, to);
 }
 
 // ---- steps ------------------------------------------------------------------------------------------------

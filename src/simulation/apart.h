@@ -19,6 +19,7 @@ typedef struct apart_state {
     double *angles;                     ///< torsional springs and drives
     double *joint_angles, *joint_slack; ///< per joint of the model
     double *multipliers;                ///< of a scheme with its own solver
+    double *owed, *strengths, *held;    ///< of dampers: per rate, per element, per mechanism
 } apart_state;
 
 /// The last steps of all mechanisms, for reactions.

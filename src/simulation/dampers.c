@@ -13,6 +13,7 @@
 #include "reductions/damped_inertia.h"
 #include "simulation/composed.h"
 
+#include "linalg/small_lu.h"
 #include "system/mass.h"
 
 #include <stdio.h>
@@ -29,7 +30,12 @@ static const double RUNGE_KUTTA_LIMIT = 3.3; // z where a fixed step of Dormand-
 
 bool dampers_filter_steps(const hn_simulation *s)
 {
-    return s->scheme->filters_dampers && s->system->damped_count > 0;
+    const hn_system *system = s->system;
+    for (int i = 0; s->scheme->filters_dampers && i < system->element_count; ++i) {
+        const element *e = &system->elements[i];
+        if (element_damped_count(e) > 0 && (e->law == NULL || drive_may_damp(e))) return true;
+    }
+    return false;
 }
 
 void dampers_layout(arena *a, hn_simulation *s)
@@ -58,6 +64,9 @@ void dampers_layout(arena *a, hn_simulation *s)
     d->change = arena_doubles(a, POSE_SIZE * n);
     d->twists = arena_doubles(a, TWIST_SIZE * n);
     d->strong = arena_doubles(a, mechanisms);
+    size_t holds = filters ? (size_t)s->hold_count : 0;
+    d->hold_matrix = arena_doubles(a, holds * (holds + 1));
+    d->hold_pivots = arena_bytes(a, holds * sizeof(int));
 }
 
 // The bodies of a rate
@@ -224,8 +233,8 @@ static bool find_rows(hn_simulation *s, const solved_step *step)
             any = any || d->rows[r].strength != 0.0;
         }
     }
-    for (int m = 0; m < system->mechanism_count; ++m)
-        if (d->strong[m] > WEAK) d->held[m] = 0.0;
+    for (int i = 0; i < system->body_count; ++i)
+        if (!s->parking || !s->apart.parked[i]) d->held[system->mechanism[i]] = 0.0;
     return any;
 }
 
@@ -247,6 +256,54 @@ static void find_momenta(hn_simulation *s)
     }
 }
 
+// += impulse along what a hold keeps from moving
+static void add_hold(const hn_simulation *s, const hold *h, double impulse, double *impulses)
+{
+    for (int t = 0; t < h->term_count; ++t) {
+        const element *e = &s->system->elements[h->first + t];
+        impulses[e->damped] += h->factors[t] * e->law->sign * impulse;
+    }
+}
+
+static double hold_rate(const hn_simulation *s, const hold *h, const double *rates)
+{
+    double sum = 0.0;
+    for (int t = 0; t < h->term_count; ++t) {
+        const element *e = &s->system->elements[h->first + t];
+        sum += h->factors[t] * e->law->sign * rates[e->damped];
+    }
+    return sum;
+}
+
+// Rates of what is held by unit impulses along it. False: something holds nothing.
+static bool factor_holds(hn_simulation *s)
+{
+    const damper_record *d = &s->dampers;
+    const int n = s->hold_count == 0 ? 0 : s->held_count;
+    for (int k = 0; k < n; ++k) {
+        memset(d->impulses, 0, (size_t)d->row_count * sizeof(double));
+        add_hold(s, &s->holds[s->held_list[k]], 1.0, d->impulses);
+        damped_inertia_respond(d->matrix, d->impulses, d->rates_before);
+        for (int i = 0; i < n; ++i)
+            d->hold_matrix[i * n + k] = hold_rate(s, &s->holds[s->held_list[i]], d->rates_before);
+    }
+    return n == 0 || small_lu_factor(n, n, d->hold_matrix, d->hold_pivots);
+}
+
+// Rates by impulses while what is held does not move: what it takes for that is added to them.
+static void respond(hn_simulation *s)
+{
+    const damper_record *d = &s->dampers;
+    const int n = s->hold_count == 0 ? 0 : s->held_count;
+    damped_inertia_respond(d->matrix, d->impulses, d->rates);
+    if (n == 0) return;
+    double *efforts = d->hold_matrix + (size_t)n * (size_t)n;
+    for (int i = 0; i < n; ++i) efforts[i] = -hold_rate(s, &s->holds[s->held_list[i]], d->rates);
+    small_lu_solve(n, n, d->hold_matrix, d->hold_pivots, 1, 1, efforts);
+    for (int i = 0; i < n; ++i) add_hold(s, &s->holds[s->held_list[i]], efforts[i], d->impulses);
+    damped_inertia_respond(d->matrix, d->impulses, d->rates);
+}
+
 // e, then J x_1 ... J x_4; what is owed in d->impulses. False: a motion has no inertia.
 static bool solve(hn_simulation *s, const solved_step *step)
 {
@@ -254,16 +311,18 @@ static bool solve(hn_simulation *s, const solved_step *step)
     find_momenta(s);
     if (!damped_inertia_project(d->matrix, step->data.q, d->rows, d->momenta, d->rotors,
                                 d->rates) ||
-        !damped_inertia_factor(d->matrix))
+        !damped_inertia_factor(d->matrix) || !factor_holds(s))
         return false;
     for (int r = 0; r < d->row_count; ++r) d->off[r] = d->rates[r] -= d->means[r];
     for (int k = 0; k < SOLUTIONS; ++k) {
         memcpy(d->rates_before, d->rates, (size_t)d->row_count * sizeof(double));
         for (int r = 0; r < d->row_count; ++r) d->impulses[r] = d->rows[r].strength * d->rates[r];
-        damped_inertia_respond(d->matrix, d->impulses, d->rates);
+        respond(s);
     }
+    // impulses of what is held are on rows without dampers, and stay
     for (int r = 0; r < d->row_count; ++r)
-        d->impulses[r] = d->rows[r].strength * (d->rates_before[r] - d->rates[r]);
+        if (d->rows[r].strength != 0.0)
+            d->impulses[r] = d->rows[r].strength * (d->rates_before[r] - d->rates[r]);
     damped_inertia_move(d->matrix, d->impulses, d->twists, d->rates);
     return true;
 }
@@ -315,8 +374,21 @@ static void take_from_bodies(hn_simulation *s, const double *q)
     }
 }
 
+// What is told of a drive: the impulse that the filter took is its effort and its work too
+static void take_from_drive(hn_simulation *s, const solved_step *step, int row)
+{
+    const damper_record *d = &s->dampers;
+    const element *e = &s->system->elements[d->element_of[row]];
+    const double h = step->equations.step_size, impulse = d->impulses[row],
+                 way = d->off[row] + d->means[row] - 0.5 * d->rates[row];
+    double *slots = s->angles + e->angle;
+    slots[DRIVE_EFFORT] -= e->law->sign * impulse / h;
+    slots[DRIVE_POWER] -= impulse * way / h;
+    slots[DRIVE_WORK] -= impulse * way;
+}
+
 // The same of rotors, and what is held and owed
-static void take_from_rates(hn_simulation *s)
+static void take_from_rates(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
     const damper_record *d = &s->dampers;
@@ -326,6 +398,7 @@ static void take_from_rates(hn_simulation *s)
         const int mechanism = system->mechanism[element_body(e)];
         if (is_parked(s, e) || !(d->strong[mechanism] > WEAK)) continue;
         double inertia = d->rows[r].inertia, change = d->rates[r];
+        if (e->law != NULL) take_from_drive(s, step, r);
         if (inertia > 0.0) {
             s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
             book(s, mechanism, d->rotors[r] * change - 0.5 * inertia * change * change);
@@ -344,7 +417,7 @@ void dampers_filter(hn_simulation *s, const solved_step *step)
         return;
     }
     take_from_bodies(s, step->data.q);
-    take_from_rates(s);
+    take_from_rates(s, step);
 }
 
 // ---- where there is no filter -----------------------------------------------------------------------------

@@ -111,6 +111,7 @@ static void layout(arena *a, hn_simulation *s)
     dampers_layout(a, s);
     size_t holds = (size_t)holds_find(system, NULL);
     s->hold_count = (int)holds;
+    dampers_layout(a, s);
     s->holds = arena_bytes(a, holds * sizeof(hold));
     s->held_list = arena_bytes(a, holds * sizeof(int));
     s->rank_rows = arena_doubles(a, holds * (size_t)system->column_count);

@@ -53,6 +53,8 @@ typedef struct damper_record {
     double *momenta, *change; ///< 12 per body
     double *twists;           ///< 6 per body
     double *strong;           ///< per mechanism: h times the sum of c by mobilities
+    double *hold_matrix;      ///< rates of what is held by impulses along it, and impulses
+    int *hold_pivots;
 } damper_record;
 
 /// A step with all its data, so that reactions can be found afterwards.
