@@ -376,6 +376,8 @@ static void energy_entry(const hn_simulation *s, bool kept, hn_ledger *ledger,
          carried + fmax(0.0, verdict->floor - ENERGY_BOUND), n);
 }
 
+static const double HELD_PART = 1e-12; // of the energy scale: what dampers hold and is told
+
 // Whose energy it is, or what it does where it is not kept.
 static void describe_energy(const hn_simulation *s, bool kept, const energy_verdict *verdict,
                             hn_ledger *ledger)
@@ -389,6 +391,10 @@ static void describe_energy(const hn_simulation *s, bool kept, const energy_verd
         if (s->scheme->decays)
             used += snprintf(text + used, size - (size_t)used, ", plus %.3g J that the scheme took",
                              s->losses[0]);
+        // (DF6): it comes back with the next step
+        if (dampers_held(s) > HELD_PART * ledger->energy_scale)
+            used += snprintf(text + used, size - (size_t)used, ", %.3g J held by dampers",
+                             dampers_held(s));
         if (parted)
             snprintf(text + used, size - (size_t)used, "%s of the mechanism of '%.60s'",
                      verdict->centre                         ? " of the centre of mass"
