@@ -498,8 +498,8 @@ TEST(strong_dampers, servos_follow_moving_targets)
     run_end(&r);
 }
 
-// A four-bar with three redundant rows, dampers across the loop and on its joints: all reductions agree, energy with what
-// is held falls, the balance closes.
+// A four-bar with three redundant rows, dampers across the loop and on its joints: all reductions agree, energy with
+// what is held falls, the balance closes.
 TEST(strong_dampers, in_loops_of_any_strength)
 {
     static const double DAMPING[] = {1.0, 1e2, 1e4, 1e6};
@@ -549,7 +549,7 @@ TEST(strong_dampers, in_loops_of_any_strength)
         }
     CHECK(most <= 1e-12);      // of the energy scale
     CHECK_BELOW(worst, 1e-12); // measured 2.2e-14
-    CHECK_BELOW(apart, 1e-13); // m; measured 7.1e-16
+    CHECK_BELOW(apart, 5e-14); // m; measured 7.1e-16
 }
 
 // Steps and coefficients at random: energy with what is held falls in every step (DF7).
