@@ -54,6 +54,8 @@ static double bushing_potential(const element *e, const double *a, const double 
 // U . W of two vectors of the bodies at t_n, at t_n+1, and at the pose between them
 typedef struct product_values {
     double start, end, here;
+    double
+        change; // from start to end, which is not to be a difference where a damper multiplies it by c/h
 } product_values;
 
 static product_values values_of(const double *u, const double *w, const element_step *step)
@@ -62,10 +64,14 @@ static product_values values_of(const double *u, const double *w, const element_
             u1 = vec3_combination(u, step->a, step->b),
             w0 = vec3_combination(w, step->a_start, step->b_start),
             w1 = vec3_combination(w, step->a, step->b);
-    double x = step->gradient_weight;
+    double x = step->gradient_weight, change = vec3_dot(u1, w1) - vec3_dot(u0, w0);
+    if (step->a_delta != NULL)
+        change = vec3_dot(vec3_combination(u, step->a_delta, step->b_delta), vec3_mean(w0, w1)) +
+                 vec3_dot(vec3_mean(u0, u1), vec3_combination(w, step->a_delta, step->b_delta));
     return (product_values){vec3_dot(u0, w0), vec3_dot(u1, w1),
                             vec3_dot(vec3_add_scaled(vec3_scale(1.0 - x, u0), x, u1),
-                                     vec3_add_scaled(vec3_scale(1.0 - x, w0), x, w1))};
+                                     vec3_add_scaled(vec3_scale(1.0 - x, w0), x, w1)),
+                            change};
 }
 
 static void bushing_gradient(const element *e, const element_step *step, element_output *out)
@@ -104,7 +110,7 @@ static void add_damper(const double *u, const double *w, double c, double owed,
     if (c == 0.0) return;
     product_values x = values_of(u, w, step);
     double by_time = (1.0 + step->damper_excess) * c / step->step_size;
-    product_effort(u, w, step, 0.5, by_time * (x.end - x.start) - owed, 0.0, by_time, out);
+    product_effort(u, w, step, 0.5, by_time * x.change - owed, 0.0, by_time, out);
 }
 
 static void bushing_load(const element *e, const element_step *step, element_output *out)
@@ -161,7 +167,7 @@ static void bushing_damped(const element *e, const element_step *step, damped_ra
         set_vector(e->bushing->a[r / 4], 1.0, axis);
         if (r % 4 > 0) set_vector(e->bushing->b[r % 4 - 1], 1.0, other + 4);
         product_values x = values_of(axis, r % 4 == 0 ? e->link : other, step);
-        rates->mean[r] = (x.end - x.start) / step->step_size;
+        rates->mean[r] = x.change / step->step_size;
         memcpy(rates->row[r], rows[r], sizeof rows[r]);
     }
 }

@@ -68,6 +68,7 @@ typedef struct element {
 typedef struct element_step {
     const double *a_start, *b_start; ///< poses at t_n
     const double *a, *b;             ///< poses at t_n+1
+    const double *a_delta, *b_delta; ///< their changes, known to relative accuracy; NULL: differences of these poses
     const double *third_start, *third; ///< quadratic beam: the same of its third node
     double angle_start;              ///< rad, torsional spring: unwrapped angle at t_n (displacement: m)
     const double *memory;            ///< drive: its slots at t_n; NULL: none

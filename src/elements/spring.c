@@ -19,13 +19,20 @@ static double spring_potential(const element *e, const double *a, const double *
 typedef struct spring_geometry {
     hn_vec3 end, middle;
     double length_start, length_end;
+    double
+        change; // of the length: what a damper multiplies by c/h must not be a difference of lengths
 } spring_geometry;
 
 static spring_geometry geometry_of(const element *e, const element_step *step)
 {
     hn_vec3 start = vec3_combination(e->link, step->a_start, step->b_start);
     hn_vec3 end = vec3_combination(e->link, step->a, step->b);
-    return (spring_geometry){end, vec3_mean(start, end), vec3_norm(start), vec3_norm(end)};
+    double before = vec3_norm(start), after = vec3_norm(end), change = after - before;
+    if (step->a_delta != NULL && before + after > 0.0)
+        change = vec3_dot(vec3_combination(e->link, step->a_delta, step->b_delta),
+                          vec3_add(start, end)) /
+                 (before + after);
+    return (spring_geometry){end, vec3_mean(start, end), before, after, change};
 }
 
 // term with C = s I + x y^T
@@ -77,7 +84,7 @@ static void spring_load(const element *e, const element_step *step, element_outp
     double sum = g.length_start + g.length_end;
     double c = 2.0 * step->factor * pull.by_rate / step->step_size,
            constant = 2.0 * step->factor * pull.constant;
-    double rate = (g.length_end - g.length_start) / sum, size = c * rate + constant / sum;
+    double rate = g.change / sum, size = c * rate + constant / sum;
     element_add(e->link, vec3_scale(size, g.middle), out);
     if (!step->want_terms) return;
     // d rate/de = 2 l_n/sum^2 e/l, d(1/sum)/de = -1/sum^2 e/l
@@ -88,7 +95,7 @@ static void spring_load(const element *e, const element_step *step, element_outp
 static void spring_damped(const element *e, const element_step *step, damped_rates *rates)
 {
     spring_geometry g = geometry_of(e, step);
-    element_damped_change(e, step, g.length_end - g.length_start, rates);
+    element_damped_change(e, step, g.change, rates);
 }
 
 static bool spring_rate_row(const element *e, const double *a, const double *b, double *row)

@@ -23,6 +23,8 @@ void step_residual(const hn_system *system, const step_equations *equations, con
     rho[2] -= weight * system->gravity.z;
 }
 
+static const double STILL[POSE_SIZE] = {0.0};
+
 element_step step_element_view(const hn_system *system, const step_equations *equations,
                                const step_data *step, int index)
 {
@@ -30,6 +32,8 @@ element_step step_element_view(const hn_system *system, const step_equations *eq
     return (element_step){
         .a_start = system_pose(step->q_start, e->a),
         .b_start = system_pose(step->q_start, e->b),
+        .a_delta = e->a < 0 ? STILL : step->delta + POSE_SIZE * (size_t)e->a,
+        .b_delta = e->b < 0 ? STILL : step->delta + POSE_SIZE * (size_t)e->b,
         .a = system_pose(step->q, e->a),
         .b = system_pose(step->q, e->b),
         .third_start = e->points == NULL ? NULL : system_pose(step->q_start, e->third),
