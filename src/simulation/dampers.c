@@ -67,6 +67,7 @@ void dampers_layout(arena *a, hn_simulation *s)
     size_t holds = filters ? (size_t)s->hold_count : 0;
     d->hold_matrix = arena_doubles(a, holds * (holds + 1));
     d->hold_pivots = arena_bytes(a, holds * sizeof(int));
+    d->still = arena_bytes(a, rows * sizeof(bool));
 }
 
 // The bodies of a rate
@@ -195,6 +196,11 @@ static double find_rates(hn_simulation *s, const solved_step *step, int index)
     element_damped(e, &view, &rates);
     d->strengths[index] = h * rates.strength;
     double sum = 0.0, most = 0.0;
+    if (e->law != NULL) {
+        double from = e->law->sign * view.angle_start,
+               to = e->law->sign * element_angle_after(e, &view);
+        d->still[e->damped] = !drive_moves(e, &view, from, to);
+    }
     for (int k = 0; k < rates.count; ++k) {
         rate_row *row = &d->rows[e->damped + k];
         set_row(system, step->data.q, rates.row[k], row);
@@ -290,6 +296,19 @@ static bool factor_holds(hn_simulation *s)
     return n == 0 || small_lu_factor(n, n, d->hold_matrix, d->hold_pivots);
 }
 
+// What stands still in the step by friction, in a latch, at a stop or behind a gear comes to rest, as by a damper without
+// end: what its rate is off by, it is to change by. What is held and moves keeps the rates that it has.
+static double hold_target(const hn_simulation *s, const hold *h)
+{
+    const damper_record *d = &s->dampers;
+    for (int t = 0; t < h->term_count; ++t) {
+        const element *e = &s->system->elements[h->first + t];
+        bool moved = h->coupling < 0 && e->law->kind == HN_DRIVE_MOTION;
+        if (moved || !d->still[e->damped]) return 0.0;
+    }
+    return hold_rate(s, h, d->off);
+}
+
 // Rates by impulses while what is held does not move: what it takes for that is added to them.
 static void respond(hn_simulation *s)
 {
@@ -298,7 +317,10 @@ static void respond(hn_simulation *s)
     damped_inertia_respond(d->matrix, d->impulses, d->rates);
     if (n == 0) return;
     double *efforts = d->hold_matrix + (size_t)n * (size_t)n;
-    for (int i = 0; i < n; ++i) efforts[i] = -hold_rate(s, &s->holds[s->held_list[i]], d->rates);
+    for (int i = 0; i < n; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
+        efforts[i] = hold_target(s, h) - hold_rate(s, h, d->rates);
+    }
     small_lu_solve(n, n, d->hold_matrix, d->hold_pivots, 1, 1, efforts);
     for (int i = 0; i < n; ++i) add_hold(s, &s->holds[s->held_list[i]], efforts[i], d->impulses);
     damped_inertia_respond(d->matrix, d->impulses, d->rates);
@@ -399,10 +421,10 @@ static void take_from_rates(hn_simulation *s, const solved_step *step)
         if (is_parked(s, e) || !(d->strong[mechanism] > WEAK)) continue;
         double inertia = d->rows[r].inertia, change = d->rates[r];
         if (e->law != NULL) take_from_drive(s, step, r);
-        if (inertia > 0.0) {
-            s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
+        // the rate of a rotor, and of a coordinate that friction acts on
+        if (e->law != NULL) s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
+        if (inertia > 0.0)
             book(s, mechanism, d->rotors[r] * change - 0.5 * inertia * change * change);
-        }
         d->owed[r] = d->strengths[index] > 0.0 ? d->impulses[r] : 0.0;
         d->held[mechanism] += 0.5 * d->owed[r] * d->off[r];
     }

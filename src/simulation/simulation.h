@@ -55,6 +55,7 @@ typedef struct damper_record {
     double *strong;           ///< per mechanism: h times the sum of c by mobilities
     double *hold_matrix;      ///< rates of what is held by impulses along it, and impulses
     int *hold_pivots;
+    bool *still;              ///< per row of a drive: its coordinate stands still in the step
 } damper_record;
 
 /// A step with all its data, so that reactions can be found afterwards.
