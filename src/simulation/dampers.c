@@ -296,8 +296,8 @@ static bool factor_holds(hn_simulation *s)
     return n == 0 || small_lu_factor(n, n, d->hold_matrix, d->hold_pivots);
 }
 
-// What stands still in the step by friction, in a latch, at a stop or behind a gear comes to rest, as by a damper without
-// end: what its rate is off by, it is to change by. What is held and moves keeps the rates that it has.
+// What stands still in the step by friction, in a latch, at a stop or behind a gear comes to rest, as by a damper
+// without end: what its rate is off by, it is to change by. What is held and moves keeps the rates that it has.
 static double hold_target(const hn_simulation *s, const hold *h)
 {
     const damper_record *d = &s->dampers;
