@@ -489,7 +489,43 @@ static void helical_load(const element *e, const element_step *step, element_out
     look(beam, step, true, &view);
     for (int i = 0; i < BEAM_STRAINS; ++i) change[i] = view.end[i] - view.start[i];
     beam_stress(beam, factor, change, stress);
+    if (step->owed != NULL) {
+        double root[BEAM_STRAINS][BEAM_STRAINS];
+        beam_root(beam, beam->length * beam->damping, root);
+        beam_take_owed(root, step->factor * (1.0 + step->damper_excess) / step->step_size,
+                       step->owed, stress);
+    }
     add_forces(beam, step, &view, stress, factor, out);
+}
+
+static int helical_damped_count(const element *e)
+{
+    return e->beam->damping > 0.0 ? BEAM_STRAINS : 0;
+}
+
+// Rates L^T dE/dt, with eta l C = L L^T: each has the coefficient 1
+static void helical_damped(const element *e, const element_step *step, damped_rates *rates)
+{
+    const beam_element *beam = e->beam;
+    double start[BEAM_STRAINS], end[BEAM_STRAINS], root[BEAM_STRAINS][BEAM_STRAINS];
+    element_step there = *step;
+    helical_view view;
+    there.gradient_weight = 1.0;
+    look(beam, &there, false, &view);
+    beam_root(beam, beam->length * beam->damping, root);
+    beam_helical_strain(beam, step->a_start, step->b_start, start);
+    beam_helical_strain(beam, step->a, step->b, end);
+    for (int k = 0; k < BEAM_STRAINS; ++k) {
+        double change = 0.0, column[BEAM_STRAINS] = {0.0};
+        for (int i = k; i < BEAM_STRAINS; ++i) {
+            column[i] = root[i][k];
+            change += root[i][k] * (end[i] - start[i]);
+        }
+        rates->coefficient[k] = 1.0;
+        rates->mean[k] = change / step->step_size;
+        element_output out = {.residual_a = rates->row[k], .residual_b = rates->row[k] + 12};
+        add_forces(beam, &there, &view, column, 0.0, &out);
+    }
 }
 
 static void helical_cancelling(const element *e, const element_step *step, double *force,
@@ -515,6 +551,8 @@ const element_type element_beam_helical = {
     .potential = helical_potential,
     .gradient = helical_gradient,
     .load = helical_load,
+    .damped_count = helical_damped_count,
+    .damped = helical_damped,
     .cancelling = helical_cancelling,
     .strain_changes = helical_strain_changes,
     .strain_product = beam_strain_product,

@@ -108,7 +108,6 @@ static void layout(arena *a, hn_simulation *s)
     barriers_layout(a, s);
     size_t ranges = s->def.ledger ? (size_t)system->drive_count : 0;
     s->drive_ranges = arena_bytes(a, ranges * sizeof(function_range));
-    dampers_layout(a, s);
     size_t holds = (size_t)holds_find(system, NULL);
     s->hold_count = (int)holds;
     dampers_layout(a, s);
