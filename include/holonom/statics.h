@@ -107,9 +107,9 @@ typedef struct hn_modes_report {
 } hn_modes_report;
 
 /// Find modes, those of standing still: a prescribed motion that moves and a body that turns are named in a warning
-/// (log); for those in motion see hn_simulation_linearise. `modes` has room for def->count of them; `shapes` (or NULL) for def->count times 6 numbers per body in
-/// model order: displacement of the centre of mass (m) and rotation vector (rad, world axes), scaled so that
-/// x^T M x = 1 kg m^2.
+/// (log); for those in motion see hn_simulation_linearise. `modes` has room for def->count of them; `shapes` (or NULL)
+/// for def->count times 6 numbers per body in model order: displacement of the centre of mass (m) and rotation vector
+/// (rad, world axes), scaled so that x^T M x = 1 kg m^2.
 /// @return HN_OK, HN_NOT_CONVERGED, HN_SINGULAR_SYSTEM, HN_INVALID_ARGUMENT, HN_OUT_OF_MEMORY, HN_CANCELLED, and what
 /// hn_simulation_find_equilibrium says
 HN_API HN_NODISCARD hn_status hn_simulation_modes(hn_simulation *simulation, const hn_modes_def *def, hn_mode *modes,

@@ -2,10 +2,9 @@
 // Where components begin: the body of each that is nearest to the ground, over joints and whatever ties elastically.
 //
 // A joint's start values are relative: they move what lies beyond it, and what is not told follows. In a component
-// that is tied to the ground through beams, bushings or springs the body at the fewest of them stays; in a mechanism
-// that nothing ties to the ground one that has a start velocity of its own, else the body that hangs on no other
-// (second body of no joint, first node of its beam), of several the heaviest. The order in a file decides between
-// equals alone, and is said then.
+// that is tied to the ground through beams or stiff bushings the body at the fewest of them stays; else the body that
+// hangs on no other (second body of no joint, first node of its beam), of several one with a start velocity of its own,
+// one with fewer springs to the ground, the heaviest. The order in a file decides between equals alone, and is said.
 #include "system/graph_search.h"
 
 #include "base/pool.h"
@@ -52,9 +51,9 @@ static bool stays_rather(const root_search *x, int body, int than, bool *alike)
     *alike = false;
     bool firm = x->rank[body] > HOLD_FIRM, other_firm = x->rank[than] > HOLD_FIRM;
     if (firm != other_firm) return firm;
+    if (x->second[body] != x->second[than]) return x->second[than];
     if (is_thrown(&bodies[body]) != is_thrown(&bodies[than])) return is_thrown(&bodies[body]);
     if (x->rank[body] != x->rank[than]) return x->rank[body] > x->rank[than];
-    if (x->second[body] != x->second[than]) return x->second[than];
     double mass = bodies[body].mass, other = bodies[than].mass;
     *alike = fabs(mass - other) <= SAME_MASS * (mass + other);
     return !*alike && mass > other;
