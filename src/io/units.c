@@ -148,8 +148,9 @@ quantity quantity_along(const char *coordinate_unit, coordinate_part part)
 unit_guess unit_of_text(const char *text)
 {
     double factor;
-    unit_kind kind;
-    return (unit_guess){.known = read_unit(text, &factor, &kind), .kind = kind};
+    unit_guess guess = {0};
+    guess.known = read_unit(text, &factor, &guess.kind);
+    return guess;
 }
 
 unit_guess unit_written(unit_kind kind)

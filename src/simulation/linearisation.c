@@ -636,7 +636,7 @@ static hn_status linearise_steadily(hn_simulation *s, linear_result **best)
     for (int axes = FRAME_AXES_OWN; axes <= FRAME_AXES_CARRIER; ++axes) {
         linear_result *next = NULL;
         if (!other || !((*best)->shown.change > RESTS)) return HN_OK;
-        hn_status status = linearise_along(s, axes, &next, &other);
+        hn_status status = linearise_along(s, (frame_axes)axes, &next, &other);
         if (status == HN_OK && next->shown.change < BETTER * (*best)->shown.change) {
             drop(*best);
             *best = next;
