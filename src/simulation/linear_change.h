@@ -17,7 +17,7 @@ typedef struct linear_view {
 /// A small advance of a state along its motion, without what only trembles meanwhile, and how A changes on it.
 typedef struct linear_watch {
     double time;    ///< s, how long it takes; 0: nothing moves
-    double rate;    ///< rad/s, of the state itself
+    double rate;    ///< rad/s, of the slowest turn of the state itself
     bool from_rest; ///< it goes with the square of the time
     const hn_system *system;
     const double *q;
