@@ -177,11 +177,14 @@ hn_status reader_check_unit(const model_reader *r, int index, const char *what, 
     int offset = node->block ? 0 : node->quoted ? 1 : 0;
     bool named = unit_describe(unit->kind, found, sizeof found);
     if (unit->mixed) {
+        bool of_one = unit_is_pure(unit->other);
         (void)unit_describe(unit->other, other, sizeof other);
         return context_fail(r->context, HN_FILE_FORMAT,
-                            "%s:%d:%d: %s: '%.60s' adds or compares what is %s with what is %s; "
-                            "expected terms of one kind",
-                            r->file, node->line, node->column + offset, what, text, found, other);
+                            "%s:%d:%d: %s: '%.60s' %s what is %s%s%s; expected %s", r->file,
+                            node->line, node->column + offset, what, text,
+                            of_one ? "takes a function of" : "adds or compares", found,
+                            of_one ? "" : " with what is ", of_one ? "" : other,
+                            of_one ? "a number or an angle there" : "terms of one kind");
     }
     if (quantity_takes(q, unit)) return HN_OK;
     write_expected(q, expected, sizeof expected);

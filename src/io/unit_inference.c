@@ -2,7 +2,8 @@
 // The unit of an expression by those of its words: the program of the expression, run on kinds instead of numbers.
 //
 // A bare number may stand for anything, and so may its products. Terms of a sum, and what min, max and comparisons
-// take, are of one kind; functions give numbers; the time may stand for a number of seconds or for a number.
+// take, are of one kind; functions take and give numbers, of which no metres and kilograms are; the time may stand for a
+// number of seconds or for a number.
 #include "io/units.h"
 
 #include "model/time_operations.h"
@@ -78,7 +79,11 @@ static unit_guess power(const unit_guess *a, const unit_guess *b, const time_ins
 static unit_guess of_function(operation op, const unit_guess *a)
 {
     if (op == OP_NEGATE || op == OP_ABS || a->mixed) return *a;
-    if (op != OP_SQRT || (a->known && !is_some(a))) return number();
+    const unit_guess one = number();
+    // seconds and radians may meet a bare frequency, metres and kilograms meet nothing in a sine
+    if (op != OP_SQRT && a->known && (a->kind.length != 0 || a->kind.mass != 0))
+        return mixture(a, &one);
+    if (op != OP_SQRT || (a->known && !is_some(a))) return one;
     unit_guess root = *a;
     root.derived = true;
     root.kind.length /= 2, root.kind.mass /= 2, root.kind.time /= 2, root.kind.angle /= 2;

@@ -17,7 +17,7 @@ typedef struct unit_guess {
     bool known;      ///< false: a bare number, which may be of any kind
     bool derived;    ///< by products: radians in it are not compared
     bool any_time;   ///< the time is a factor, which may stand for a number: seconds are not compared
-    bool mixed;      ///< a sum of different kinds: `kind` and `other`
+    bool mixed;      ///< a sum of different kinds, `kind` and `other`, or a function of what is no number
     unit_kind other;
 } unit_guess;
 

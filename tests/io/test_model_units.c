@@ -300,6 +300,16 @@ TEST(parameters, carry_their_units_through_expressions)
     check_message("1, width: 1 m, m: 2 kg", START("k: {velocity: [0, width + m, 0]}"),
                   "f:24:27: velocity: 'width + m' adds or compares what is a length with what is a "
                   "mass; expected terms of one kind");
+    check_message("1, w: 5 mm", DRIVE("motion: {joint: rail, value: '0.1*sin(w*t)'}"),
+                  "f:24:44: value: '0.1*sin(w*t)' takes a function of what is a length; expected a "
+                  "number or an angle there");
+    check_message("1, w: 5 mm, l: 2 m", DRIVE("motion: {joint: rail, value: '0.1*sin(w/l)'}"),
+                  NULL);
+    check_message("1, w: 5 rpm", DRIVE("motion: {joint: rail, value: '0.1*sin(w*t)'}"), NULL);
+    check_message("1, w: 5 Hz", DRIVE("motion: {joint: rail, value: '0.1*sin(2*pi*w*t)'}"), NULL);
+    check_message("1, m: 5 kg", DRIVE("motion: {joint: rail, value: '0.1*exp(-m)'}"),
+                  "f:24:44: value: '0.1*exp(-m)' takes a function of what is a mass; expected a "
+                  "number or an angle there");
     // where two units meet, one of them is said twice
     check_message("1, width: 1 m", "gravity: [0, 0, width m/s^2]\n",
                   "f:24:17: gravity: 'width m/s^2' is in m^2 s^-2; expected an acceleration, "
