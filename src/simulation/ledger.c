@@ -265,6 +265,12 @@ static void momentum_of(const hn_simulation *s, bool angular, bool conserved, in
 
 static const double SPIN_STEP_BOUND = 0.5; // (h |omega|)^2/12 is 2 % of the angle
 
+// Rates of led coordinates are in the worst step alone: the sum is no less than that.
+static double sum_of(const accuracy_record *a, int measure)
+{
+    return fmax(a->sum[measure], a->worst.value[measure]);
+}
+
 static hn_accuracy accuracy_of(const hn_simulation *s)
 {
     const accuracy_record *a = &s->accuracy;
@@ -280,9 +286,9 @@ static hn_accuracy accuracy_of(const hn_simulation *s)
     return (hn_accuracy){.position = worst[ERROR_POSITION],
                          .angle = worst[ERROR_ANGLE],
                          .relative = worst[ERROR_RELATIVE],
-                         .position_sum = a->sum[ERROR_POSITION],
-                         .angle_sum = a->sum[ERROR_ANGLE],
-                         .relative_sum = a->sum[ERROR_RELATIVE],
+                         .position_sum = sum_of(a, ERROR_POSITION),
+                         .angle_sum = sum_of(a, ERROR_ANGLE),
+                         .relative_sum = sum_of(a, ERROR_RELATIVE),
                          .spin_step = {.value = a->spin_step,
                                        .body = s->system->bodies[a->spin_body].model_index,
                                        .time = a->spin_time},
