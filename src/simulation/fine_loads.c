@@ -181,12 +181,14 @@ static void name_drive(hn_simulation *s, const element *e, double begin, double 
                            : "its mean over the step is not sure, nor when it acts there";
     int index = (int)(e - s->system->elements);
     if (s->fine_load < 0) s->fine_load = index;
+    if (!moves) unit = drive_command_unit(law, unit);
+    bool pure = strcmp(unit, "1") == 0;
     context_log(
         s->context,
         "drive '%s': its %s is finer than the step of %.3g s at t = %.6g s: within the step "
-        "it goes %.3g %s beyond what the ends of the step show, and %s; a smaller step "
+        "it goes %.3g%s%s beyond what the ends of the step show, and %s; a smaller step "
         "resolves it",
-        e->name, word_of(law), h, begin, way, moves ? unit : drive_command_unit(law, unit), does);
+        e->name, word_of(law), h, begin, way, pure ? "" : " ", pure ? "" : unit, does);
 }
 
 static void look_at_drive(hn_simulation *s, int index, double begin, double h, bool name)

@@ -1190,8 +1190,8 @@ static hn_status fail_at_cost(hn_simulation *s, hn_status status, const char *cr
     bool fast = by == GAVE_UP_NEWTON || by == GAVE_UP_CHOICE;
     return context_fail(
         s->context, status,
-        "step %lld at t = %.9g s: the step of %.3g s is %s: in parts down to %.2g s the last ones "
-        "have taken as long as %.0f ordinary ones, beyond %d for each; at most %d are spent so "
+        "step %lld at t = %.9g s: the step of %.3g s is %s: its parts, down to %.2g s, cost %.0f "
+        "ordinary steps beyond the %d that each step of a run may cost, and more than %d end it "
         "(%s%s%s: h|omega| = %.3g); take a smaller one",
         (long long)s->step_count + 1, hn_simulation_time(s), s->def.step_size,
         fast ? "far too long for the motion" : "halved too often", s->record.step_min,
