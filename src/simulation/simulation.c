@@ -491,6 +491,28 @@ static hn_status warn_shared_friction(hn_simulation *s)
     return HN_OK;
 }
 
+// Friction by the reaction of a joint along one coordinate of which another drive bears a force: that is none of the reaction.
+static void warn_friction_beside(hn_simulation *s)
+{
+    const element *drives = s->system->elements + s->system->drive_first;
+    for (int i = 0; i < s->system->drive_count; ++i) {
+        if (drives[i].law->by_reaction == 0.0) continue;
+        for (int k = 0; k < s->system->drive_count; ++k) {
+            const drive_law *other = drives[k].law;
+            bool bears = drives[k].joint == drives[i].joint && drives[k].displacement &&
+                         other->coordinate != drives[i].law->coordinate &&
+                         other->kind != HN_DRIVE_FRICTION;
+            if (!bears) continue;
+            context_log(s->context,
+                        "drive '%s': its friction follows from the reaction force of joint '%s' "
+                        "alone; what drive '%s' bears along another coordinate of it is not in "
+                        "that; `effort` in place of `coefficient` is sure",
+                        drives[i].name, s->system->reports[drives[i].joint].name, drives[k].name);
+            break;
+        }
+    }
+}
+
 // Not all schemes take bodies whose inertia is coupled.
 static hn_status check_beams(hn_context *context, const scheme_type *scheme, const hn_model *model)
 {
@@ -609,6 +631,7 @@ hn_status hn_simulation_create_in(hn_context *context, const hn_model *model,
         return of_model ? model_place_message(context, model, status) : status;
     }
     fine_loads_warn(s);
+    warn_friction_beside(s);
     if (s->def.inputs && s->scheme->first_order)
         context_log(context,
                     "scheme '%s' is of first order: what inputs and controllers do is off by a "

@@ -458,6 +458,49 @@ TEST(friction, by_a_reaction_that_is_not_unique_is_said)
     }
 }
 
+static void count_beside(const char *line, void *user)
+{
+    if (strstr(line, "drive 'f'") != NULL && strstr(line, "drive 'floor'") != NULL) ++*(int *)user;
+}
+
+// A floor that is a stop on the joint itself bears the weight beside the reaction: the block slid on for ever.
+TEST(friction, what_another_drive_of_its_joint_bears_is_said)
+{
+    static const char TEXT[] =
+        "holonom: 1\n"
+        "bodies: {b: {shape: {box: {size: [0.2, 0.2, 0.1]}}, mass: 3}}\n"
+        "joints: {j: {planar: {bodies: [ground, b], at: [0, 0, 0], normal: -y, direction: x}}}\n"
+        "drives:\n"
+        "  floor: {stop: {joint: j, coordinate: %s, lower: 0, stiffness: 1e6}}\n"
+        "  f: {friction: {joint: j, coordinate: displacement_1, %s}}\n";
+    static const struct {
+        const char *floor, *friction;
+        int lines;
+    } CASES[] = {
+        {"displacement_2", "coefficient: 0.3", 1},
+        {"displacement_2", "effort: 3", 0},
+        {"displacement_1", "coefficient: 0.3", 0},
+        {"angle", "coefficient: 0.3", 0},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; ++k) {
+        char text[1000];
+        int lines = 0;
+        snprintf(text, sizeof text, TEXT, CASES[k].floor, CASES[k].friction);
+        hn_context *context = hn_context_create(NULL);
+        hn_context_set_log(context, count_beside, &lines);
+        hn_model *model;
+        hn_simulation *simulation;
+        CHECK_OK(context, hn_model_parse(context, text, strlen(text), "model", &model));
+        hn_simulation_def def = hn_simulation_def_default();
+        def.step_size = 1e-3;
+        CHECK_OK(context, hn_simulation_create(model, &def, &simulation));
+        CHECK_EQUAL(lines, CASES[k].lines); // 0 before
+        hn_simulation_destroy(simulation);
+        hn_model_destroy(model);
+        hn_context_destroy(context);
+    }
+}
+
 // ---- turns ------------------------------------------------------------------------------------------------------
 
 static double largest_effort(driven_run *r, int steps)
