@@ -4,7 +4,7 @@
 //   (I10)  body by body: g = g_parent exp(h xi + h^2/2 xi'), xi: its screw in the axes of its parent
 //   (I13)  of (v, a) what lasts: rates - h^2/12 A y, accelerations + y - d with (1 - hA/2 + h^2 A^2/12) y = d, the mean
 //          of d exp(tA) until h: d is the change of rates and accelerations along the motion, of what leads included
-//   (I11)  c = max_k |(A_t - z_k)^-1 (A_t+h - A_t) q_k| / (nu_k h),  nu_k = max(|lambda_k|, rate of the slowest turn),
+//   (I11)  c = max_k |(A_t - z_k)^-1 (A_t+h - A_t) q_k| / (nu_k h),  nu_k = max(|lambda_k|, rate of the state),
 //          q_k: Schur vectors of A, slow ones first; z_k = lambda_k + nu_k (0.6 + 0.8 i)
 #include "simulation/linear_change.h"
 
@@ -21,6 +21,7 @@ enum { ADVANCE_SIZE = 18 }; // of a body: turn, way, angular velocity, velocity
 static const double ADVANCE = 0.05;  // rad, or m over the size of a body: how far the state goes
 static const double SLOWLY = 0.1;    // rad of the slowest eigenmotion, at most
 static const double TREMBLES = 1e-4; // of the slowest eigenmotion: a state that hardly moves
+static const double WHEEL = 10.0;    // times the slowest turn: what turns faster may hide that
 static const double SLOW = 1e-4;     // of the fastest turn: a body that trembles
 static const double STANDS = 1e-9;   // rad: no motion to speak of
 static const double ROUND_OFF = 1e3 * DBL_EPSILON; // of a sum of products of A with an eigenvector
@@ -88,19 +89,6 @@ static double flight_of(const linear_watch *s)
     return fastest;
 }
 
-// Of the bodies that turn the slowest one: a wheel that spins about its axis leaves A as it is, and its rate says nothing of
-// how fast A turns with the body that carries it.
-static double slowest_turn(const linear_watch *s, double fastest)
-{
-    double slowest = fastest;
-    for (int i = 0; i < s->system->body_count; ++i) {
-        double turn = vec3_norm(motion_of(s, i).omega);
-        if (s->system->bodies[i].has_directors && turn > SLOW * fastest)
-            slowest = fmin(slowest, turn);
-    }
-    return slowest;
-}
-
 // The time of an advance by velocities and, where they are known to last, accelerations
 static void find_time(linear_watch *s, double slowest, bool accelerated)
 {
@@ -113,7 +101,8 @@ static void find_time(linear_watch *s, double slowest, bool accelerated)
     double way = speed * time, more = 0.5 * growth * time * time;
     bool moves = isfinite(time) && fmax(fmax(way, more), flight_of(s) * time) > STANDS;
     s->time = moves ? time : 0.0;
-    s->rate = fmax(slowest_turn(s, speed), sqrt(growth));
+    s->rate = fmax(speed, sqrt(growth));
+    s->growth = growth;
     s->from_rest = way < more;
 }
 
@@ -293,6 +282,24 @@ static void advance_body(const linear_watch *s, int body, const placement *moved
     }
 }
 
+bool linear_watch_wheels_stand(linear_watch *s)
+{
+    double fastest = 0.0, slowest = HUGE_VAL;
+    for (int i = 0; i < s->system->body_count; ++i)
+        fastest = fmax(fastest, vec3_norm(motion_of(s, i).omega));
+    for (int i = 0; i < s->system->body_count; ++i) {
+        double turn = vec3_norm(motion_of(s, i).omega);
+        if (s->system->bodies[i].has_directors && turn > SLOW * fastest)
+            slowest = fmin(slowest, turn);
+    }
+    if (!(fastest > WHEEL * slowest)) return false;
+    s->wheel = WHEEL * slowest;
+    s->time = fmin(ADVANCE / slowest, s->growth > 0.0 ? sqrt(ADVANCE / s->growth) : HUGE_VAL);
+    s->rate = fmax(slowest, sqrt(s->growth));
+    s->from_rest = slowest < 0.5 * s->growth * s->time;
+    return true;
+}
+
 // (I10)
 void linear_watch_advance(const linear_watch *s, double *q, double *v)
 {
@@ -309,7 +316,9 @@ void linear_watch_advance(const linear_watch *s, double *q, double *v)
             p.way = vec3_load(above + 9), omega = vec3_load(above + 12);
             velocity = vec3_load(above + 15), center = pose_center(system_pose(s->q, parent));
         }
-        placement own = screw_of(relative_of(s, i), center, s->time, line), moved;
+        relative_motion r = relative_of(s, i);
+        bool stands = s->wheel > 0.0 && vec3_norm(r.turn) > s->wheel;
+        placement own = screw_of(r, center, stands ? 0.0 : s->time, line), moved;
         hn_vec3 arm = vec3_subtract(place(&own, pose_center(system_pose(s->q, i))), center),
                 way = vec3_add(line[0], vec3_cross(line[1], arm));
         moved.turn = mat3_multiply(&p.turn, &own.turn);

@@ -17,7 +17,9 @@ typedef struct linear_view {
 /// A small advance of a state along its motion, without what only trembles meanwhile, and how A changes on it.
 typedef struct linear_watch {
     double time;    ///< s, how long it takes; 0: nothing moves
-    double rate;    ///< rad/s, of the slowest turn of the state itself
+    double rate;    ///< rad/s, of the state itself
+    double growth;  ///< rad/s^2, of its rates
+    double wheel;   ///< rad/s; what turns faster against its carrier does not go on; 0: all goes on
     bool from_rest; ///< it goes with the square of the time
     const hn_system *system;
     const double *q;
@@ -32,6 +34,10 @@ typedef struct linear_watch {
 
 /// `slowest`: rad/s, the least modulus of an eigenvalue that is not zero, or 0. linear_watch_end in any case.
 hn_status linear_watch_begin(const state_dynamics *x, const linear_view *view, double slowest, linear_watch *watch);
+/// Lets what turns fast against its carrier stand in the advance, its velocities kept, and the rest go on by as much as
+/// before; false: nothing turns that much faster than the rest. What is round leaves A as it is, and its rate would hide
+/// how A turns with what carries it.
+bool linear_watch_wheels_stand(linear_watch *watch);
 /// Positions and velocities then, 12 per body each.
 void linear_watch_advance(const linear_watch *watch, double *q, double *v);
 /// How much of A has changed then for the small motion that feels it most, while that or the state turns by one radian;

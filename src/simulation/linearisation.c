@@ -551,16 +551,26 @@ static double slowest_of(const linear_result *r)
     return isfinite(least) ? least : 0.0;
 }
 
-static hn_status compare(const linear_work *w, linear_result *r, linear_watch *watch)
+// A change that is not known is without end.
+static hn_status find_change_until(const linear_work *w, const linear_result *r,
+                                   linear_watch *watch, double *change, double *time)
 {
     linear_result *later = NULL;
     hn_status status = linearise_later(w, watch, &later);
-    double change = HUGE_VAL, time = 0.0;
+    *change = HUGE_VAL, *time = 0.0;
     if (status == HN_OK && later->shown.state_count == r->shown.state_count)
-        change = linear_watch_change(watch, later->a, r->a, &time);
+        *change = linear_watch_change(watch, later->a, r->a, time);
     drop(later);
-    if (status == HN_CANCELLED || status == HN_OUT_OF_MEMORY) return status;
-    say_change(r, change, time);
+    return status == HN_CANCELLED || status == HN_OUT_OF_MEMORY ? status : HN_OK;
+}
+
+static hn_status compare(const linear_work *w, linear_result *r, linear_watch *watch)
+{
+    double change, time, slow = 0.0, slow_time = 0.0;
+    TRY(find_change_until(w, r, watch, &change, &time));
+    if (linear_watch_wheels_stand(watch)) TRY(find_change_until(w, r, watch, &slow, &slow_time));
+    bool slowly = slow > change;
+    say_change(r, slowly ? slow : change, slowly ? slow_time : time);
     return HN_OK;
 }
 
