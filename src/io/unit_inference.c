@@ -2,8 +2,8 @@
 // The unit of an expression by those of its words: the program of the expression, run on kinds instead of numbers.
 //
 // A bare number may stand for anything, and so may its products. Terms of a sum, and what min, max and comparisons
-// take, are of one kind; functions take and give numbers, of which no metres and kilograms are; the time may stand for a
-// number of seconds or for a number.
+// take, are of one kind; functions take and give numbers, never metres or kilograms; the time may stand
+// for a number of seconds or for a number.
 #include "io/units.h"
 
 #include "model/time_operations.h"

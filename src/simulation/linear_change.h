@@ -34,9 +34,9 @@ typedef struct linear_watch {
 
 /// `slowest`: rad/s, the least modulus of an eigenvalue that is not zero, or 0. linear_watch_end in any case.
 hn_status linear_watch_begin(const state_dynamics *x, const linear_view *view, double slowest, linear_watch *watch);
-/// Lets what turns fast against its carrier stand in the advance, its velocities kept, and the rest go on by as much as
-/// before; false: nothing turns that much faster than the rest. What is round leaves A as it is, and its rate would hide
-/// how A turns with what carries it.
+/// Lets what turns fast against its carrier stand in the advance, its velocities kept, and the rest go on by as much
+/// as before; false: nothing turns that much faster than the rest. What is round leaves A as it is, and its rate would
+/// hide how A turns with what carries it.
 bool linear_watch_wheels_stand(linear_watch *watch);
 /// Positions and velocities then, 12 per body each.
 void linear_watch_advance(const linear_watch *watch, double *q, double *v);

@@ -491,7 +491,7 @@ static hn_status warn_shared_friction(hn_simulation *s)
     return HN_OK;
 }
 
-// Friction by the reaction of a joint along one coordinate of which another drive bears a force: that is none of the reaction.
+// Friction by the reaction of a joint along another coordinate of which a drive bears a force: that is no reaction.
 static void warn_friction_beside(hn_simulation *s)
 {
     const element *drives = s->system->elements + s->system->drive_first;

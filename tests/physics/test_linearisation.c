@@ -630,8 +630,8 @@ TEST(linearisation, a_free_body_spins_as_euler_says)
     CHECK_BELOW(change, 2e-12); // measured 3.5e-14
 }
 
-// A platform of three moments that turns slowly, with a round wheel in it that spins fast: Euler's equations with the wheel's momentum
-// h. The wheel leaves A as it is, and its rate hid how fast A in world axes turns with the platform.
+// A platform of three moments that turns slowly, with a round wheel in it that spins fast: Euler's equations with the
+// wheel's momentum h. The wheel leaves A as it is, and its rate hid how fast A in world axes turns with the platform.
 TEST(linearisation, a_fast_wheel_does_not_hide_that_its_platform_turns)
 {
     static const char TEXT[] =
