@@ -642,19 +642,37 @@ static int given_of_bodies(const hn_system *system, const hn_model *model, veloc
 }
 
 // The rates of a joint, behind `count` rows
-static int given_of_joint(const hn_system *system, const hn_model *model, int index, bool told,
-                          int count, velocity_row *rows)
+static int rates_of_joint(const hn_system *system, const hn_model *model, int index, int count,
+                          velocity_row *rows)
 {
     const joint *j = &system->reports[index].rows;
     for (int r = 0; r < joint_type_of(j->kind)->dof; ++r, ++count) {
         if (rows == NULL) continue;
         closure_row row = rate_row(system, model, j, r);
-        rows[count] =
-            (velocity_row){.body = {j->parent, j->child}, .value = told ? row.value : 0.0};
+        rows[count] = (velocity_row){.body = {j->parent, j->child}, .value = row.value};
         memcpy(rows[count].row[0], row.a, sizeof row.a);
         memcpy(rows[count].row[1], row.b, sizeof row.b);
     }
     return count;
+}
+
+// A body that moves with its parent as if their joint were locked, behind `count` rows: t - A t_parent = 0
+static int locked_to_parent(const hn_system *system, int body, int count, velocity_row *rows)
+{
+    const joint *j = &system->joints[body];
+    int size = j->point_child ? 3 : TWIST_SIZE;
+    for (int r = 0; r < size && rows != NULL; ++r)
+        rows[count + r] = (velocity_row){.body = {j->parent, body}};
+    for (int k = 0; k < TWIST_SIZE && rows != NULL; ++k) {
+        double parent[TWIST_SIZE] = {0.0}, child[TWIST_SIZE];
+        parent[k] = 1.0;
+        locked_twist(system, body, parent, child);
+        for (int r = 0; r < size; ++r) {
+            rows[count + r].row[0][k] = -child[r];
+            rows[count + r].row[1][k] = r == k ? 1.0 : 0.0;
+        }
+    }
+    return count + size;
 }
 
 int system_told_velocities(const hn_system *system, const hn_model *model, velocity_row *rows)
@@ -662,7 +680,7 @@ int system_told_velocities(const hn_system *system, const hn_model *model, veloc
     int count = given_of_bodies(system, model, rows);
     for (int k = 0; k < system->joint_count; ++k)
         if (model->joints[k].has_rates && !model->joints[k].rates_of_motions)
-            count = given_of_joint(system, model, k, true, count, rows);
+            count = rates_of_joint(system, model, k, count, rows);
     return count;
 }
 
@@ -671,11 +689,11 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
 {
     int count = given_of_bodies(system, model, rows);
     for (int k = 0; k < system->joint_count; ++k) {
-        const joint *j = &system->reports[k].rows;
-        bool told = model->joints[k].has_rates;
-        if (!told && !(resting && joint_rests(system, model, &system->reports[k]))) continue;
-        if (j->kind == HN_JOINT_FREE) continue;
-        count = given_of_joint(system, model, k, told, count, rows);
+        const system_joint *report = &system->reports[k];
+        if (report->rows.kind == HN_JOINT_FREE) continue;
+        if (model->joints[k].has_rates) count = rates_of_joint(system, model, k, count, rows);
+        else if (resting && joint_rests(system, model, report))
+            count = locked_to_parent(system, report->tree_body, count, rows);
     }
     return count;
 }

@@ -272,15 +272,16 @@ static int rate_count(const plan *p, const plan_joint *j)
     }
 }
 
-// Rates of joints in trees. Of loops only rings get one: the rates of others that do not follow from it are the least
-// ones, by rates of the joints that happen to be in the tree.
+// Rates of joints. Of a ring one gets them, which has one degree of freedom; of other loops some, which seldom say all.
 static void set_start(machine_maker *m, bool ring)
 {
     bool looped = m->p->mechanisms[m->mechanism].looped, moves = draw_chance(m->d, 0.8);
+    double part = looped && !ring ? draw_uniform(m->d, 0.2, 0.8) : 1.0;
     for (int i = m->first_joint; i < m->p->joint_count && moves; ++i) {
         plan_joint *j = &m->p->joints[i];
         int count = rate_count(m->p, j);
-        if (count == 0 || (looped && (!ring || i > m->first_joint))) continue;
+        if (count == 0 || (ring && i > m->first_joint)) continue;
+        if (part < 1.0 && !draw_chance(m->d, part)) continue;
         if (is_coupled_or_moved(m->p, i)) continue;
         j->rate_count = count;
         for (int k = 0; k < count; ++k)
