@@ -475,6 +475,9 @@ typedef struct asked_rates {
     double *missing, *impulses;
     double *before;   // start twists, 6 per body
     double *velocity; // 12 per body, scratch
+    int *group;       // of mechanisms that couplings connect, per row
+    int *members;     // rows of the group in work
+    double *part;     // its products, what is missing, and its impulses, from which on they are
 } asked_rates;
 
 static void fill_hold_row(const hn_simulation *s, const hold *h, double *row)
@@ -507,6 +510,26 @@ static void fill_told_row(const hn_simulation *s, const velocity_row *told, doub
     }
 }
 
+// What a row can measure with the velocities of a body, and with the fastest of its group.
+static double row_scale(const hn_simulation *s, const asked_rates *x, int i)
+{
+    const hn_system *system = s->system;
+    const double *row = x->rows + (size_t)i * POSE_SIZE * (size_t)system->body_count;
+    double scale = 0.0, entry[2] = {0.0}, speed[2] = {0.0}; // of places, of directors
+    for (int b = 0; b < system->body_count; ++b) {
+        const double *own = row + POSE_SIZE * (size_t)b, *v = x->velocity + POSE_SIZE * (size_t)b;
+        if (system->group[b] != x->group[i]) continue;
+        scale = fmax(scale, array_largest(own, POSE_SIZE) * array_largest(v, POSE_SIZE));
+        for (int k = 0; k < 2; ++k) {
+            size_t at = k == 0 ? 0 : 3, size = k == 0 ? 3 : POSE_SIZE - 3;
+            entry[k] = fmax(entry[k], array_largest(own + at, size));
+            speed[k] = fmax(speed[k], array_largest(v + at, size));
+        }
+    }
+    // less than MET of the fastest is round-off of what should rest, not a velocity that differs
+    return fmax(scale, MET / SAME * (entry[0] * speed[0] + entry[1] * speed[1]));
+}
+
 // What the velocities lack; the largest by its own size
 static double find_missing(const hn_simulation *s, const velocity_row *told, asked_rates *x)
 {
@@ -515,12 +538,8 @@ static double find_missing(const hn_simulation *s, const velocity_row *told, ask
     find_velocity(s, s->system->twist_start, x->velocity);
     for (int i = 0; i < x->count; ++i) {
         const double *row = x->rows + (size_t)i * size;
-        double rate = array_dot(row, x->velocity, size), wanted = 0.0, scale = fabs(rate);
-        for (int b = 0; b < s->system->body_count; ++b) {
-            size_t at = POSE_SIZE * (size_t)b;
-            scale = fmax(scale, array_largest(row + at, POSE_SIZE) *
-                                    array_largest(x->velocity + at, POSE_SIZE));
-        }
+        double rate = array_dot(row, x->velocity, size), wanted = 0.0,
+               scale = fmax(fabs(rate), row_scale(s, x, i));
         if (i >= x->hold_count) wanted = told[i - x->hold_count].value;
         else if (s->holds[i].coupling < 0)
             wanted = holds_motion(&s->system->elements[s->holds[i].first], 0.0).rate;
@@ -529,6 +548,28 @@ static double find_missing(const hn_simulation *s, const velocity_row *told, ask
         if (scale > 0.0) worst = fmax(worst, fabs(x->missing[i]) / scale);
     }
     return worst;
+}
+
+// Group by group: round-off of one that moves would set another one, which rests, in motion.
+static hn_status solve_groups(hn_context *context, asked_rates *x)
+{
+    for (int first = 0; first < x->count; ++first) {
+        int count = 0;
+        for (int i = 0; i < x->count; ++i)
+            if (x->group[i] == x->group[first]) x->members[count++] = i;
+        if (x->members[0] < first) continue;
+        size_t n = (size_t)count;
+        double *missing = x->part + n * n, *impulses = missing + n;
+        for (size_t i = 0; i < n; ++i) {
+            size_t row = (size_t)x->members[i];
+            missing[i] = x->missing[row];
+            for (size_t k = 0; k < n; ++k)
+                x->part[i * n + k] = x->products[row * (size_t)x->count + (size_t)x->members[k]];
+        }
+        TRY(dense_least_squares(context, count, count, x->part, missing, RANK_TOLERANCE, impulses));
+        for (size_t i = 0; i < n; ++i) x->impulses[x->members[i]] = impulses[i];
+    }
+    return HN_OK;
 }
 
 static hn_status add_impulses(hn_simulation *s, asked_rates *x)
@@ -551,8 +592,7 @@ static hn_status add_impulses(hn_simulation *s, asked_rates *x)
         for (size_t k = 0; k < size; ++k) x->twists[i * size + k] *= unit;
         x->missing[i] *= unit;
     }
-    TRY(dense_least_squares(s->context, x->count, x->count, x->products, x->missing, RANK_TOLERANCE,
-                            x->impulses));
+    TRY(solve_groups(s->context, x));
     for (size_t k = 0; k < n; ++k)
         for (size_t i = 0; i < size; ++i)
             system->twist_start[i] += x->impulses[k] * x->twists[k * size + i];
@@ -561,11 +601,16 @@ static hn_status add_impulses(hn_simulation *s, asked_rates *x)
 
 static void fill_rows(const hn_simulation *s, const velocity_row *told, asked_rates *x)
 {
-    size_t size = POSE_SIZE * (size_t)s->system->body_count;
+    const hn_system *system = s->system;
+    size_t size = POSE_SIZE * (size_t)system->body_count;
     for (int i = 0; i < x->count; ++i) {
         double *row = x->rows + (size_t)i * size;
-        if (i < x->hold_count) fill_hold_row(s, &s->holds[i], row);
-        else fill_told_row(s, &told[i - x->hold_count], row);
+        const velocity_row *said = i < x->hold_count ? NULL : &told[i - x->hold_count];
+        const element *e = said != NULL ? NULL : &system->elements[s->holds[i].first];
+        int a = said != NULL ? said->body[0] : e->a, b = said != NULL ? said->body[1] : e->b;
+        x->group[i] = system->group[b >= 0 ? b : a];
+        if (said != NULL) fill_told_row(s, said, row);
+        else fill_hold_row(s, &s->holds[i], row);
     }
 }
 
@@ -595,6 +640,9 @@ static hn_status follow_with(hn_simulation *s, const hn_model *model, int hold_c
     x.impulses = pool_doubles(&memory, n);
     x.before = pool_doubles(&memory, TWIST_SIZE * bodies);
     x.velocity = pool_doubles(&memory, POSE_SIZE * bodies);
+    x.group = pool_ints(&memory, n);
+    x.members = pool_ints(&memory, n);
+    x.part = pool_doubles(&memory, n * (n + 2));
     hn_status status = pool_status(&memory);
     if (status == HN_OK) {
         if (told_count > 0) system_told_velocities(s->system, model, told);

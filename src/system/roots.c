@@ -85,16 +85,24 @@ static int choose(root_search *x, const int *list, int count)
     return best;
 }
 
-// Does it matter which of these bodies stays? Not where nothing is told, or velocities of all of them.
+// Is all of its motion told?
+static bool is_thrown_wholly(const model_body *body)
+{
+    return body->has_velocity && (body->has_angular_velocity || body->kind != HN_BODY_RIGID);
+}
+
+// Does it matter which of these bodies stays? Not where nothing is told, or all motions of all of them.
 static bool matters(const root_search *x, const int *list, int count)
 {
     const tree_search *t = x->t;
-    int thrown = 0;
+    int thrown = 0, wholly = 0;
     for (int k = 0; k < count; ++k) {
+        const model_body *body = &t->model->bodies[list[k]];
         if (x->relative[t->component[list[k]]]) return true;
-        thrown += is_thrown(&t->model->bodies[list[k]]);
+        thrown += is_thrown(body);
+        wholly += is_thrown_wholly(body);
     }
-    return thrown > 0 && thrown < count;
+    return thrown > 0 && wholly < count;
 }
 
 // Its root, where start values ask for one and no free joint with rates has; others may hang on its bodies next.

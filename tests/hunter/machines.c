@@ -5,9 +5,9 @@
 // that its numbers are doubtful; all else is a finding.
 //
 //   machines [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] [--strict] [--verbose]
-//            [--scheme NAME] [--reduction NAME]
+//            [--scheme NAME] [--reduction NAME] [--steps N]
 //
-// Ends after T seconds if that comes first. Findings are printed as they are found, and all again at the end. Those of
+// Ends after T seconds if that comes first. With --steps 0 starts are compared alone, a thousand in some seconds. Findings are printed as they are found, and all again at the end. Those of
 // machines with drives that hold (motions, friction, latches, stops) stand apart, as do small ones of machines with
 // dampers, whose mobilities are found anew at steps that depend on the axes of the world: they fail the hunt with
 // --strict only.
@@ -61,7 +61,7 @@ _Static_assert(sizeof(job_message) <= PIPE_BUF, "a message goes through a pipe w
 typedef struct hunt {
     uint64_t seed, model;
     bool verbose;
-    int scheme, reduction; // -1: drawn
+    int scheme, reduction, steps; // -1: drawn
     int channel;
     const plan *p;
     const witness_run *run;
@@ -127,6 +127,7 @@ static void hunt_machine(hunt *h, uint64_t index)
     run.step = draw_decades(&d, -2.5, -0.8) / rate;
     if (h->scheme >= 0) run.scheme = (hn_scheme)h->scheme;
     if (h->reduction >= 0) run.reduction = (hn_reduction)h->reduction;
+    if (h->steps >= 0) run.steps = h->steps;
     witness base;
     h->model = index, h->p = &p, h->run = &run;
     h->sum.models++;
@@ -263,6 +264,7 @@ static bool read_arguments(int count, char **words, order *o, hunt *h)
         else if (strcmp(word, "--seed") == 0) h->seed = strtoull(value, NULL, 10), ++i;
         else if (strcmp(word, "--jobs") == 0) o->jobs = atoll(value), ++i;
         else if (strcmp(word, "--seconds") == 0) o->seconds = atoll(value), ++i;
+        else if (strcmp(word, "--steps") == 0) h->steps = atoi(value), ++i;
         else if (strcmp(word, "--scheme") == 0 && hn_scheme_from_name(value, &scheme))
             h->scheme = (int)scheme, ++i;
         else if (strcmp(word, "--reduction") == 0 && hn_reduction_from_name(value, &reduction))
@@ -286,14 +288,14 @@ static void do_job(hunt *h, const order *o, long long job, time_t begin)
 
 int main(int argument_count, char **arguments)
 {
-    static hunt h = {.seed = 1, .scheme = -1, .reduction = -1};
+    static hunt h = {.seed = 1, .scheme = -1, .reduction = -1, .steps = -1};
     static tally all;
     order o = {.models = 100, .jobs = 1};
     int channel[2];
     if (!read_arguments(argument_count, arguments, &o, &h))
         return fprintf(stderr,
                        "machines [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] "
-                       "[--strict] [--verbose]\n"),
+                       "[--strict] [--verbose] [--scheme NAME] [--reduction NAME] [--steps N]\n"),
                2;
     signal(SIGALRM, ring);
     if (pipe(channel) != 0) return 2;

@@ -317,3 +317,37 @@ TEST(as_if_locked, what_hangs_by_links_on_a_loop_moves_along)
     }
     CHECK_BELOW(worst, 1e-12); // m/s, rad/s, of 14; measured 1e-14
 }
+
+// ---- in any order -------------------------------------------------------------------------------------
+
+static const char *const PAIR[2] = {
+    "  base: {mass: 3, inertia: [1, 2, 1.5], position: [0, 0, 0]}\n",
+    "  arm: {mass: 1, inertia: [0.3, 0.2, 0.1], position: [0.5, 0.2, 0.1]}\n",
+};
+
+// Both bodies are told how fast their origins are, and nothing of their turns.
+TEST(any_order, bodies_that_float_and_are_told_a_part_start_alike)
+{
+    start_state s[2];
+    for (int k = 0; k < 2; ++k) {
+        char text[TEXT_MAX];
+        snprintf(text, sizeof text,
+                 "holonom: 1\n"
+                 "bodies:\n%s%s"
+                 "joints:\n"
+                 "  rail: {cylindrical: {bodies: [base, arm], at: [0.2, 0.1, 0], axis: [1, 2, 3]}}\n"
+                 "start:\n"
+                 "  base: {velocity: [1, 0, 0.5]}\n"
+                 "  arm: {velocity: [0.2, 0.7, -0.4]}\n",
+                 PAIR[k], PAIR[1 - k]);
+        s[k] = start_of(text);
+        CHECK_EQUAL(s[k].status, HN_OK);
+    }
+    double worst = 0.0;
+    for (int i = 0; i < 2; ++i) {
+        worst = fmax(worst, vec3_norm(vec3_subtract(s[0].velocity[i], s[1].velocity[1 - i])));
+        worst = fmax(worst, vec3_norm(vec3_subtract(s[0].omega[i], s[1].omega[1 - i])));
+    }
+    CHECK(vec3_norm(s[0].omega[0]) > 0.1); // the rail turns
+    CHECK_BELOW(worst, 1e-12);             // m/s, rad/s; measured 0
+}
