@@ -269,10 +269,33 @@ static hn_status compile_spring(hn_system *system, const hn_model *model, const 
     return HN_OK;
 }
 
+// Masses that differ by less are the same: the second body of the joint is taken.
+static const double SAME_MASS = 1e-9; // relative
+
+static double mass_of(const hn_system *system, const hn_model *model, int body)
+{
+    return body < 0 ? -1.0 : model->bodies[system->bodies[body].model_index].mass;
+}
+
+// Angles about the axis of a joint are measured by directions at right angles to it, parallel at zero. Which is no
+// matter where poses are rotations. Within a step they are none, and the direction that is taken is seen at the order
+// of its square: it is one of the heavier body, not of the world. `b_axis`: the axis in the directors of b.
+static void refer_to_body(const hn_system *system, const hn_model *model, element *e, hn_vec3 b_axis)
+{
+    double a = mass_of(system, model, e->a), b = mass_of(system, model, e->b);
+    hn_vec3 b2 = vec3_cross(b_axis, e->b1), first = e->b1, second = b2, old = e->a1;
+    if (a - b > SAME_MASS * a) first = e->a1, second = e->a2;
+    hn_vec3 direction = vec3_perpendicular(vec3_cross(first, second));
+    double c = vec3_dot(direction, first), s = vec3_dot(direction, second);
+    e->a1 = vec3_add_scaled(vec3_scale(c, old), s, e->a2);
+    e->a2 = vec3_add_scaled(vec3_scale(c, e->a2), -s, old);
+    e->b1 = vec3_add_scaled(vec3_scale(c, e->b1), s, b2);
+}
+
 static hn_status compile_torsion_spring(hn_system *system, const hn_model *model, const tree *t,
                                         const model_load *from, element *e)
 {
-    (void)model, (void)t;
+    (void)t;
     const joint *j = &system->reports[from->joint].rows;
     bool swapped = system->reports[from->joint].rows_swapped;
     e->joint = from->joint;
@@ -282,6 +305,7 @@ static hn_status compile_torsion_spring(hn_system *system, const hn_model *model
     e->a1 = swapped ? j->b[0] : j->a[0];
     e->a2 = swapped ? j->b[1] : j->a[1];
     e->b1 = swapped ? j->a[0] : j->b[0];
+    refer_to_body(system, model, e, swapped ? j->a[2] : j->b[2]);
     e->stiffness = from->stiffness;
     e->damping = from->damping;
     e->rest = from->rest;
@@ -438,7 +462,8 @@ static void compile_beams(hn_system *system, const hn_model *model, const tree *
 
 // A drive on a coordinate of a joint, seen from the user's body a. Of two turns about axes at right angles, each is the
 // angle of the other's axis: the second one seen from b.
-static void place_drive(const hn_system *system, int coordinate, element *e, drive_law *law)
+static void place_drive(const hn_system *system, const hn_model *model, int coordinate, element *e,
+                        drive_law *law)
 {
     const joint *j = &system->reports[e->joint].rows;
     bool swapped = system->reports[e->joint].rows_swapped;
@@ -458,9 +483,11 @@ static void place_drive(const hn_system *system, int coordinate, element *e, dri
         e->a1 = frame_a[axis.axis];
         set_point(e->link, -1.0, swapped ? j->rho_b : j->rho_a);
         set_point(e->link + 4, 1.0, swapped ? j->rho_a : j->rho_b);
-    } else if (!e->turns && axis.home == AXIS_OF_A) {
+    } else if (e->turns) {
+        refer_to_body(system, model, e, frame_b[2]);
+    } else if (axis.home == AXIS_OF_A) {
         e->b1 = frame_b[2];
-    } else if (!e->turns) {
+    } else {
         int other = e->a;
         e->a = e->b, e->b = other;
         e->a1 = frame_b[0], e->a2 = frame_b[1], e->b1 = frame_a[2];
@@ -513,7 +540,7 @@ static hn_status compile_drive(hn_system *system, const hn_model *model, int ind
                        .law = def->law,
                        .law_user = def->law_user};
     system->angle_count += DRIVE_SLOTS;
-    place_drive(system, def->coordinate, e, law);
+    place_drive(system, model, def->coordinate, e, law);
     law->by_reaction = def->coefficient * (e->displacement ? 1.0 : def->radius);
     TRY(profile_copy(system->context, &def->function, &functions[0]));
     TRY(profile_copy(system->context, &def->spring_table, &functions[1]));
@@ -552,7 +579,7 @@ static void compile_couplings(hn_system *system, const hn_model *model)
             c->factors[k] = from->factors[k];
             system->angle_count += DRIVE_SLOTS;
             system->law_count++;
-            place_drive(system, from->coordinates[k], e, law);
+            place_drive(system, model, from->coordinates[k], e, law);
             place_element(system, system->element_count - 1);
         }
     }

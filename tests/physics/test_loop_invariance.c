@@ -159,6 +159,46 @@ TEST(loop_invariance, all_at_once_with_the_other_reductions)
         check_all("all at once", v, 1, 2, LOOP_SCHEME_COUNT, REDUCTIONS[w]);
 }
 
+static mechanism_run wound_up(const mechanism *m, const mechanism_variant *v, hn_scheme scheme)
+{
+    mechanism_run x = mechanism_build(m, v);
+    hn_torsion_spring_def coil = hn_torsion_spring_def_default();
+    for (int k = 0; k < m->joint_count; k += 2) {
+        hn_load_id id;
+        if (m->joints[k].kind != HN_JOINT_REVOLUTE) continue;
+        coil.joint = x.joint[k];
+        coil.stiffness = 0.02 * (1 + k);
+        coil.rest_angle = 0.7;
+        CHECK_OK(x.r.context, hn_model_add_torsion_spring(x.r.model, &coil, &id));
+    }
+    hn_simulation_def def = hn_simulation_def_default();
+    def.scheme = scheme;
+    def.step_size = 2e-3;
+    mechanism_start(&x, &def);
+    return x;
+}
+
+// Angles within a step depend a little on the directions that they are measured by: these go with the bodies.
+TEST(loop_invariance, torsional_springs_in_a_model_that_is_turned)
+{
+    mechanism m = linkage_mechanism(true);
+    mechanism_variant v = moved();
+    double worst = 0.0;
+    for (int s = 0; s < LOOP_SCHEME_COUNT; ++s) {
+        mechanism_run x = wound_up(&m, &AS_IT_IS, LOOP_SCHEMES[s]);
+        mechanism_run y = wound_up(&m, &v, LOOP_SCHEMES[s]);
+        run_step(&x.r, 40);
+        run_step(&y.r, 40);
+        double one = mechanism_difference(&x, &y, &v);
+        print_message("%s: %.2g\n", hn_scheme_name(LOOP_SCHEMES[s]), one);
+        worst = fmax(worst, one);
+        mechanism_end(&x);
+        mechanism_end(&y);
+    }
+    CHECK_BELOW(worst, 1e-11); // m and parts of unit vectors; measured 9.1e-15
+    mechanism_destroy(&m);
+}
+
 // One rate for two degrees of freedom, the coupler's spin left open: of least kinetic energy, whichever way it is
 // written.
 TEST(loop_invariance, rates_that_are_too_few)
