@@ -525,9 +525,9 @@ typedef struct hn_ledger {
 } hn_ledger;
 /// @return HN_OK or HN_INVALID_ARGUMENT when the simulation was created without a ledger
 HN_API HN_NODISCARD hn_status hn_simulation_ledger(const hn_simulation *simulation, hn_ledger *ledger);
-/// What makes numbers doubtful though no promise is broken, a sentence each: start values that were moved, singular
-/// starts, steps too long for the motion or to be unique, beams drawn out or bent too far. Without a ledger only what
-/// the start and beams as they are tell.
+/// What makes numbers doubtful though no promise is broken, a sentence each: start values that were moved, or that are
+/// a choice, singular starts, steps too long for the motion or to be unique, beams drawn out or bent too far. Without a
+/// ledger only what the start and beams as they are tell.
 /// Writes sentence `index`, cut to `size` bytes with its end ("" beyond the last; `text` may be NULL). `model`: the
 /// simulation's, for the names. Returns how many there are so far; 0: none, or NULL, or another model. Since 0.2.
 HN_API int hn_simulation_caution(const hn_simulation *simulation, const hn_model *model, int index, char *text,

@@ -84,6 +84,37 @@ static void add_start(caution_list *list, const hn_structure *structure)
                   "determined; move a joint out of line, or leave one out");
 }
 
+/// A joint on a loop of the mechanism that has no start rate; else any of its joints.
+static int joint_without_rate(const hn_simulation *s, const hn_model *model, int mechanism)
+{
+    const hn_system *system = s->system;
+    int found = -1;
+    for (int k = system->joint_count - 1; k >= 0; --k) {
+        const system_joint *report = &system->reports[k];
+        const joint *j = &report->rows;
+        bool looped =
+            report->cut >= 0 || (report->tree_body >= 0 && system->in_loop[report->tree_body]);
+        if (system->mechanism[j->child >= 0 ? j->child : j->parent] != mechanism) continue;
+        if (found < 0 || (looped && !model->joints[k].has_rates)) found = k;
+    }
+    return found;
+}
+
+/// Start velocities of loops that are not determined, and not those of least kinetic energy either.
+static void add_chosen(caution_list *list, const hn_simulation *s, const hn_model *model)
+{
+    const hn_system *system = s->system;
+    for (int m = 0; m < system->mechanism_count; ++m) {
+        if (system->velocities[m] != VELOCITIES_CHOSEN) continue;
+        int index = joint_without_rate(s, model, m);
+        add(list,
+            "start velocities around joint '%s' do not follow from those that are given: the "
+            "smallest joint rates were taken, which may depend on the order in the file (of least "
+            "kinetic energy with up to 64 degrees of freedom); give rates of more joints",
+            index < 0 ? "" : hn_model_joint_name(model, hn_model_joint(model, index)));
+    }
+}
+
 /// A start that nothing but the order of the file decides.
 static void add_order(caution_list *list, const hn_simulation *s, const hn_model *model)
 {
@@ -210,6 +241,7 @@ int hn_simulation_caution(const hn_simulation *s, const hn_model *model, int ind
     hn_structure structure = hn_simulation_structure(s);
     add_start(&list, &structure);
     add_order(&list, s, model);
+    add_chosen(&list, s, model);
     bool spin_said = add_start_spin(&list, s, &structure);
     add_outputs(&list, s, model);
     hn_ledger ledger;

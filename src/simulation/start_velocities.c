@@ -22,9 +22,11 @@ static const double GAIN_MAX = 1e8;
 
 // What is known of one mechanism; nothing of another one enters.
 typedef struct mechanism_motions {
-    bool wanted;    // in loops, and told of
+    bool looped;    // and told of
+    bool wanted;    // the same, and solved here
     bool growing;   // the motion in work is one of it
     int freedom;    // degrees of freedom
+    int told;       // rows
     int count;      // motions found
     int missed;     // draws that gave none
     uint64_t state; // of random numbers
@@ -377,7 +379,7 @@ static void count_freedom(const hn_simulation *s, motions *m)
     }
 }
 
-// Mechanisms in loops of which something is told, but no rates of free joints, which are no rows.
+// Mechanisms in loops of which something is told, but no rates of free joints between bodies, which are no rows.
 static hn_status find_wanted(const hn_simulation *s, const hn_model *model, motions *m, bool *any)
 {
     const hn_system *system = s->system;
@@ -385,24 +387,24 @@ static hn_status find_wanted(const hn_simulation *s, const hn_model *model, moti
     velocity_row *rows = context_allocate(s->context, ((size_t)count + 1) * sizeof *rows);
     if (rows == NULL) return HN_OUT_OF_MEMORY;
     system_given_velocities(system, model, false, rows);
-    for (int r = 0; r < count; ++r) m->of[row_mechanism(system, &rows[r])].count = 1;
+    for (int r = 0; r < count; ++r) m->of[row_mechanism(system, &rows[r])].told++;
     context_release(s->context, rows);
     for (int c = 0; c < system->cut_count; ++c) {
         const joint *j = &system->cuts[c];
         mechanism_motions *of = &m->of[system->mechanism[j->child >= 0 ? j->child : j->parent]];
-        of->wanted = of->count > 0;
+        of->looped = of->wanted = of->told > 0;
     }
     for (int k = 0; k < system->joint_count; ++k) {
         const joint *j = &system->reports[k].rows;
         int body = j->child >= 0 ? j->child : j->parent;
-        if (j->kind == HN_JOINT_FREE && model->joints[k].has_rates)
+        if (j->kind == HN_JOINT_FREE && model->joints[k].has_rates &&
+            system->reports[k].tree_body < 0)
             m->of[system->mechanism[body]].wanted = false;
     }
     for (int n = 0; n < system->mechanism_count; ++n) {
         mechanism_motions *of = &m->of[n];
-        of->count = 0;
         of->state = 1;
-        *any = *any || of->wanted || system->velocities[n] == VELOCITIES_OPEN;
+        *any = *any || of->looped || system->velocities[n] == VELOCITIES_OPEN;
     }
     return HN_OK;
 }
@@ -435,6 +437,20 @@ static hn_status find_motions(hn_simulation *s, const hn_model *model, motions *
     return status;
 }
 
+// Velocities of a mechanism that are not of least energy: these depend on the tree, unless all of it is at rest.
+static void note_chosen(hn_simulation *s, int mechanism)
+{
+    hn_system *system = s->system;
+    bool moves = false;
+    for (int k = system->mechanism_start[mechanism]; k < system->mechanism_start[mechanism + 1];
+         ++k) {
+        size_t at = TWIST_SIZE * (size_t)system->mechanism_bodies[k];
+        moves = moves || array_largest(system->twist_start + at, TWIST_SIZE) > 0.0;
+    }
+    if (moves && system->velocities[mechanism] != VELOCITIES_NEAR)
+        system->velocities[mechanism] = VELOCITIES_CHOSEN;
+}
+
 hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
 {
     const hn_system *system = s->system;
@@ -452,7 +468,10 @@ hn_status start_velocities_complete(hn_simulation *s, const hn_model *model)
         count_freedom(s, &m);
         status = find_motions(s, model, &m);
         for (int n = 0; n < system->mechanism_count && status == HN_OK; ++n)
-            if (system->velocities[n] == VELOCITIES_OPEN)
+            if (m.of[n].looped && !m.of[n].met && m.of[n].told < m.of[n].freedom &&
+                system->velocities[n] != VELOCITIES_OPEN)
+                note_chosen(s, n);
+            else if (system->velocities[n] == VELOCITIES_OPEN)
                 status = context_fail(
                     s->context, HN_INVALID_MODEL,
                     "start: the given velocities do not fit the joints, or are too few for "

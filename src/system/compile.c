@@ -280,7 +280,8 @@ static double mass_of(const hn_system *system, const hn_model *model, int body)
 // Angles about the axis of a joint are measured by directions at right angles to it, parallel at zero. Which is no
 // matter where poses are rotations. Within a step they are none, and the direction that is taken is seen at the order
 // of its square: it is one of the heavier body, not of the world. `b_axis`: the axis in the directors of b.
-static void refer_to_body(const hn_system *system, const hn_model *model, element *e, hn_vec3 b_axis)
+static void refer_to_body(const hn_system *system, const hn_model *model, element *e,
+                          hn_vec3 b_axis)
 {
     double a = mass_of(system, model, e->a), b = mass_of(system, model, e->b);
     hn_vec3 b2 = vec3_cross(b_axis, e->b1), first = e->b1, second = b2, old = e->a1;

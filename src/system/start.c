@@ -656,14 +656,21 @@ static int rates_of_joint(const hn_system *system, const hn_model *model, int in
     return count;
 }
 
-// A body that moves with its parent as if their joint were locked, behind `count` rows: t - A t_parent = 0
-static int locked_to_parent(const hn_system *system, int body, int count, velocity_row *rows)
+// A body that moves with its parent as if their joint were locked, but for the rates of a free joint, behind `count`
+// rows: t - A t_parent = B u
+static int locked_to_parent(const hn_system *system, const hn_model *model, int body, int count,
+                            velocity_row *rows)
 {
     const joint *j = &system->joints[body];
     int size = j->point_child ? 3 : TWIST_SIZE;
-    for (int r = 0; r < size && rows != NULL; ++r)
-        rows[count + r] = (velocity_row){.body = {j->parent, body}};
-    for (int k = 0; k < TWIST_SIZE && rows != NULL; ++k) {
+    if (rows == NULL) return count + size;
+    double rates[JOINT_DOF_MAX], told[TWIST_SIZE] = {0.0};
+    motion m;
+    joint_columns(system, body, &m);
+    if (rates_given(system, model, body, rates)) add_columns(&m, rates, told);
+    for (int r = 0; r < size; ++r)
+        rows[count + r] = (velocity_row){.body = {j->parent, body}, .value = told[r]};
+    for (int k = 0; k < TWIST_SIZE; ++k) {
         double parent[TWIST_SIZE] = {0.0}, child[TWIST_SIZE];
         parent[k] = 1.0;
         locked_twist(system, body, parent, child);
@@ -690,10 +697,11 @@ int system_given_velocities(const hn_system *system, const hn_model *model, bool
     int count = given_of_bodies(system, model, rows);
     for (int k = 0; k < system->joint_count; ++k) {
         const system_joint *report = &system->reports[k];
-        if (report->rows.kind == HN_JOINT_FREE) continue;
-        if (model->joints[k].has_rates) count = rates_of_joint(system, model, k, count, rows);
-        else if (resting && joint_rests(system, model, report))
-            count = locked_to_parent(system, report->tree_body, count, rows);
+        bool told = model->joints[k].has_rates, free = report->rows.kind == HN_JOINT_FREE;
+        if (told && !free) count = rates_of_joint(system, model, k, count, rows);
+        else if (free ? told && report->tree_body >= 0
+                      : resting && joint_rests(system, model, report))
+            count = locked_to_parent(system, model, report->tree_body, count, rows);
     }
     return count;
 }

@@ -59,6 +59,7 @@ typedef enum start_velocities {
     VELOCITIES_NEAR,     ///< the same, but loops are not quite as they must be
     VELOCITIES_OPEN,     ///< not yet: too many, in a model with loops
     VELOCITIES_LEAST,    ///< in a model with loops: of least kinetic energy
+    VELOCITIES_CHOSEN,   ///< in a model with loops: less is told than it can move, and these are not of least energy
 } start_velocities;
 
 /// A relation of joint coordinates: sum of factors times them is `start`. Its elements follow those of the drives.
@@ -178,7 +179,8 @@ typedef struct velocity_row {
 /// otherwise or `moved` (per body) by itself.
 hn_status system_carry_along(hn_system *system, const hn_model *model, const double *before, const bool *moved);
 
-/// All of them but rates of free joints, with `resting` also that joints on no loop do not move unless something is
+/// All of them but rates of free joints between bodies, with `resting` also that joints on no loop do not move unless
+/// something is
 /// said of them; `rows` NULL: their number alone.
 int system_given_velocities(const hn_system *system, const hn_model *model, bool resting, velocity_row *rows);
 

@@ -7,7 +7,8 @@
 //   machines [--models N] [--first I] [--seed S] [--jobs J] [--seconds T] [--strict] [--verbose]
 //            [--scheme NAME] [--reduction NAME] [--steps N]
 //
-// Ends after T seconds if that comes first. With --steps 0 starts are compared alone, a thousand in some seconds. Findings are printed as they are found, and all again at the end. Those of
+// Ends after T seconds if that comes first. With --steps 0 starts are compared alone, a thousand in some seconds.
+// Findings are printed as they are found, and all again at the end. Those of
 // machines with drives that hold (motions, friction, latches, stops) stand apart, as do small ones of machines with
 // dampers, whose mobilities are found anew at steps that depend on the axes of the world: they fail the hunt with
 // --strict only.

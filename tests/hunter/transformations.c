@@ -181,6 +181,9 @@ static bool may_swap(const plan *p, int joint)
         if (p->joints[i].rate_count > 0 &&
             plan_joint_mechanism(p, i) == plan_joint_mechanism(p, joint))
             return false;
+    for (int i = 0; i < p->body_count; ++i)
+        if (p->bodies[i].moves && p->bodies[i].mechanism == plan_joint_mechanism(p, joint))
+            return false;
     return true;
 }
 
