@@ -46,7 +46,8 @@ static inline double measure_at_least(double scale, double other)
 static inline void measure_transmit_body(const hn_system *system, int body, body_scale *scales)
 {
     int p = system->parent[body];
-    if (p < 0) return;
+    // a joint without rows transmits nothing
+    if (p < 0 || system->joints[body].row_count == 0) return;
     const body_scale own = scales[body];
     body_scale above = scales[p];
     above.moment = measure_at_least(above.moment, own.moment);

@@ -4,10 +4,12 @@
 
 #include "base/six.h"
 #include "linalg/small_lu.h"
+#include "reductions/measures.h"
 #include "reductions/tree_pivots.h"
 #include "system/kinematics.h"
 #include "system/mass.h"
 
+#include <float.h>
 #include <string.h>
 
 static void layout(arena *a, const hn_system *system, tree_mass *x)
@@ -326,26 +328,59 @@ static void make_tangent(tree_mass *x, const double *q, double *twists)
     }
 }
 
-// What momenta of a body have beside those of a twist at q, as a wrench at a pose where forces belong
-static void wrench_beside(const tree_mass *x, int body, const double *q, const double *pose,
-                          const double *own, const double *twist, double *wrench)
+// What momenta p have beside those of twists at q, as wrenches at poses where forces belong, into x->loads
+static void find_rest(tree_mass *x, const double *q, const double *poses, const double *p,
+                      const double *twists)
 {
-    const double *inertia = x->tree.bodies[body].inertia;
-    double v[POSE_SIZE];
-    twist_to_velocity(q, twist, v);
-    for (int k = 0; k < POSE_SIZE; ++k) v[k] = own[k] - inertia[k / 3] * v[k];
-    force_to_wrench(pose, v, wrench);
-    if (!x->tree.bodies[body].rigid) vec3_store(vec3(0.0, 0.0, 0.0), wrench + 3);
+    for (int i = 0; i < x->system->body_count; ++i) {
+        const double *inertia = x->tree.bodies[i].inertia;
+        size_t at = POSE_SIZE * (size_t)i;
+        double rest[POSE_SIZE], *wrench = x->loads + TWIST_SIZE * (size_t)i;
+        twist_to_velocity(q + at, twists + TWIST_SIZE * (size_t)i, rest);
+        for (size_t k = 0; k < POSE_SIZE; ++k) rest[k] = p[at + k] - inertia[k / 3] * rest[k];
+        force_to_wrench(poses + at, rest, wrench);
+        if (!x->tree.bodies[i].rigid) vec3_store(vec3(0.0, 0.0, 0.0), wrench + 3);
+    }
 }
 
-// twists += the last solution; point masses do not turn
-static void add_solution(const tree_mass *x, double *twists)
+// twists += the last solution; point masses do not turn. Returns the largest change of a body's velocity, m/s, with
+// that of its turning at its size; `speed` becomes the same of the sums.
+static double add_solution(const tree_mass *x, double *twists, double *speed)
 {
-    int n = x->system->body_count;
-    for (int k = 0; k < TWIST_SIZE * n; ++k) twists[k] += x->tree.twists[k];
-    for (int i = 0; i < n; ++i)
-        if (!x->tree.bodies[i].rigid)
-            memset(twists + TWIST_SIZE * (size_t)i + 3, 0, 3 * sizeof(double));
+    double largest = 0.0;
+    *speed = 0.0;
+    for (int i = 0; i < x->system->body_count; ++i) {
+        const double *change = x->tree.twists + TWIST_SIZE * (size_t)i;
+        double *t = twists + TWIST_SIZE * (size_t)i, size = x->system->sizes[i];
+        int count = x->tree.bodies[i].rigid ? TWIST_SIZE : 3;
+        for (int k = 0; k < count; ++k) t[k] += change[k];
+        for (int k = count; k < TWIST_SIZE; ++k) t[k] = 0.0;
+        largest = fmax(largest, one_norm(change) + (count > 3 ? size * one_norm(change + 3) : 0.0));
+        *speed = fmax(*speed, one_norm(t) + size * one_norm(t + 3));
+    }
+    return largest;
+}
+
+// (T10) for what p has beside the momenta of `twists`, and again with the same factors for what that leaves: where a
+// heavy body slides far out on a light one, elimination knows the inertia of the light one as a difference of the heavy
+// one's at that distance. Each solution is a part of the one before, and so is the next: it is left when it would be
+// round-off of the motion.
+static bool solve_rest(tree_mass *x, const tree_place *place, const double *poses, const double *p,
+                       double *twists)
+{
+    enum { IMPROVEMENTS_MAX = 4 };
+    const double ROUND_OFF = 4.0 * DBL_EPSILON;
+    double speed, before, now;
+    find_rest(x, place->q, poses, p, twists);
+    if (!tree_mass_factor(x, place, x->loads)) return false;
+    before = add_solution(x, twists, &speed);
+    for (int k = 0; k < IMPROVEMENTS_MAX; ++k, before = now) {
+        find_rest(x, place->q, poses, p, twists);
+        tree_mass_solve(x, x->loads);
+        now = add_solution(x, twists, &speed);
+        if (!(now < before) || now * (now / before) <= ROUND_OFF * speed) break;
+    }
+    return true;
 }
 
 bool tree_mass_project_between(tree_mass *x, const double *q_start, const double *q,
@@ -362,13 +397,8 @@ bool tree_mass_project_between(tree_mass *x, const double *q_start, const double
     memcpy(twists, x->given, TWIST_SIZE * n * sizeof(double));
     make_tangent(x, q, twists);
     for (size_t k = 0; k < TWIST_SIZE * n; ++k) twists[k] -= x->given[k];
-    for (size_t i = 0; i < n; ++i)
-        wrench_beside(x, (int)i, q + POSE_SIZE * i, x->middle + POSE_SIZE * i, p + POSE_SIZE * i,
-                      twists + TWIST_SIZE * i, x->loads + TWIST_SIZE * i);
     const tree_place place = {.q = q, .delta = x->delta, .weight = 0.5};
-    if (!tree_mass_factor(x, &place, x->loads)) return false;
-    add_solution(x, twists);
-    return true;
+    return solve_rest(x, &place, x->middle, p, twists);
 }
 
 // Wrenches of the rows of a joint on its two bodies, in the middle of the last two poses
@@ -394,11 +424,7 @@ bool tree_mass_multipliers(tree_mass *x, const joint_place *joints, const double
 {
     const hn_system *system = x->system;
     double *rest = x->loads;
-    for (int i = 0; i < system->body_count; ++i) {
-        size_t at = POSE_SIZE * (size_t)i;
-        wrench_beside(x, i, q + at, x->middle + at, p + at, twists + TWIST_SIZE * (size_t)i,
-                      rest + TWIST_SIZE * (size_t)i);
-    }
+    find_rest(x, q, x->middle, p, twists);
     for (int i = system->body_count - 1; i >= 0; --i) {
         const joint_place *j = &joints[i];
         int count = j->rows->row_count, side = j->b == i ? 1 : 0, above = side == 1 ? j->a : j->b;
@@ -436,14 +462,6 @@ bool tree_mass_project(tree_mass *x, const double *q, const double *p, double *t
         mass_twist(system, i, q + POSE_SIZE * (size_t)i, p + POSE_SIZE * (size_t)i,
                    twists + TWIST_SIZE * (size_t)i);
     make_tangent(x, q, twists);
-    double *rest = x->loads;
-    for (int i = 0; i < system->body_count; ++i) {
-        const double *pose = q + POSE_SIZE * (size_t)i;
-        wrench_beside(x, i, pose, pose, p + POSE_SIZE * (size_t)i, twists + TWIST_SIZE * (size_t)i,
-                      rest + TWIST_SIZE * (size_t)i);
-    }
     const tree_place place = {.q = q, .weight = 1.0};
-    if (!tree_mass_factor(x, &place, rest)) return false;
-    add_solution(x, twists);
-    return true;
+    return solve_rest(x, &place, q, p, twists);
 }
