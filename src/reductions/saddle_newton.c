@@ -31,7 +31,10 @@ static hn_status iterate(saddle *s, const step_equations *equations, step_data *
         bool solved = true;
         if (n.reuse) saddle_solve_again(s);
         else solved = saddle_solve(s, &report->worst_body);
-        if (solved) saddle_apply_multipliers(s);
+        // Multipliers that belong to where the increment would lead leave what it would move in the equations. At a
+        // singular solution, and where none were known, they are all that is asked for.
+        if (solved && (!n.found || n.count == 0 || freezing > 0.0 || options->go_on))
+            saddle_apply_multipliers(s);
         if (!solved || n.found) return solved ? HN_OK : newton_stuck(&n);
         if (!newton_takes_increment(&n, move(owner, step))) return n.status;
         // the first iteration does not know the multipliers, and its tangent lacks their part: it does not count
