@@ -161,7 +161,7 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
 {
     both_levels *l = &s->levels;
     size_t count = POSE_SIZE * (size_t)s->system->body_count;
-    double h = step->equations.step_size, before = HUGE_VAL, least = HUGE_VAL, moved = HUGE_VAL;
+    double h = step->equations.step_size, before = HUGE_VAL, halved = HUGE_VAL, moved = HUGE_VAL;
     int iterations = 0, stalled = 0;
     l->left = 0.0;
     newton_options one = *options;
@@ -186,8 +186,9 @@ static hn_status sweep(hn_simulation *s, solved_step *step, const newton_options
         bool still = fmax(moved, s->newton.increment) <= STILL_INCREMENT && changes.rounded <= 1.0;
         bool lost = changes.more <= 0.0 || still;
         moved = s->newton.increment;
-        stalled = change <= FALLING * least ? 0 : stalled + 1;
-        least = fmin(least, change);
+        // sweeps that gain less than half each time halve the difference in some: it is held against what it was then
+        stalled = change <= FALLING * halved ? 0 : stalled + 1;
+        if (stalled == 0) halved = change;
         bool small = change <= ROUND_OFF_CHANGE ||
                      (before <= ROUND_OFF_CHANGE && change <= ROUND_OFF_GROWTH * ROUND_OFF_CHANGE);
         bool settled = (small && change > FALLING * before) || (lost && stalled >= STALLED_SWEEPS);
