@@ -25,8 +25,20 @@ static const double WEAK = 1e-4;
 // Largest h c by the mass of the bodies at a damper that the filter takes for it: what rings is left by a part of four
 // times its inverse, and the mass beside it keeps eight digits. The damper itself acts with all of c
 static const double STRONGEST = 1e8;
+static const double RATE_ROUND_OFF = 1e-12;  // of rates of what stands still
 static const double CARRIED = 3.0;           // of (DF7)
 static const double RUNGE_KUTTA_LIMIT = 3.3; // z where a fixed step of Dormand-Prince grows
+
+// Friction beside a coupling: what it stops is to rest on the other side too.
+static bool has_friction_behind_couplings(const hn_simulation *s)
+{
+    const hn_system *system = s->system;
+    if (!s->scheme->filters_dampers || s->composition != NULL || system->coupling_count == 0)
+        return false;
+    for (int i = 0; i < system->drive_count; ++i)
+        if (system->laws[i].kind == HN_DRIVE_FRICTION) return true;
+    return false;
+}
 
 bool dampers_filter_steps(const hn_simulation *s)
 {
@@ -35,7 +47,7 @@ bool dampers_filter_steps(const hn_simulation *s)
         const element *e = &system->elements[i];
         if (element_damped_count(e) > 0 && (e->law == NULL || drive_may_damp(e))) return true;
     }
-    return false;
+    return has_friction_behind_couplings(s);
 }
 
 void dampers_layout(arena *a, hn_simulation *s)
@@ -409,7 +421,20 @@ static void take_from_drive(hn_simulation *s, const solved_step *step, int row)
     slots[DRIVE_WORK] -= impulse * way;
 }
 
-// The same of rotors, and what is held and owed
+// The rate of a rotor, and of a coordinate that friction acts on, follow
+static void take_from_rotor(hn_simulation *s, int row)
+{
+    const damper_record *d = &s->dampers;
+    const element *e = &s->system->elements[d->element_of[row]];
+    double inertia = d->rows[row].inertia, change = d->rates[row];
+    if (e->law == NULL || is_parked(s, e)) return;
+    s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
+    if (inertia > 0.0)
+        book(s, s->system->mechanism[element_body(e)],
+             d->rotors[row] * change - 0.5 * inertia * change * change);
+}
+
+// The same of all rates, and what is held and owed
 static void take_from_rates(hn_simulation *s, const solved_step *step)
 {
     const hn_system *system = s->system;
@@ -419,21 +444,76 @@ static void take_from_rates(hn_simulation *s, const solved_step *step)
         const element *e = &system->elements[index];
         const int mechanism = system->mechanism[element_body(e)];
         if (is_parked(s, e) || !(d->strong[mechanism] > WEAK)) continue;
-        double inertia = d->rows[r].inertia, change = d->rates[r];
         if (e->law != NULL) take_from_drive(s, step, r);
-        // the rate of a rotor, and of a coordinate that friction acts on
-        if (e->law != NULL) s->angles[e->angle + DRIVE_ROTOR] -= e->law->sign * change;
-        if (inertia > 0.0)
-            book(s, mechanism, d->rotors[r] * change - 0.5 * inertia * change * change);
+        take_from_rotor(s, r);
         d->owed[r] = d->strengths[index] > 0.0 ? d->impulses[r] : 0.0;
         d->held[mechanism] += 0.5 * d->owed[r] * d->off[r];
     }
 }
 
+// ---- what stands still ------------------------------------------------------------------------------------
+
+// (DF8) What rates of relations that stand still in the step are to change by. False: they are round-off.
+static bool find_rates_left(const hn_simulation *s, double *change)
+{
+    const damper_record *d = &s->dampers;
+    bool any = false;
+    for (int i = 0; i < s->held_count; ++i) {
+        const hold *h = &s->holds[s->held_list[i]];
+        bool still = true,
+             led = h->coupling < 0 && s->system->elements[h->first].law->kind == HN_DRIVE_MOTION;
+        double scale = 0.0;
+        for (int t = 0; t < h->term_count; ++t) {
+            int row = s->system->elements[h->first + t].damped;
+            still = still && d->still[row];
+            scale = fmax(scale, fabs(h->factors[t] * d->rates[row]));
+        }
+        change[i] = still && !led ? -hold_rate(s, h, d->rates) : 0.0;
+        any = any || fabs(change[i]) > RATE_ROUND_OFF * scale;
+    }
+    return any;
+}
+
+// What friction, a latch or a stop holds comes to rest behind gears too, by impulses along all that is held, on the mass
+// with its rotors. The kinetic energy that is left goes with the first friction that holds there.
+static void rest_what_stands(hn_simulation *s, const solved_step *step)
+{
+    damper_record *d = &s->dampers;
+    const int n = s->hold_count == 0 ? 0 : s->held_count;
+    double *change = d->hold_matrix + (size_t)n * (size_t)n, before = s->work;
+    if (n == 0) return;
+    for (int r = 0; r < d->row_count; ++r) {
+        d->off[r] = d->rows[r].strength; // put back below
+        d->rows[r].strength = 0.0;
+    }
+    find_momenta(s);
+    if (damped_inertia_project(d->matrix, step->data.q, d->rows, d->momenta, d->rotors, d->rates) &&
+        find_rates_left(s, change) && damped_inertia_factor(d->matrix) && factor_holds(s)) {
+        small_lu_solve(n, n, d->hold_matrix, d->hold_pivots, 1, 1, change);
+        memset(d->impulses, 0, (size_t)d->row_count * sizeof(double));
+        for (int i = 0; i < n; ++i)
+            add_hold(s, &s->holds[s->held_list[i]], -change[i], d->impulses);
+        damped_inertia_respond(d->matrix, d->impulses, d->rates);
+        damped_inertia_move(d->matrix, d->impulses, d->twists, d->rates);
+        take_from_bodies(s, step->data.q);
+        for (int r = 0; r < d->row_count; ++r) take_from_rotor(s, r);
+        for (int i = 0; i < n; ++i) {
+            const element *e = &s->system->elements[s->holds[s->held_list[i]].first];
+            if (e->law->kind != HN_DRIVE_FRICTION) continue;
+            s->angles[e->angle + DRIVE_WORK] += s->work - before;
+            break;
+        }
+    }
+    for (int r = 0; r < d->row_count; ++r) d->rows[r].strength = d->off[r];
+}
+
 void dampers_filter(hn_simulation *s, const solved_step *step)
 {
     if (s->dampers.row_count == 0) return;
-    if (!find_rows(s, step)) return;
+    bool strong = find_rows(s, step);
+    if (step->equations.discrete_gradient && has_friction_behind_couplings(s))
+        rest_what_stands(s, step);
+    if (!strong) return;
     if (!solve(s, step)) {
         dampers_forget(s);
         return;

@@ -640,3 +640,34 @@ TEST(friction, gives_no_more_than_it_has)
     CHECK_BELOW(worst, 1.0 + 1e-6);
     CHECK_EQUAL(over, 0);
 }
+
+// A drum with dry friction, geared 2:1 to a wheel that a torque drives: what the friction stops rests on both sides.
+TEST(friction, stops_what_hangs_on_it_by_a_gear)
+{
+    static const char *const GEAR =
+        "holonom: 1\ngravity: [0, 0, 0]\nbodies:\n"
+        "  drum: {mass: 20, inertia: [0.1, 0.1, 0.1]}\n"
+        "  wheel: {mass: 20, inertia: [0.1, 0.1, 0.1], position: [0.2, 0, 0]}\n"
+        "joints:\n"
+        "  axle: {revolute: {bodies: [ground, drum], at: [0, 0, 0], axis: z}}\n"
+        "  axle2: {revolute: {bodies: [ground, wheel], at: [0.2, 0, 0], axis: z}}\n"
+        "couplings: {g: {gear: {joints: [axle, axle2], ratio: 2}}}\n"
+        "loads:\n  weight: {torque: {body: wheel, vector: [0, 0, 15]}}\n"
+        "drives: {f: {friction: {joint: axle, effort: 40}}}\n"
+        "start: {axle: {rate: 10}}\n";
+    static const hn_scheme SCHEMES[] = {HN_SCHEME_ENERGY_MOMENTUM, HN_SCHEME_GGL_ENERGY_MOMENTUM};
+    for (int k = 0; k < 2 * HN_REDUCTION_COUNT; ++k) {
+        driven_run r = begin_run(GEAR, SCHEMES[k % 2], (hn_reduction)(k / 2), 0.01);
+        hn_energy e;
+        hn_body_state wheel;
+        CHECK_OK(r.context, hn_simulation_step(r.simulation, 100));
+        CHECK_OK(r.context, hn_simulation_energy(r.simulation, &e));
+        CHECK_OK(r.context, hn_simulation_body_state(r.simulation,
+                                                     hn_model_find_body(r.model, "wheel"), &wheel));
+        CHECK_BELOW(fabs(wheel.angular_velocity.z), 1e-16); // rad/s, measured 2.8e-18; 7e-3 before
+        // all of the start's energy and of the torque's work went with the friction
+        CHECK_BELOW(fabs(e.kinetic - e.external_work - 0.5 * 0.1 * (100.0 + 25.0)), 1e-12);
+        CHECK_BELOW(fabs(drive_of(&r, 0).effort), 40.0 * (1.0 + 1e-9));
+        end_run(&r);
+    }
+}

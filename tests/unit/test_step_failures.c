@@ -422,7 +422,8 @@ TEST(step_failures, halving_has_a_price)
     def.step_size /= RIGHT;
     CHECK_OK(context, hn_simulation_create(model, &def, &s));
     CHECK_OK(context, hn_simulation_step(s, RIGHT * done));
-    CHECK(hn_simulation_statistics(s).halved_step_count == 0);
+    // chains whip: how often depends on round-off
+    CHECK(hn_simulation_statistics(s).halved_step_count < RIGHT * done / 100);
     hn_simulation_destroy(s);
     hn_model_destroy(model);
     hn_context_destroy(context);
