@@ -453,7 +453,7 @@ static void take_from_rates(hn_simulation *s, const solved_step *step)
 
 // ---- what stands still ------------------------------------------------------------------------------------
 
-// (DF8) What rates of relations that stand still in the step are to change by. False: they are round-off.
+// What rates of relations that stand still in the step are to change by. False: they are round-off.
 static bool find_rates_left(const hn_simulation *s, double *change)
 {
     const damper_record *d = &s->dampers;
@@ -474,8 +474,8 @@ static bool find_rates_left(const hn_simulation *s, double *change)
     return any;
 }
 
-// What friction, a latch or a stop holds comes to rest behind gears too, by impulses along all that is held, on the mass
-// with its rotors. The kinetic energy that is left goes with the first friction that holds there.
+// (DF8) What friction, a latch or a stop holds comes to rest behind gears too, by impulses along all that is held, on
+// the mass with its rotors. The kinetic energy that is left goes with the first friction that holds there.
 static void rest_what_stands(hn_simulation *s, const solved_step *step)
 {
     damper_record *d = &s->dampers;
