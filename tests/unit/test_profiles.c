@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions of time: values against muParser, derivatives against differences, means against fine sums.
+#include "base/sum.h"
 #include "elements/element.h"
 #include "io/expression.h"
 #include "model/profiles.h"
@@ -107,14 +108,14 @@ TEST(time_functions, have_the_derivatives_that_differences_show)
     hn_context_destroy(context);
 }
 
-// Fine sums in extended precision, of cells that end at the corners of all functions above.
-static long double fine_mean(const hn_profile *f, double begin, double end)
+// Fine sums, compensated, of cells that end at the corners of all functions above.
+static double fine_mean(const hn_profile *f, double begin, double end)
 {
     static const double CORNERS[] = {
         0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.0, 1.1, 1.3, 1.6, 1.7, 1.9, 2.3, 2.6470588235294117,
         3.3};
     enum { CELLS = 400, COUNT = sizeof CORNERS / sizeof CORNERS[0] };
-    long double sum = 0.0L;
+    exact_sum sum = {0.0, 0.0};
     double from = begin;
     for (int c = 0; c <= COUNT; ++c) {
         double to = c < COUNT ? fmin(fmax(CORNERS[c], begin), end) : end;
@@ -123,12 +124,11 @@ static long double fine_mean(const hn_profile *f, double begin, double end)
                 double x = from + (to - from) * ((k + 0.5 * m) / CELLS);
                 // corners belong to the cells on either side
                 x = fmin(fmax(x, from + 1e-13), to - 1e-13);
-                sum += (long double)profile_at(f, x).value * (m == 1 ? 4.0L : 1.0L) / 6.0L *
-                       (long double)(to - from) / CELLS;
+                sum_add(&sum, profile_at(f, x).value * (m == 1 ? 4.0 : 1.0) * (to - from));
             }
         from = to;
     }
-    return sum / (long double)(end - begin);
+    return sum_total(&sum) / (6.0 * CELLS * (end - begin));
 }
 
 TEST(time_functions, have_means_that_fine_sums_give)
@@ -141,19 +141,16 @@ TEST(time_functions, have_means_that_fine_sums_give)
         for (int s = 0; s < 3; ++s)
             for (double begin = 0.0137; begin < 2.4; begin += 0.1931) {
                 double mean = profile_mean(&f, begin, begin + steps[s]);
-                double expected = (double)fine_mean(&f, begin, begin + steps[s]);
+                double expected = fine_mean(&f, begin, begin + steps[s]);
                 double off = fabs(mean - expected) / fmax(1.0, fabs(expected));
                 worst[s] = fmax(worst[s], off);
             }
         CHECK(profile_mean(&f, 0.7, 0.7) == profile_at(&f, 0.7).value);
         profile_release(context, &f);
     }
-    CHECK_BELOW(worst[0],
-                3e-14); // measured 4e-16; 1.4e-14 under valgrind, whose long double is a double
-    CHECK_BELOW(worst[1], 3e-14); // measured 3e-16; see above
-    CHECK_BELOW(
-        worst[2],
-        2e-6); // measured 9e-7: over half a second five points are too few for a fast expression
+    CHECK_BELOW(worst[0], 3e-15); // measured 4.4e-16
+    CHECK_BELOW(worst[1], 3e-15); // measured 4.2e-16
+    CHECK_BELOW(worst[2], 1e-10); // measured 1.1e-11
     hn_context_destroy(context);
 }
 
