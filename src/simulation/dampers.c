@@ -9,7 +9,10 @@
 //
 //   (M + h J^T C J) x_1 = h J^T C e,   (M + h J^T C J) x_k+1 = h J^T C J x_k,   w = x_4,   owed = h C J (x_3 - x_4)
 //
-// so that nothing large cancels, and velocities that do not ring are left as they are.
+// so that nothing large cancels, and velocities that do not ring are left as they are. Before that, where friction
+// stands beside couplings, relations in which nothing moves in the step come to rest:
+//
+//   (DF8)  J (y_0 + M_c^-1 J^T mu) = 0,   v* <- v* + M_c^-1 J^T mu
 #include "reductions/damped_inertia.h"
 #include "simulation/composed.h"
 
